@@ -192,12 +192,10 @@ TARGET INLINE void NAME(dft_2)(PAIR x[]) {
 
 /* ---------------------------------------------------------------- a pass */
 
-/* Where the columns of a group are in a row. */
-enum { NAME(ROW_BYTES) = 2 * REGISTER_BYTES };
-
+/* A row has as many bytes of each group as a pair. */
 TARGET INLINE void NAME(load)(const struct fftnd__columns *columns, int group, int element,
                               PAIR *x) {
-    const char *from = columns->in + element * columns->in_stride + group * NAME(ROW_BYTES);
+    const char *from = columns->in + element * columns->in_stride + group * (ptrdiff_t)sizeof(PAIR);
     SPLIT(from, x->re, x->im);
     if (columns->backward)
         NAME(exchange)(x);
@@ -205,7 +203,7 @@ TARGET INLINE void NAME(load)(const struct fftnd__columns *columns, int group, i
 
 TARGET INLINE void NAME(store)(const struct fftnd__columns *columns, const int place, int group,
                                int element, PAIR x) {
-    char *to = columns->out + element * columns->out_stride + group * NAME(ROW_BYTES);
+    char *to = columns->out + element * columns->out_stride + group * (ptrdiff_t)sizeof(PAIR);
     if (place == LAST_SCALED) {
         x.re *= (VALUE)columns->factor;
         x.im *= (VALUE)columns->factor;
@@ -220,8 +218,9 @@ TARGET INLINE void NAME(store)(const struct fftnd__columns *columns, const int p
  * line the columns before have fetched that. */
 TARGET INLINE void NAME(fetch)(const struct fftnd__columns *columns, int group, int element) {
     enum { CACHE_LINE = 64 };
-    const char *row = columns->next + element * columns->next_stride + group * NAME(ROW_BYTES);
-    for (int end = CACHE_LINE; end <= NAME(ROW_BYTES); end += CACHE_LINE)
+    const char *row =
+        columns->next + element * columns->next_stride + group * (ptrdiff_t)sizeof(PAIR);
+    for (int end = CACHE_LINE; end <= (int)sizeof(PAIR); end += CACHE_LINE)
         __builtin_prefetch(row + end - 1, 0, 2);
 }
 

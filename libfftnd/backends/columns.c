@@ -26,26 +26,28 @@ struct plan {
     struct fftnd__passes passes;
 };
 
-/* Loops that go on where the neighbours end are one with them. */
-static void merge_loops(const struct fftnd__serial_problem *problem, struct plan *plan,
-                        int merged[REDIST_MAX_NDIMS]) {
+/* The columns: loops that go on where the neighbours end are one with them. */
+static redist_index merge_loops(const struct fftnd__serial_problem *problem,
+                                int merged[REDIST_MAX_NDIMS]) {
     int neighbours = fftnd__find_neighbours(problem);
-    plan->columns = problem->loops[neighbours].n;
+    redist_index columns = problem->loops[neighbours].n;
+    memset(merged, 0, REDIST_MAX_NDIMS * sizeof *merged);
     merged[neighbours] = 1;
     for (int i = 0; i < problem->nloops; i++) {
         const struct fftnd__loop *loop = &problem->loops[i];
-        if (merged[i] || loop->in != plan->columns || loop->out != plan->columns)
+        if (merged[i] || loop->in != columns || loop->out != columns)
             continue;
-        plan->columns *= loop->n;
+        columns *= loop->n;
         merged[i] = 1;
         i = -1; /* another one may go on from there */
     }
+    return columns;
 }
 
 static void set_loops(struct plan *plan, const struct fftnd__serial_problem *problem) {
     ptrdiff_t item = (ptrdiff_t)plan->item;
-    int merged[REDIST_MAX_NDIMS] = {0};
-    merge_loops(problem, plan, merged);
+    int merged[REDIST_MAX_NDIMS];
+    plan->columns = merge_loops(problem, merged);
     plan->axis =
         (struct fftnd__loop){plan->n, problem->axes[0].in * item, problem->axes[0].out * item};
     for (int i = 0; i < problem->nloops; i++)
@@ -92,21 +94,24 @@ static size_t span_of(const struct fftnd__serial_problem *problem) {
            fftnd__item_bytes(problem->precision, 0);
 }
 
-/* Rows that a second-level cache does not hold lie in pages of their own, which each visit has to find: as much of a
- * row as tiles have is read and written at once. Not where two such groups and their scratch arrays are more than that
- * cache holds, unless the rows come from memory, and not if many columns of zeros would stand beside the last ones. */
+static int is_far(const struct fftnd__serial_problem *problem) {
+    return span_of(problem) > redist_find_caches()->second;
+}
+
+/* Far rows lie in pages of their own, which each visit has to find: as much of a row as tiles have is read and written
+ * at once. Not where two such groups and their scratch arrays are more than a second-level cache holds, unless the rows
+ * come from memory, and not if many columns of zeros would stand beside the last ones. */
 static int choose_groups(const struct fftnd__column_loops *loops,
                          const struct fftnd__serial_problem *problem) {
-    enum { ROW_BYTES = 1 << 10, MANY = 32 };
+    enum { AT_ONCE_BYTES = 1 << 10, MANY = 32 };
     const redist_caches *caches = redist_find_caches();
-    struct plan plan = {.item = fftnd__item_bytes(problem->precision, 0)};
-    int merged[REDIST_MAX_NDIMS] = {0};
-    redist_index at_once = ROW_BYTES / (redist_index)plan.item;
-    size_t rows = (size_t)problem->axes[0].n, span = span_of(problem);
-    merge_loops(problem, &plan, merged);
-    int fills = plan.columns % at_once == 0 || plan.columns >= MANY * at_once;
-    int fits = 4 * rows * ROW_BYTES <= caches->second || span > caches->last_whole;
-    return span > caches->second && fits && fills ? ROW_BYTES / (2 * loops->register_bytes) : 1;
+    int merged[REDIST_MAX_NDIMS], groups = AT_ONCE_BYTES / (2 * loops->register_bytes);
+    redist_index columns = merge_loops(problem, merged);
+    redist_index at_once = groups * fftnd__group_width(loops, problem->precision);
+    int fills = columns % at_once == 0 || columns >= MANY * at_once;
+    int fits = 4 * (size_t)problem->axes[0].n * AT_ONCE_BYTES <= caches->second ||
+               span_of(problem) > caches->last_whole;
+    return is_far(problem) && fits && fills ? groups : 1;
 }
 
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **plan) {
@@ -201,13 +206,13 @@ static int find_share(const struct fftnd__serial_problem *problem, redist_index 
 }
 
 /* Far rows are fetched while others are transformed, which the library does not do. */
-static int most_share(int is_far) {
+static int most_share(int far) {
     enum { FAR_SHARE = 150 };
-    return is_far ? FAR_SHARE : FFTND__NO_GAIN;
+    return far ? FAR_SHARE : FFTND__NO_GAIN;
 }
 
-int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n, int is_far) {
-    return find_share(problem, n) < most_share(is_far);
+int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n, int far) {
+    return find_share(problem, n) < most_share(far);
 }
 
 redist_index fftnd__columns_fill(const struct fftnd__serial_problem *problem, redist_index n,
@@ -219,15 +224,12 @@ redist_index fftnd__columns_fill(const struct fftnd__serial_problem *problem, re
 /* A group that is not full takes about one and a half times as long as a full one. */
 int fftnd__columns_suit(const struct fftnd__serial_problem *problem, const void *in,
                         const void *out) {
-    struct plan plan = {.item = fftnd__item_bytes(problem->precision, 0)};
-    int merged[REDIST_MAX_NDIMS] = {0};
+    int merged[REDIST_MAX_NDIMS];
     if (!fftnd__may_share(problem) || !fftnd__has_neighbours(problem, 1, in == out))
         return 0;
-    merge_loops(problem, &plan, merged);
-    redist_index width = fftnd__group_width(fftnd__column_loops_here(), problem->precision),
-                 rest = plan.columns % width;
-    redist_index columns = plan.columns - rest + (rest > 0 ? width + width / 2 : 0);
-    return plan.columns >= width / 4 &&
-           find_share(problem, problem->axes[0].n) * columns <
-               most_share(span_of(problem) > redist_find_caches()->second) * plan.columns;
+    redist_index width = fftnd__group_width(fftnd__column_loops_here(), problem->precision);
+    redist_index columns = merge_loops(problem, merged), rest = columns % width;
+    redist_index paid = columns - rest + (rest > 0 ? width + width / 2 : 0);
+    return columns >= width / 4 &&
+           find_share(problem, problem->axes[0].n) * paid < most_share(is_far(problem)) * columns;
 }

@@ -11,7 +11,7 @@
 /* Whether many columns of `n` elements are faster than the problem's library transforms them: measured once for each
  * length and precision, as it is planned in 0.05 s, or guessed where nothing is measured. Far rows are those of an
  * array that is larger than a second-level cache. */
-int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n, int is_far);
+int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n, int far);
 
 /* How many columns to transform where there is room for more than these: the last group is full if columns gain. */
 redist_index fftnd__columns_fill(const struct fftnd__serial_problem *problem, redist_index n,
