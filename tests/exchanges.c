@@ -199,8 +199,7 @@ void exchange_free_arrays(test_array arrays[2]) {
     array_free(&arrays[1]);
 }
 
-/* An array without elements may be NULL. */
-static void *pointer(const test_array *array) {
+void *exchange_pointer(const test_array *array) {
     return array->bytes == 0 && array->memory == MEMORY_PLAIN ? NULL : array->data;
 }
 
@@ -263,7 +262,7 @@ static enum redist_binding choose_later(const exchange_way *way, int side) {
 int exchange_plan(const exchange *given, const exchange_way *way, const test_array arrays[2],
                   redist_plan **plan) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
-    void *pointers[2] = {pointer(&arrays[0]), pointer(&arrays[1])};
+    void *pointers[2] = {exchange_pointer(&arrays[0]), exchange_pointer(&arrays[1])};
     options.method = way->method;
     options.tune_seconds = 1e-4;
     options.bind_a = choose_later(way, 0);
@@ -278,7 +277,7 @@ int exchange_plan(const exchange *given, const exchange_way *way, const test_arr
 
 int exchange_run(const exchange_way *way, const test_array arrays[2], redist_plan *plan,
                  int direction) {
-    void *a = pointer(&arrays[0]), *b = pointer(&arrays[1]);
+    void *a = exchange_pointer(&arrays[0]), *b = exchange_pointer(&arrays[1]);
     int code;
     switch (way->use) {
     case USE_EXECUTE:

@@ -49,6 +49,9 @@ test_place exchange_place(const exchange *given, int side);
 /** Allocates the arrays of both sides. Collective on the exchange's communicator. */
 void exchange_arrays(const exchange *given, const enum test_memory memory[2], test_array arrays[2]);
 
+/** What a call takes for such an array: NULL if nothing of it is here and its memory is plain. */
+void *exchange_pointer(const test_array *array);
+
 /** Frees them. */
 void exchange_free_arrays(test_array arrays[2]);
 

@@ -149,11 +149,11 @@ static int move_all(struct job *job) {
 static void execute(struct job *job, uint64_t salt, char text[512], size_t *wrong, int *failed) {
     exchange_prepare(job->given, job->arrays, REDIST_FORWARD, salt);
     if (job->tiles == REDIST_PUT) {
-        *failed |= redist_plan_put_begin(job->plan, job->arrays[1].data);
+        *failed |= redist_plan_put_begin(job->plan, exchange_pointer(&job->arrays[1]));
         *failed |= move_all(job);
         *failed |= redist_plan_put_end(job->plan);
     } else {
-        *failed |= redist_plan_get_begin(job->plan, job->arrays[0].data);
+        *failed |= redist_plan_get_begin(job->plan, exchange_pointer(&job->arrays[0]));
         *failed |= move_all(job);
         *failed |= redist_plan_get_end(job->plan);
     }
@@ -171,8 +171,8 @@ static redist_options tile_options(const char *method, enum redist_tiles tiles) 
 static int plan_tiles(struct job *job, const char *method) {
     const exchange *given = job->given;
     const redist_box *a = &given->boxes[0][given->rank], *b = &given->boxes[1][given->rank];
-    void *array_a = job->tiles == REDIST_PUT ? NULL : job->arrays[0].data;
-    void *array_b = job->tiles == REDIST_GET ? NULL : job->arrays[1].data;
+    void *array_a = job->tiles == REDIST_PUT ? NULL : exchange_pointer(&job->arrays[0]);
+    void *array_b = job->tiles == REDIST_GET ? NULL : exchange_pointer(&job->arrays[1]);
     redist_options options = tile_options(method, job->tiles);
     if (given->axes[0] < 0)
         return redist_plan_boxes(given->comm, given->element->type, given->ndims, given->sizes, a,
@@ -262,6 +262,18 @@ START_TEST(repeated) {
         exchange given =
             exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 2, 1 + i % 2);
         try_tiles(&given, &way, i / 3 % 2 ? REDIST_PUT : REDIST_GET, 10);
+    }
+}
+END_TEST
+
+/* One row, so that only rank 0 has an array on one side, and tiles that are empty on the others */
+START_TEST(one_row) {
+    static const redist_index sizes[][2] = {{1, 9}, {9, 1}, {1, 1}};
+    static const exchange_way way = {"p2p", {MEMORY_PLAIN, MEMORY_PLAIN}, USE_EXECUTE};
+    test_element element = element_create(2);
+    for (int i = 0; i < 6; i++) {
+        exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 2, sizes[i / 2], 0, 1);
+        try_tiles(&given, &way, i % 2 ? REDIST_PUT : REDIST_GET, 2);
     }
 }
 END_TEST
@@ -484,8 +496,8 @@ START_TEST(freed_while_open) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes,     between_boxes, repeated,   two_at_once,
-                                  out_of_order,     bad_tiles,     bad_option, other_memory,
-                                  freed_while_open, NULL};
+    const TTest *const tests[] = {between_axes, between_boxes,    repeated,  one_row,
+                                  two_at_once,  out_of_order,     bad_tiles, bad_option,
+                                  other_memory, freed_while_open, NULL};
     return harness_run(argc, argv, "test_redist_tiles", tests);
 }
