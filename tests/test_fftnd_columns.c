@@ -17,11 +17,11 @@ static double _Complex roots[FFTND__LONGEST];
 static double factor; /* of the results */
 static int abreast;   /* groups that are transformed at once */
 
-/* Lengths in which each radix stands first, last and between others. */
-static const int lengths[] = {4,   6,   8,   9,   10,  12,  14,  16,   20,   25,   32,   35,
-                              42,  48,  49,  64,  70,  96,  100, 105,  120,  125,  128,  144,
-                              150, 168, 175, 192, 210, 216, 240, 245,  250,  256,  294,  320,
-                              343, 350, 384, 448, 512, 625, 960, 1000, 1024, 1536, 2048, 4096};
+/* Lengths in which each radix stands first, last and between others, as far as it may. */
+static const int lengths[] = {4,   6,   8,   9,   10,  12,  14,   16,   20,   25,   32,   35,  42,
+                              48,  49,  63,  64,  70,  96,  100,  105,  120,  125,  128,  144, 150,
+                              168, 175, 192, 210, 216, 240, 245,  250,  256,  288,  294,  320, 343,
+                              350, 384, 448, 512, 625, 960, 1000, 1024, 1440, 1536, 2048, 4096};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 static ptrdiff_t at(const struct fftnd__serial_problem *problem, int element, int column, int group,

@@ -8,6 +8,7 @@
  *     VALUE, REGISTER_BYTES the type of numbers; a register
  *     SPLIT(from, re, im)   loads complex elements, real parts in one register and imaginary ones in another
  *     JOIN(to, re, im)      stores them; both may order the columns as they like, but alike
+ *     LARGEST_RADIX         the elements of a pass at most: 8, or 12 where 32 registers hold them and what they need
  *     INTERLEAVE(a, b, low, high)  the numbers of two registers in turn: of their lower halves, of the upper ones
  *
  * and may include it once for each type. Each register holds elements of several columns, so that a transform is the
@@ -23,8 +24,6 @@
 #ifndef FFTND__COLUMN_PASSES
 #define FFTND__COLUMN_PASSES
 #define INLINE static inline __attribute__((always_inline))
-
-enum { MOST_RADIX = 16 };
 
 /* Where a pass is among the others. */
 enum { BETWEEN, FIRST, LAST, LAST_SCALED };
@@ -72,6 +71,10 @@ TARGET INLINE PAIR NAME(times)(PAIR a, VALUE c, VALUE s) {
 TARGET INLINE void NAME(mirror)(PAIR p, PAIR q, PAIR *a, PAIR *b) {
     *a = (PAIR){p.re + q.im, p.im - q.re};
     *b = (PAIR){p.re - q.im, p.im + q.re};
+}
+
+TARGET INLINE void NAME(dft_2)(PAIR x[]) {
+    NAME(add_subtract)(&x[0], &x[1]);
 }
 
 TARGET INLINE void NAME(dft_3)(PAIR x[]) {
@@ -136,7 +139,8 @@ TARGET INLINE void NAME(dft_7)(PAIR x[]) {
     NAME(dft_odd)(7, c, s, x);
 }
 
-/* 2 and 3 have no common factor: by the Chinese remainder theorem there are no factors between them. */
+/* 6, 10 and 12 are products of numbers without a common factor: by the Chinese remainder theorem there are no factors
+ * between their DFTs. */
 TARGET INLINE void NAME(dft_6)(PAIR x[]) {
     PAIR a[3] = {x[0], x[2], x[4]}, b[3] = {x[3], x[5], x[1]};
     NAME(dft_3)(a);
@@ -162,33 +166,32 @@ TARGET INLINE void NAME(dft_8)(PAIR x[]) {
     }
 }
 
-TARGET INLINE void NAME(dft_16)(PAIR x[]) {
-    const VALUE c = (VALUE)0.92387953251128675612818318939679L,
-                s = (VALUE)0.38268343236508977172845998403040L;
-    PAIR even[8], odd[8];
-    for (int i = 0; i < 8; i++) {
-        even[i] = x[2 * i];
-        odd[i] = x[2 * i + 1];
-    }
-    NAME(dft_8)(even);
-    NAME(dft_8)(odd);
-    odd[1] = NAME(times)(odd[1], c, s);
-    odd[2] = NAME(half_turn)(odd[2]);
-    odd[3] = NAME(times)(odd[3], s, c);
-    odd[4] = NAME(turn)(odd[4]);
-    odd[5] = NAME(times)(odd[5], -s, c);
-    odd[6] = NAME(half_turn)(NAME(turn)(odd[6]));
-    odd[7] = NAME(times)(odd[7], -c, s);
-    for (int i = 0; i < 8; i++) {
-        NAME(add_subtract)(&even[i], &odd[i]);
-        x[i] = even[i];
-        x[i + 8] = odd[i];
+#if LARGEST_RADIX > 8
+TARGET INLINE void NAME(dft_10)(PAIR x[]) {
+    PAIR a[5] = {x[0], x[2], x[4], x[6], x[8]}, b[5] = {x[5], x[7], x[9], x[1], x[3]};
+    NAME(dft_5)(a);
+    NAME(dft_5)(b);
+    for (int i = 0; i < 5; i++) {
+        NAME(add_subtract)(&a[i], &b[i]);
+        x[6 * i % 10] = a[i];
+        x[(6 * i + 5) % 10] = b[i];
     }
 }
 
-TARGET INLINE void NAME(dft_2)(PAIR x[]) {
-    NAME(add_subtract)(&x[0], &x[1]);
+TARGET INLINE void NAME(dft_12)(PAIR x[]) {
+    PAIR a[4] = {x[0], x[3], x[6], x[9]}, b[4] = {x[4], x[7], x[10], x[1]},
+         c[4] = {x[8], x[11], x[2], x[5]};
+    NAME(dft_4)(a);
+    NAME(dft_4)(b);
+    NAME(dft_4)(c);
+    for (int i = 0; i < 4; i++) {
+        PAIR three[3] = {a[i], b[i], c[i]};
+        NAME(dft_3)(three);
+        for (int k = 0; k < 3; k++)
+            x[(9 * i + 4 * k) % 12] = three[k];
+    }
 }
+#endif
 
 /* ---------------------------------------------------------------- a pass */
 
@@ -232,9 +235,8 @@ TARGET INLINE void NAME(pass)(const int radix, const int place, void (*dft)(PAIR
     int parts = pass->left / radix, done = pass->done, rows = done / groups;
     const VALUE *factors = pass->factors;
     for (int j = 0; j < parts; j++, factors += 2 * (radix - 1))
-        for (int k = 0; k < done; k++) {
-            PAIR x[MOST_RADIX];
-            int row = k / groups, group = k % groups;
+        for (int k = 0, row = 0, group = 0; k < done; k++) {
+            PAIR x[LARGEST_RADIX];
             for (int i = 0; i < radix; i++)
                 if (place == FIRST)
                     NAME(load)(columns, group, j + parts * i, &x[i]);
@@ -248,6 +250,10 @@ TARGET INLINE void NAME(pass)(const int radix, const int place, void (*dft)(PAIR
                 } else
                     to[k + done * (radix * j + i)] =
                         i == 0 ? x[0] : NAME(times)(x[i], factors[2 * i - 2], factors[2 * i - 1]);
+            if (++group == groups) { /* without a division, which would take a tenth of the time */
+                group = 0;
+                row++;
+            }
         }
 }
 
@@ -269,7 +275,10 @@ PASSES(5)
 PASSES(6)
 PASSES(7)
 PASSES(8)
-PASSES(16)
+#if LARGEST_RADIX > 8
+PASSES(10)
+PASSES(12)
+#endif
 #undef PASSES
 #undef PASS
 
@@ -282,8 +291,19 @@ static void NAME(do_pass)(const struct fftnd__column_pass *pass, int place,
         NAME(pass_##radix##_LAST),                                                                 \
         NAME(pass_##radix##_LAST_SCALED)                                                           \
     }
-    static NAME(run_pass) *const table[MOST_RADIX + 1][4] = {ROW(2), ROW(3), ROW(4), ROW(5),
-                                                             ROW(6), ROW(7), ROW(8), ROW(16)};
+    static NAME(run_pass) *const table[LARGEST_RADIX + 1][4] = {
+        ROW(2),
+        ROW(3),
+        ROW(4),
+        ROW(5),
+        ROW(6),
+        ROW(7),
+        ROW(8),
+#if LARGEST_RADIX > 8
+        ROW(10),
+        ROW(12)
+#endif
+    };
 #undef ROW
     table[pass->radix][place](pass, columns, from, to);
 }
@@ -318,14 +338,15 @@ INLINE int NAME(next_block)(int at, int n) {
     return at + LANES < n && at + 2 * LANES > n ? n - LANES : at + LANES;
 }
 
-/* Those of the next group are fetched meanwhile. */
+/* Those of the next group are fetched meanwhile, into the second-level cache: with them and the scratch arrays the
+ * first one would be full. */
 TARGET INLINE void NAME(load_lines)(const char *const from[], const char *const next[], int n,
                                     const int exchanged, PAIR x[]) {
     for (int at = 0; at < n; at = NAME(next_block)(at, n)) {
         V rows[REGISTER_BYTES / sizeof(VALUE)];
         for (int i = 0; i < LANES; i++) {
             memcpy(&rows[i], from[i] + (size_t)at * sizeof(VALUE), sizeof(V));
-            __builtin_prefetch(next[i] + (size_t)at * sizeof(VALUE));
+            __builtin_prefetch(next[i] + (size_t)at * sizeof(VALUE), 0, 2);
         }
         NAME(transpose)(rows);
         for (int i = 0; i < LANES; i += 2)

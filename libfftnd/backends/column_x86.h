@@ -7,7 +7,7 @@
  *     INSTRUCTION(f)   a function of immintrin.h
  *     DOUBLES, FLOATS  types of registers
  *     LOOPS            the table
- *     INTERLEAVE_DOUBLES, INTERLEAVE_FLOATS  as INTERLEAVE below
+ *     LARGEST_RADIX, INTERLEAVE_DOUBLES, INTERLEAVE_FLOATS  as in column_passes.h, the last one for each type
  */
 #include <immintrin.h>
 
@@ -59,5 +59,6 @@ static int runs_here(void) {
 const struct fftnd__column_loops LOOPS = {
     runs_here,
     REGISTER_BYTES,
+    LARGEST_RADIX,
     {[FFTND_DOUBLE] = run_double, [FFTND_FLOAT] = run_float},
     {[FFTND_DOUBLE] = run_lines_double, [FFTND_FLOAT] = run_lines_float}};

@@ -67,7 +67,7 @@ typedef void fftnd__run_contiguous(const struct fftnd__contiguous *lines, const 
 /* A pass of each radix, from 2 passes on; scratch[0] is free after the first one. */
 struct fftnd__column_loops {
     int (*runs_here)(void);
-    int register_bytes;
+    int register_bytes, largest_radix;
     fftnd__run_columns *run[FFTND_FLOAT + 1]; /* by precision */
     fftnd__run_contiguous *run_lines[FFTND_FLOAT + 1];
 };

@@ -5,6 +5,7 @@
 #define INSTRUCTION(f) _mm256_##f
 #define DOUBLES        __m256d
 #define FLOATS         __m256
+#define LARGEST_RADIX  8
 #define LOOPS          fftnd__columns_avx2
 #define INTERLEAVE_OF(type, suffix, a, b, low, high)                                               \
     do {                                                                                           \

@@ -148,9 +148,7 @@ const struct fftnd__serial fftnd__serial_contiguous = {.name = "contiguous",
 
 /* ---------------------------------------------------------------- whether they gain */
 
-/* Axes that a library transforms together it goes through plane by plane, in the caches, and it is given less time here
- * than a plan gives it: nothing is left of a small gain. */
-enum { TRIAL_LINES = 64, TRIAL_PAD = 4, LEAST_GAIN = 25 };
+enum { TRIAL_LINES = 64, TRIAL_PAD = 4 };
 
 static int find_share(const struct fftnd__serial_problem *problem) {
     static short known[2][2][FFTND_FLOAT + 1][FFTND__LONGEST + 1];
@@ -171,6 +169,15 @@ static int find_share(const struct fftnd__serial_problem *problem) {
                              1, &known[is_real][problem->direction][problem->precision][n]);
 }
 
+/* Axes that a library transforms together it goes through plane by plane, in the caches, and it is given less time here
+ * than a plan gives it: nothing is left of a small gain. But short lines come from memory in time here, and for the
+ * library only in the trial, which is in the caches. */
+static int most_share(const struct fftnd__serial_problem *problem) {
+    enum { LONG_SHARE = 75, SHORT_SHARE = 115 };
+    size_t bytes = (size_t)elements_of(problem) * fftnd__item_bytes(problem->precision, 0);
+    return bytes < FFTND__SHORT_LINE ? SHORT_SHARE : LONG_SHARE;
+}
+
 int fftnd__contiguous_suit(const struct fftnd__serial_problem *problem, const void *in,
                            const void *out) {
     const struct fftnd__column_loops *loops = fftnd__column_loops_here();
@@ -185,6 +192,5 @@ int fftnd__contiguous_suit(const struct fftnd__serial_problem *problem, const vo
         lines *= problem->loops[i].n;
     redist_index width = fftnd__group_width(loops, problem->precision);
     redist_index groups = (lines + width - 1) / width;
-    return lines > 0 &&
-           find_share(problem) * groups * width < (FFTND__NO_GAIN - LEAST_GAIN) * lines;
+    return lines > 0 && find_share(problem) * groups * width < most_share(problem) * lines;
 }

@@ -5,6 +5,10 @@
 
 #include "columns.h"
 
+/* Bytes of a line; longer ones are fetched row by row for a library (prefetch.h), for which there are too many shorter
+ * ones. */
+enum { FFTND__SHORT_LINE = 1536 };
+
 /* Whether all of a problem, from array `in` to `out`, is for fftnd__serial_contiguous: contiguous lines along one axis,
  * complex ones or real ones of an even number of points, and measured to gain. */
 int fftnd__contiguous_suit(const struct fftnd__serial_problem *problem, const void *in,

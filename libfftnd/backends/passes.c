@@ -7,30 +7,32 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What a pass costs: a read and a write of all elements, and for 16 of them registers that most processors do not
- * have. */
-static const struct {
-    int radix, cost;
-} radices[] = {{8, 5}, {6, 5}, {16, 8}, {5, 5}, {4, 5}, {7, 5}, {3, 5}, {2, 5}};
-enum { RADICES = sizeof radices / sizeof *radices };
-
-struct factors {
-    int npasses, cost, radix[FFTND__MOST_PASSES];
+static const int radices[] = {2, 3, 4, 5, 6, 7, 8, 10, 12};
+enum {
+    RADICES = sizeof radices / sizeof *radices,
+    EVERYWHERE = 8 /* the largest that all loops have */
 };
 
-/* The cheapest passes for what is left of a length, behind those of `now`. */
-static void find_cheapest(int left, struct factors *now, struct factors *best) {
-    if (left == 1 && now->npasses > 1 && (best->npasses == 0 || now->cost < best->cost))
+struct factors {
+    int npasses, sum, radix[FFTND__MOST_PASSES];
+};
+
+/* Of the passes for what is left of a length, behind those of `now`: as few as possible, since each one reads and
+ * writes all elements, and of these the ones that are most alike. No pass is smaller than the one before it. */
+static void find_fewest(int left, int first, int largest, struct factors *now,
+                        struct factors *best) {
+    if (left == 1 && now->npasses > 1 &&
+        (best->npasses == 0 || now->npasses < best->npasses || now->sum < best->sum))
         *best = *now;
     if (left == 1 || now->npasses == FFTND__MOST_PASSES ||
-        (best->npasses > 0 && now->cost >= best->cost))
+        (best->npasses > 0 && now->npasses >= best->npasses))
         return;
-    for (int i = 0; i < RADICES; i++)
-        if (left % radices[i].radix == 0) {
-            now->radix[now->npasses++] = radices[i].radix;
-            now->cost += radices[i].cost;
-            find_cheapest(left / radices[i].radix, now, best);
-            now->cost -= radices[i].cost;
+    for (int i = first; i < RADICES && radices[i] <= largest; i++)
+        if (left % radices[i] == 0) {
+            now->radix[now->npasses++] = radices[i];
+            now->sum += radices[i];
+            find_fewest(left / radices[i], i, largest, now, best);
+            now->sum -= radices[i];
             now->npasses--;
         }
 }
@@ -42,15 +44,22 @@ const struct fftnd__column_loops *fftnd__column_loops_here(void) {
     return fftnd__column_loops[i];
 }
 
-static struct factors factors_of(redist_index n) {
+/* The first pass multiplies by most factors, the last one by none, so that small ones come first; but the last one also
+ * fetches rows, for which 10 or 12 elements leave no registers. */
+static struct factors factors_of(redist_index n, int largest) {
     struct factors now = {0}, best = {0};
     if (n > 1 && n <= FFTND__LONGEST)
-        find_cheapest((int)n, &now, &best);
+        find_fewest((int)n, 0, largest, &now, &best);
+    if (best.npasses == 2 && best.radix[1] > EVERYWHERE) {
+        int radix = best.radix[0];
+        best.radix[0] = best.radix[1];
+        best.radix[1] = radix;
+    }
     return best;
 }
 
 int fftnd__passes_exist(redist_index n) {
-    return factors_of(n).npasses > 0;
+    return factors_of(n, EVERYWHERE).npasses > 0;
 }
 
 void fftnd__store_factor(char *to, size_t item, long double angle) {
@@ -75,7 +84,7 @@ static void *make_scratch(const struct fftnd__passes *passes) {
 
 int fftnd__passes_create(const struct fftnd__column_loops *loops, redist_index n, size_t item,
                          int groups, struct fftnd__passes *passes) {
-    const struct factors factors = factors_of(n);
+    const struct factors factors = factors_of(n, loops->largest_radix);
     int left = (int)n, done = groups;
     if (factors.npasses == 0)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no columns of %lld elements",

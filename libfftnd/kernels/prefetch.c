@@ -5,18 +5,12 @@
  * axes are then transformed where the results are, in the caches.
  */
 #include "prefetch.h"
+#include "../backends/contiguous.h"
 #include "redist_support.h"
 
 /* Rows are fetched this far ahead, into the second-level cache: a row has more lines than the first one waits for at
  * once. A call for each short row would cost more than the wait for memory. */
-enum {
-    AHEAD = 4,
-    SECOND_LEVEL = 2,
-    CACHE_LINE = 64,
-    LEAST_BYTES = 1536,
-    MOST_BYTES = 8192,
-    ALIGNMENT = 16
-};
+enum { AHEAD = 4, SECOND_LEVEL = 2, CACHE_LINE = 64, MOST_BYTES = 8192, ALIGNMENT = 16 };
 
 /* Whether all rows are aligned alike, as the library's fast plans need it. */
 static int keeps_alignment(const struct fftnd__serial_problem *problem, int n,
@@ -35,7 +29,7 @@ int fftnd__rows_suit(const struct fftnd__serial_problem *problem) {
         return 0;
     const struct fftnd__loop *axis = &problem->axes[last];
     size_t bytes = fftnd__item_of(problem, 0) * (size_t)axis->n;
-    return axis->in == 1 && axis->out == 1 && bytes >= LEAST_BYTES && bytes <= MOST_BYTES &&
+    return axis->in == 1 && axis->out == 1 && bytes >= FFTND__SHORT_LINE && bytes <= MOST_BYTES &&
            keeps_alignment(problem, last, problem->axes) &&
            keeps_alignment(problem, problem->nloops, problem->loops);
 }
