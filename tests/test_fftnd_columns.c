@@ -79,7 +79,8 @@ static void make_problem(int n, struct fftnd__serial_problem *problem, int *in_p
 
 /* From input to found, which holds what the output had before. */
 static void run(const struct fftnd__column_loops *loops,
-                const struct fftnd__serial_problem *problem, int in_place) {
+                const struct fftnd__serial_problem *problem, const struct fftnd__radices *radices,
+                int in_place) {
     static float _Complex from[MOST], to[MOST];
     int single = problem->precision == FFTND_FLOAT;
     void *plan, *source = single ? (void *)from : input, *target = single ? (void *)to : found;
@@ -87,7 +88,7 @@ static void run(const struct fftnd__column_loops *loops,
         from[i] = (float _Complex)input[i];
         to[i] = (float _Complex)found[i];
     }
-    check_code(fftnd__columns_create(loops, problem, abreast, &plan), REDIST_OK);
+    check_code(fftnd__columns_create(loops, problem, radices, abreast, &plan), REDIST_OK);
     source = in_place ? target : source;
     check_code(factor < 1 ? fftnd__serial_columns.execute_scaled(plan, source, target, factor)
                           : fftnd__serial_columns.execute(plan, source, target),
@@ -98,17 +99,37 @@ static void run(const struct fftnd__column_loops *loops,
 }
 
 /* Everything that is no element of a column stays what it was. */
-static void check_registers(int kind, const struct fftnd__serial_problem *problem, int in_place) {
+static void check_way(int kind, const struct fftnd__serial_problem *problem,
+                      const struct fftnd__radices *radices, int in_place) {
     double most = (problem->precision == FFTND_FLOAT ? 4e-6 : 8e-15) * (double)problem->axes[0].n;
     int wrong = 0;
     for (int i = 0; i < MOST; i++)
         found[i] = in_place ? input[i] : GAP;
-    run(fftnd__column_loops[kind], problem, in_place);
+    run(fftnd__column_loops[kind], problem, radices, in_place);
     while (wrong < MOST && cabs(found[wrong] - expected[wrong]) <= most)
         wrong++;
-    check_all(wrong == MOST, "registers %d: element %d is %g + %g i, not %g + %g i", kind, wrong,
-              creal(found[wrong % MOST]), cimag(found[wrong % MOST]), creal(expected[wrong % MOST]),
-              cimag(expected[wrong % MOST]));
+    check_all(
+        wrong == MOST, "registers %d, %d passes, first %d: element %d is %g + %g i, not %g + %g i",
+        kind, radices->n, radices->radix[0], wrong, creal(found[wrong % MOST]),
+        cimag(found[wrong % MOST]), creal(expected[wrong % MOST]), cimag(expected[wrong % MOST]));
+}
+
+/* All ways through the elements, of which no two are the same. */
+static void check_registers(int kind, const struct fftnd__serial_problem *problem, int in_place) {
+    const struct fftnd__column_loops *loops = fftnd__column_loops[kind];
+    redist_index n = problem->axes[0].n;
+    struct fftnd__radices before = {0}, radices;
+    int ways = 0;
+    for (; fftnd__radices_at(loops, n, ways, &radices); ways++) {
+        redist_index product = 1;
+        for (int i = 0; i < radices.n; i++)
+            product *= radices.radix[i];
+        check_all(product == n && memcmp(&before, &radices, sizeof radices) != 0,
+                  "registers %d, way %d: product %lld", kind, ways, (long long)product);
+        check_way(kind, problem, &radices, in_place);
+        before = radices;
+    }
+    check_all(ways > 0 && ways <= FFTND__WAYS, "registers %d: %d ways", kind, ways);
 }
 
 static void check_length(int n) {
@@ -161,7 +182,9 @@ START_TEST(threads) {
     void *plan;
     problem.axes[0] = (struct fftnd__loop){48, 4, 4};
     problem.loops[0] = (struct fftnd__loop){4, 1, 1};
-    check_code(fftnd__columns_create(fftnd__column_loops_here(), &problem, 1, &plan), REDIST_OK);
+    const struct fftnd__radices radices = fftnd__columns_radices(&problem, problem.axes[0].n);
+    check_code(fftnd__columns_create(fftnd__column_loops_here(), &problem, &radices, 1, &plan),
+               REDIST_OK);
     for (int i = 0; i < THREADS; i++) {
         all[i] = (struct thread){.plan = plan};
         for (int j = 0; j < 48 * 4; j++)
@@ -176,6 +199,36 @@ START_TEST(threads) {
                   "thread %d has other results", i);
     }
     fftnd__serial_columns.destroy(plan);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- which way */
+
+static int is_way(redist_index n, int which, const struct fftnd__radices *radices) {
+    struct fftnd__radices way;
+    return fftnd__radices_at(fftnd__column_loops_here(), n, which, &way) &&
+           memcmp(&way, radices, sizeof way) == 0;
+}
+
+/* Guessed, or measured and then kept. */
+START_TEST(ways) {
+    static const redist_index tried[] = {48, 128, 192, 1000};
+    for (int i = 0; i < 8; i++) {
+        redist_index n = tried[i / 2];
+        struct fftnd__serial_problem problem = {.precision = i % 2 ? FFTND_DOUBLE : FFTND_FLOAT};
+        struct fftnd__radices radices = fftnd__columns_radices(&problem, n);
+        int which = 0;
+        check_all(is_way(n, 0, &radices), "%lld is not guessed", (long long)n);
+        problem.effort = FFTND_MEASURE;
+        radices = fftnd__columns_radices(&problem, n);
+        while (which < FFTND__WAYS && !is_way(n, which, &radices))
+            which++;
+        check_all(which < FFTND__WAYS, "%lld: another way, of %d", (long long)n, radices.n);
+        radices = fftnd__columns_radices(&problem, n);
+        check_all(is_way(n, which, &radices), "%lld is measured again", (long long)n);
+        radices = fftnd__columns_radices(&problem, 11 * n);
+        check_all(radices.n == 0, "a way through 11 * %lld", (long long)n);
+    }
 }
 END_TEST
 
@@ -211,7 +264,7 @@ START_TEST(few_columns) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {all_registers, threads, lengths_that_are_refused, few_columns,
-                                  NULL};
+    const TTest *const tests[] = {all_registers, threads, ways, lengths_that_are_refused,
+                                  few_columns,   NULL};
     return harness_run(argc, argv, "test_fftnd_columns", tests);
 }

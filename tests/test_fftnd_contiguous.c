@@ -96,7 +96,8 @@ static struct lines random_lines(int elements) {
 }
 
 /* From input to found, which holds what the output had before. */
-static void run(const struct fftnd__column_loops *loops, const struct lines *lines) {
+static void run(const struct fftnd__column_loops *loops, const struct lines *lines,
+                const struct fftnd__radices *radices) {
     static float from[MOST], to[MOST];
     int single = lines->problem.precision == FFTND_FLOAT;
     void *plan, *source = single ? (void *)from : input, *target = single ? (void *)to : found;
@@ -104,7 +105,7 @@ static void run(const struct fftnd__column_loops *loops, const struct lines *lin
         from[i] = (float)input[i];
         to[i] = (float)found[i];
     }
-    check_code(fftnd__contiguous_create(loops, &lines->problem, &plan), REDIST_OK);
+    check_code(fftnd__contiguous_create(loops, &lines->problem, radices, &plan), REDIST_OK);
     check_code(fftnd__serial_contiguous.execute(plan, lines->in_place ? target : source, target),
                REDIST_OK);
     fftnd__serial_contiguous.destroy(plan);
@@ -113,19 +114,27 @@ static void run(const struct fftnd__column_loops *loops, const struct lines *lin
 }
 
 /* Everything that is no result stays what it was, but for numbers of a line in place. */
-static void check_registers(int kind, const struct lines *lines) {
+static void check_way(int kind, const struct lines *lines, const struct fftnd__radices *radices) {
     double most = (lines->problem.precision == FFTND_FLOAT ? 4e-6 : 8e-15) * lines->n;
     int wrong = 0, all = lines->count[0] * lines->count[1];
     for (int i = 0; i < MOST; i++)
         found[i] = lines->in_place ? input[i] : GAP;
-    run(fftnd__column_loops[kind], lines);
+    run(fftnd__column_loops[kind], lines, radices);
     for (int line = 0; line < all && lines->in_place && !is_complex(lines, 1); line++)
         memcpy(found + begin_of(lines, line, 1) + lines->n,
                expected + begin_of(lines, line, 1) + lines->n, 2 * sizeof *found);
     while (wrong < MOST && fabs(found[wrong] - expected[wrong]) <= most)
         wrong++;
-    check_all(wrong == MOST, "registers %d: number %d is %g, not %g", kind, wrong,
-              found[wrong % MOST], expected[wrong % MOST]);
+    check_all(wrong == MOST, "registers %d, %d passes, first %d: number %d is %g, not %g", kind,
+              radices->n, radices->radix[0], wrong, found[wrong % MOST], expected[wrong % MOST]);
+}
+
+static void check_registers(int kind, const struct lines *lines) {
+    const struct fftnd__column_loops *loops = fftnd__column_loops[kind];
+    struct fftnd__radices radices;
+    int n = lines->is_real ? lines->n / 2 : lines->n;
+    for (int way = 0; fftnd__radices_at(loops, n, way, &radices); way++)
+        check_way(kind, lines, &radices);
 }
 
 START_TEST(all_registers) {

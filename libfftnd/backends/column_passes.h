@@ -8,7 +8,7 @@
  *     VALUE, REGISTER_BYTES the type of numbers; a register
  *     SPLIT(from, re, im)   loads complex elements, real parts in one register and imaginary ones in another
  *     JOIN(to, re, im)      stores them; both may order the columns as they like, but alike
- *     LARGEST_RADIX         the elements of a pass at most: 8, or 12 where 32 registers hold them and what they need
+ *     LARGEST_RADIX         the elements of a pass at most: 8, or 16 where there are 32 registers
  *     INTERLEAVE(a, b, low, high)  the numbers of two registers in turn: of their lower halves, of the upper ones
  *
  * and may include it once for each type. Each register holds elements of several columns, so that a transform is the
@@ -191,6 +191,30 @@ TARGET INLINE void NAME(dft_12)(PAIR x[]) {
             x[(9 * i + 4 * k) % 12] = three[k];
     }
 }
+
+TARGET INLINE void NAME(dft_16)(PAIR x[]) {
+    const VALUE c = (VALUE)0.92387953251128675612818318939679L,
+                s = (VALUE)0.38268343236508977172845998403040L;
+    PAIR even[8], odd[8];
+    for (int i = 0; i < 8; i++) {
+        even[i] = x[2 * i];
+        odd[i] = x[2 * i + 1];
+    }
+    NAME(dft_8)(even);
+    NAME(dft_8)(odd);
+    odd[1] = NAME(times)(odd[1], c, s);
+    odd[2] = NAME(half_turn)(odd[2]);
+    odd[3] = NAME(times)(odd[3], s, c);
+    odd[4] = NAME(turn)(odd[4]);
+    odd[5] = NAME(times)(odd[5], -s, c);
+    odd[6] = NAME(half_turn)(NAME(turn)(odd[6]));
+    odd[7] = NAME(times)(odd[7], -c, s);
+    for (int i = 0; i < 8; i++) {
+        NAME(add_subtract)(&even[i], &odd[i]);
+        x[i] = even[i];
+        x[i + 8] = odd[i];
+    }
+}
 #endif
 
 /* ---------------------------------------------------------------- a pass */
@@ -278,6 +302,7 @@ PASSES(8)
 #if LARGEST_RADIX > 8
 PASSES(10)
 PASSES(12)
+PASSES(16)
 #endif
 #undef PASSES
 #undef PASS
@@ -301,7 +326,8 @@ static void NAME(do_pass)(const struct fftnd__column_pass *pass, int place,
         ROW(8),
 #if LARGEST_RADIX > 8
         ROW(10),
-        ROW(12)
+        ROW(12),
+        ROW(16)
 #endif
     };
 #undef ROW

@@ -9,6 +9,7 @@
 #include "redist_support.h"
 #include "share.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- plans */
@@ -68,13 +69,14 @@ static void destroy(void *data) {
 }
 
 int fftnd__columns_create(const struct fftnd__column_loops *loops,
-                          const struct fftnd__serial_problem *problem, int groups, void **result) {
+                          const struct fftnd__serial_problem *problem,
+                          const struct fftnd__radices *radices, int groups, void **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->item = fftnd__item_bytes(problem->precision, 0);
     plan->n = problem->axes[0].n;
-    int code = fftnd__passes_create(loops, plan->n, plan->item, groups, &plan->passes);
+    int code = fftnd__passes_create(loops, plan->n, plan->item, groups, radices, &plan->passes);
     if (code != REDIST_OK) {
         destroy(plan);
         return code;
@@ -118,7 +120,8 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     (void)in;
     (void)out;
     const struct fftnd__column_loops *loops = fftnd__column_loops_here();
-    return fftnd__columns_create(loops, problem, choose_groups(loops, problem), plan);
+    const struct fftnd__radices radices = fftnd__columns_radices(problem, problem->axes[0].n);
+    return fftnd__columns_create(loops, problem, &radices, choose_groups(loops, problem), plan);
 }
 
 /* ---------------------------------------------------------------- running */
@@ -190,18 +193,68 @@ const struct fftnd__serial fftnd__serial_columns = {.name = "columns",
 /* As many columns as tiles have, at least, and a distance of rows that is no power of two, as in tiles. */
 enum { TRIAL_COLUMNS = 64, TRIAL_PITCH = 68 };
 
-static int find_share(const struct fftnd__serial_problem *problem, redist_index n) {
-    static short known[FFTND_FLOAT + 1][FFTND__LONGEST + 1];
+static struct fftnd__serial_problem trial_of(const struct fftnd__serial_problem *problem,
+                                             redist_index n, size_t *bytes) {
     struct fftnd__serial_problem trial = *problem;
-    if (!fftnd__may_share(problem) || n < FFTND__SHORTEST || !fftnd__passes_exist(n))
-        return FFTND__NO_SHARE;
     trial.kind = FFTND_C2C;
     trial.keep_input = 0;
     trial.naxes = trial.nloops = 1;
     trial.axes[0] = (struct fftnd__loop){n, TRIAL_PITCH, TRIAL_PITCH};
     trial.loops[0] = (struct fftnd__loop){TRIAL_COLUMNS, 1, 1};
-    return fftnd__find_share(&fftnd__serial_columns, &trial,
-                             (size_t)n * TRIAL_PITCH * fftnd__item_bytes(problem->precision, 0), 0,
+    *bytes = (size_t)n * TRIAL_PITCH * fftnd__item_bytes(problem->precision, 0);
+    return trial;
+}
+
+/* Processors differ: 8 and 16 elements, of which the latter do not fit the registers, take less time than 4, 4 and 8 on
+ * some of them and more on others. */
+static int find_way(const struct fftnd__serial_problem *problem, redist_index n) {
+    const struct fftnd__serial *own[FFTND__WAYS];
+    void *plans[FFTND__WAYS];
+    double seconds[FFTND__WAYS];
+    struct fftnd__radices radices;
+    size_t bytes;
+    int count = 0, best = 0;
+    const struct fftnd__serial_problem trial = trial_of(problem, n, &bytes);
+    char *memory = redist_calloc(bytes, 1);
+    const struct fftnd__column_loops *loops = fftnd__column_loops_here();
+    while (memory != NULL && fftnd__radices_at(loops, n, count, &radices) &&
+           fftnd__columns_create(loops, &trial, &radices, 1, &plans[count]) == REDIST_OK)
+        own[count++] = &fftnd__serial_columns;
+    if (count > 1)
+        fftnd__time_plans(count, own, plans, n, memory, memory, seconds);
+    for (int i = 0; i < count; i++) {
+        best = count > 1 && seconds[i] < seconds[best] ? i : best;
+        destroy(plans[i]);
+    }
+    redist_release(memory);
+    return best;
+}
+
+struct fftnd__radices fftnd__columns_radices(const struct fftnd__serial_problem *problem,
+                                             redist_index n) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char known[FFTND_FLOAT + 1][FFTND__LONGEST + 1];
+    struct fftnd__radices radices = {0};
+    int way = 0;
+    if (problem->effort != FFTND_ESTIMATE && fftnd__passes_exist(n)) {
+        char *place = &known[problem->precision][n];
+        pthread_mutex_lock(&lock);
+        if (*place == 0)
+            *place = (char)(1 + find_way(problem, n));
+        way = *place - 1;
+        pthread_mutex_unlock(&lock);
+    }
+    (void)fftnd__radices_at(fftnd__column_loops_here(), n, way, &radices);
+    return radices;
+}
+
+static int find_share(const struct fftnd__serial_problem *problem, redist_index n) {
+    static short known[FFTND_FLOAT + 1][FFTND__LONGEST + 1];
+    size_t bytes;
+    if (!fftnd__may_share(problem) || n < FFTND__SHORTEST || !fftnd__passes_exist(n))
+        return FFTND__NO_SHARE;
+    const struct fftnd__serial_problem trial = trial_of(problem, n, &bytes);
+    return fftnd__find_share(&fftnd__serial_columns, &trial, bytes, 0,
                              &known[problem->precision][n]);
 }
 

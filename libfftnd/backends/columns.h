@@ -92,11 +92,22 @@ int fftnd__passes_exist(redist_index n);
 
 enum {
     FFTND__MOST_PASSES = 16,
+    FFTND__WAYS = 6, /* through the elements of a line, at most */
     FFTND__LONGEST = 1 << 12,
     FFTND__SHORTEST = 17, /* libraries transform up to 16 elements in registers, in one pass */
     FFTND__SCRATCH_ALIGNMENT = 64,
     FFTND__SPARES = 16,
 };
+
+/* Of the passes, in their order. */
+struct fftnd__radices {
+    int n, sum, radix[FFTND__MOST_PASSES];
+};
+
+/* Number `which` of the ways through n elements that may be the fastest, of which the first one is the guess. 0 = there
+ * are no more, or none as the length has other factors than 2, 3, 5 and 7 or is too long. */
+int fftnd__radices_at(const struct fftnd__column_loops *loops, redist_index n, int which,
+                      struct fftnd__radices *radices);
 
 struct fftnd__passes {
     int n;
@@ -106,9 +117,10 @@ struct fftnd__passes {
     _Atomic(void *) spare[FFTND__SPARES]; /* scratch memory that no thread uses */
 };
 
-/* Of so many groups at once; zeroed before. REDIST_ERR_SERIAL if there are none, REDIST_ERR_MEMORY. */
+/* Of so many groups at once; zeroed before. REDIST_ERR_SERIAL if there are no radices, REDIST_ERR_MEMORY. */
 int fftnd__passes_create(const struct fftnd__column_loops *loops, redist_index n, size_t item,
-                         int groups, struct fftnd__passes *passes);
+                         int groups, const struct fftnd__radices *radices,
+                         struct fftnd__passes *passes);
 void fftnd__passes_destroy(struct fftnd__passes *passes);
 
 /* Scratch memory for one execution, by any thread: the first one takes what the plan has, further ones at the same time
@@ -119,9 +131,15 @@ void fftnd__scratch_give_back(struct fftnd__passes *passes, void *memory);
 /* cos(angle) + i sin(angle), a complex element of `item` bytes */
 void fftnd__store_factor(char *to, size_t item, long double angle);
 
-/* As fftnd__serial_columns.create, with these registers and so many groups at once. REDIST_ERR_SERIAL if the length has
- * other factors than 2, 3, 5 and 7, or is too long. */
+/* As fftnd__serial_columns.create, with these registers, these passes and so many groups at once. REDIST_ERR_SERIAL if
+ * there are no radices. */
 int fftnd__columns_create(const struct fftnd__column_loops *loops,
-                          const struct fftnd__serial_problem *problem, int groups, void **plan);
+                          const struct fftnd__serial_problem *problem,
+                          const struct fftnd__radices *radices, int groups, void **plan);
+
+/* The way through n elements of columns that is fastest here, measured when it is first asked for, or guessed with
+ * FFTND_ESTIMATE; none if there is none. */
+struct fftnd__radices fftnd__columns_radices(const struct fftnd__serial_problem *problem,
+                                             redist_index n);
 
 #endif

@@ -5,7 +5,7 @@
 #define INSTRUCTION(f) _mm512_##f
 #define DOUBLES        __m512d
 #define FLOATS         __m512
-#define LARGEST_RADIX  12
+#define LARGEST_RADIX  16
 #define LOOPS          fftnd__columns_avx512
 #define INTERLEAVE_DOUBLES(a, b, low, high)                                                        \
     do {                                                                                           \

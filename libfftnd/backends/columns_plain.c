@@ -4,7 +4,7 @@
 
 #define TARGET
 #define REGISTER_BYTES 16
-#define LARGEST_RADIX  12
+#define LARGEST_RADIX  16
 
 #define SPLIT(from, re, im)                                                                        \
     do {                                                                                           \

@@ -59,13 +59,13 @@ static int set_factors(struct plan *plan, const struct fftnd__serial_problem *pr
 }
 
 static int fill(struct plan *plan, const struct fftnd__column_loops *loops,
-                const struct fftnd__serial_problem *problem) {
+                const struct fftnd__serial_problem *problem, const struct fftnd__radices *radices) {
     size_t item = fftnd__item_bytes(problem->precision, 0);
     int n = (int)elements_of(problem), backward = problem->direction == REDIST_BACKWARD;
     int is_real = problem->kind == FFTND_R2C;
     if (n * (redist_index)item < loops->register_bytes)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no lines of %d elements", n);
-    REDIST_TRY(fftnd__passes_create(loops, n, item, 1, &plan->passes));
+    REDIST_TRY(fftnd__passes_create(loops, n, item, 1, radices, &plan->passes));
     plan->run = loops->run_lines[problem->precision];
     plan->width = (int)fftnd__group_width(loops, problem->precision);
     plan->lines = (struct fftnd__contiguous){.npasses = plan->passes.n,
@@ -87,11 +87,12 @@ static void destroy(void *data) {
 }
 
 int fftnd__contiguous_create(const struct fftnd__column_loops *loops,
-                             const struct fftnd__serial_problem *problem, void **result) {
+                             const struct fftnd__serial_problem *problem,
+                             const struct fftnd__radices *radices, void **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    int code = fill(plan, loops, problem);
+    int code = fill(plan, loops, problem, radices);
     if (code == REDIST_OK)
         *result = plan;
     else
@@ -102,7 +103,8 @@ int fftnd__contiguous_create(const struct fftnd__column_loops *loops,
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **plan) {
     (void)in;
     (void)out;
-    return fftnd__contiguous_create(fftnd__column_loops_here(), problem, plan);
+    const struct fftnd__radices radices = fftnd__columns_radices(problem, elements_of(problem));
+    return fftnd__contiguous_create(fftnd__column_loops_here(), problem, &radices, plan);
 }
 
 /* ---------------------------------------------------------------- running */

@@ -16,8 +16,10 @@ int fftnd__contiguous_suit(const struct fftnd__serial_problem *problem, const vo
 
 extern const struct fftnd__serial fftnd__serial_contiguous;
 
-/* As its `create`, with these registers. REDIST_ERR_SERIAL if there are no passes for such lines. */
+/* As its `create`, with these registers and these passes. REDIST_ERR_SERIAL if there are no radices, or lines are
+ * shorter than a register. */
 int fftnd__contiguous_create(const struct fftnd__column_loops *loops,
-                             const struct fftnd__serial_problem *problem, void **plan);
+                             const struct fftnd__serial_problem *problem,
+                             const struct fftnd__radices *radices, void **plan);
 
 #endif

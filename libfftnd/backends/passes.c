@@ -7,34 +7,71 @@
 #include <stdint.h>
 #include <string.h>
 
-static const int radices[] = {2, 3, 4, 5, 6, 7, 8, 10, 12};
-enum {
-    RADICES = sizeof radices / sizeof *radices,
-    EVERYWHERE = 8 /* the largest that all loops have */
-};
-
-struct factors {
-    int npasses, sum, radix[FFTND__MOST_PASSES];
-};
+static const int all[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 16};
+enum { RADICES = sizeof all / sizeof *all };
 
 /* Of the passes for what is left of a length, behind those of `now`: as few as possible, since each one reads and
  * writes all elements, and of these the ones that are most alike. No pass is smaller than the one before it. */
-static void find_fewest(int left, int first, int largest, struct factors *now,
-                        struct factors *best) {
-    if (left == 1 && now->npasses > 1 &&
-        (best->npasses == 0 || now->npasses < best->npasses || now->sum < best->sum))
+static void find_fewest(int left, int first, int largest, struct fftnd__radices *now,
+                        struct fftnd__radices *best) {
+    int fewer = best->n == 0 || now->n < best->n;
+    if (left == 1 && now->n > 1 && (fewer || now->sum < best->sum))
         *best = *now;
-    if (left == 1 || now->npasses == FFTND__MOST_PASSES ||
-        (best->npasses > 0 && now->npasses >= best->npasses))
+    if (left == 1 || now->n == FFTND__MOST_PASSES || !fewer)
         return;
-    for (int i = first; i < RADICES && radices[i] <= largest; i++)
-        if (left % radices[i] == 0) {
-            now->radix[now->npasses++] = radices[i];
-            now->sum += radices[i];
-            find_fewest(left / radices[i], i, largest, now, best);
-            now->sum -= radices[i];
-            now->npasses--;
+    for (int i = first; i < RADICES && all[i] <= largest; i++)
+        if (left % all[i] == 0) {
+            now->radix[now->n++] = all[i];
+            now->sum += all[i];
+            find_fewest(left / all[i], i, largest, now, best);
+            now->sum -= all[i];
+            now->radix[--now->n] = 0;
         }
+}
+
+static void reverse(struct fftnd__radices *radices) {
+    for (int i = 0, j = radices->n - 1; i < j; i++, j--) {
+        int radix = radices->radix[i];
+        radices->radix[i] = radices->radix[j];
+        radices->radix[j] = radix;
+    }
+}
+
+/* The first pass multiplies by most factors, the last one by none, so that small ones come first; but the last one also
+ * fetches rows, for which 10 elements and more leave no registers. */
+static int is_large_first(const struct fftnd__radices *radices) {
+    return radices->n == 2 && radices->radix[1] > 8;
+}
+
+/* Way number i through n elements, if there is one. 32 registers hold 12 elements and what they need, but 16 save some
+ * lengths a pass, and 8 are enough for others. */
+static struct fftnd__radices way_at(const struct fftnd__column_loops *loops, redist_index n,
+                                    int i) {
+    static const int most[FFTND__WAYS / 2] = {12, 8, 16};
+    struct fftnd__radices now = {0}, way = {0};
+    int largest = most[i / 2] < loops->largest_radix ? most[i / 2] : loops->largest_radix;
+    if (n > 1 && n <= FFTND__LONGEST)
+        find_fewest((int)n, 0, largest, &now, &way);
+    if (is_large_first(&way) != i % 2)
+        reverse(&way);
+    return way;
+}
+
+int fftnd__radices_at(const struct fftnd__column_loops *loops, redist_index n, int which,
+                      struct fftnd__radices *radices) {
+    struct fftnd__radices found[FFTND__WAYS];
+    int nfound = 0;
+    for (int i = 0; i < FFTND__WAYS && nfound <= which; i++) {
+        int same = 0;
+        found[nfound] = way_at(loops, n, i);
+        while (memcmp(&found[same], &found[nfound], sizeof *found) != 0)
+            same++;
+        nfound += same == nfound;
+    }
+    if (which >= nfound)
+        return 0;
+    *radices = found[which];
+    return radices->n > 0;
 }
 
 const struct fftnd__column_loops *fftnd__column_loops_here(void) {
@@ -44,22 +81,9 @@ const struct fftnd__column_loops *fftnd__column_loops_here(void) {
     return fftnd__column_loops[i];
 }
 
-/* The first pass multiplies by most factors, the last one by none, so that small ones come first; but the last one also
- * fetches rows, for which 10 or 12 elements leave no registers. */
-static struct factors factors_of(redist_index n, int largest) {
-    struct factors now = {0}, best = {0};
-    if (n > 1 && n <= FFTND__LONGEST)
-        find_fewest((int)n, 0, largest, &now, &best);
-    if (best.npasses == 2 && best.radix[1] > EVERYWHERE) {
-        int radix = best.radix[0];
-        best.radix[0] = best.radix[1];
-        best.radix[1] = radix;
-    }
-    return best;
-}
-
 int fftnd__passes_exist(redist_index n) {
-    return factors_of(n, EVERYWHERE).npasses > 0;
+    struct fftnd__radices radices;
+    return fftnd__radices_at(fftnd__column_loops_here(), n, 0, &radices);
 }
 
 void fftnd__store_factor(char *to, size_t item, long double angle) {
@@ -83,21 +107,21 @@ static void *make_scratch(const struct fftnd__passes *passes) {
 }
 
 int fftnd__passes_create(const struct fftnd__column_loops *loops, redist_index n, size_t item,
-                         int groups, struct fftnd__passes *passes) {
-    const struct factors factors = factors_of(n, loops->largest_radix);
+                         int groups, const struct fftnd__radices *radices,
+                         struct fftnd__passes *passes) {
     int left = (int)n, done = groups;
-    if (factors.npasses == 0)
+    if (radices->n == 0)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no columns of %lld elements",
                               (long long)n);
     passes->scratch_bytes = 2 * (size_t)((n + 1) * groups * loops->register_bytes);
     void *scratch = make_scratch(passes);
     atomic_init(&passes->spare[0], scratch);
-    char *to = passes->factors = redist_calloc((size_t)(factors.npasses * n), item);
+    char *to = passes->factors = redist_calloc((size_t)(radices->n * n), item);
     if (to == NULL || scratch == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    passes->n = factors.npasses;
-    for (int i = 0; i < factors.npasses; i++) {
-        int radix = factors.radix[i];
+    passes->n = radices->n;
+    for (int i = 0; i < radices->n; i++) {
+        int radix = radices->radix[i];
         passes->pass[i] = (struct fftnd__column_pass){radix, left, done, to};
         to = set_factors(&passes->pass[i], item, to);
         left /= radix;

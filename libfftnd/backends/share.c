@@ -23,18 +23,18 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* The least time of some runs, which take at least some 0.1 ms each to be above what the clock resolves. */
-static void time_both(const struct fftnd__serial *const libraries[2], void *const plans[2],
-                      redist_index n, void *in, void *out, double seconds[2]) {
+void fftnd__time_plans(int count, const struct fftnd__serial *const libraries[],
+                       void *const plans[], redist_index n, void *in, void *out, double seconds[]) {
     redist_index repeats = 1 + 1000 / n;
-    for (int trial = 0; trial < 2 * TRIALS; trial++) {
-        double begin = now();
-        for (redist_index i = 0; i < repeats; i++)
-            libraries[trial % 2]->execute(plans[trial % 2], in, out);
-        double once = now() - begin;
-        if (trial < 2 || once < seconds[trial % 2])
-            seconds[trial % 2] = once;
-    }
+    for (int trial = 0; trial <= TRIALS; trial++)
+        for (int plan = 0; plan < count; plan++) {
+            double begin = now();
+            for (redist_index i = 0; i < repeats; i++)
+                libraries[plan]->execute(plans[plan], in, out);
+            double once = now() - begin;
+            if (trial <= 1 || once < seconds[plan])
+                seconds[plan] = once;
+        }
 }
 
 /* 0 = this could not be tried. */
@@ -53,7 +53,7 @@ static int measure(const struct fftnd__serial *own, const struct fftnd__serial_p
     trial.seconds = trial_seconds;
     if (libraries[0]->create(&trial, in, out, &plans[0]) == REDIST_OK &&
         libraries[1]->create(&trial, in, out, &plans[1]) == REDIST_OK)
-        time_both(libraries, plans, trial.axes[0].n, in, out, seconds);
+        fftnd__time_plans(2, libraries, plans, trial.axes[0].n, in, out, seconds);
     for (int i = 0; i < 2; i++)
         if (plans[i] != NULL)
             libraries[i]->destroy(plans[i]);

@@ -17,4 +17,9 @@ int fftnd__may_share(const struct fftnd__serial_problem *problem);
 int fftnd__find_share(const struct fftnd__serial *own, const struct fftnd__serial_problem *trial,
                       size_t bytes, int apart, short *known);
 
+/* The least time of some runs of each plan in turns, along some lines of n elements, which take at least some 0.1 ms
+ * each to be above what the clock resolves. */
+void fftnd__time_plans(int count, const struct fftnd__serial *const libraries[],
+                       void *const plans[], redist_index n, void *in, void *out, double seconds[]);
+
 #endif
