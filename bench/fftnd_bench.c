@@ -55,6 +55,9 @@ static const char notes[] =
     "with --json; devices only). Sizes of which no plan can be made are said to have failed.\n"
     "random:N:SEED are N different sizes without prime factors above 7, from 64 to 1152.\n"
     "\n"
+    "With --guess each candidate runs twice in a round, and the second run counts: it finds the\n"
+    "caches as the plan leaves them, not as the one before it does.\n"
+    "\n"
     "With --memory alloc the plans rely on arrays that peers can map.\n"
     "\n"
     "--compare adds FFTW-MPI with natural and with transposed output (one axis: scrambled), "
@@ -115,7 +118,7 @@ static const bench_program *describe(struct request *request) {
         {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = bench_efforts,
          .help = "of all planners (measure)"},
         {.name = "guess", .kind = BENCH_FLAG, .value = &request->guess,
-         .help = "with the configuration that the planner begins with too (effort measure)"},
+         .help = "with the planner's first configuration too; the second of two runs counts"},
         {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds,
          .argument = "N", .help = "to try configurations, 0 = the library's default (0)"},
         {.name = "fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
@@ -363,6 +366,8 @@ static int measure(const struct request *request, const bench_problem *problem,
     for (int i = 0; i < ntransforms; i++)
         candidates[i] = bench_transform_candidate(&transforms[i]);
     candidates[ntransforms] = bench_transform_candidate(&serial);
+    for (int i = 0; i <= ntransforms; i++)
+        candidates[i].settles = request->guess;
     int nrounds = count_rounds(request, candidates, ntransforms + 1);
     bench_rounds(MPI_COMM_WORLD, candidates, ntransforms + 1, request->settings.warmup, nrounds);
     for (int i = 0; i < ntransforms; i++)

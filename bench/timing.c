@@ -65,7 +65,8 @@ void bench_rounds(MPI_Comm comm, bench_candidate candidates[], int ncandidates, 
         shuffle(ncandidates, order, &state);
         for (int i = 0; i < ncandidates; i++) {
             double seconds[BENCH_NSERIES];
-            run_round(comm, &candidates[order[i]], seconds);
+            for (int again = candidates[order[i]].settles; again >= 0; again--)
+                run_round(comm, &candidates[order[i]], seconds);
             if (round >= 0)
                 record(&candidates[order[i]], round, seconds);
         }

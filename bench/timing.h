@@ -25,6 +25,7 @@ typedef struct bench_candidate {
     int nsteps;
     void (*steps[BENCH_MAX_STEPS])(void *context); /* timed, no barrier in between */
     double (*count)(void *context); /* seconds counted by the candidate so far; may be NULL */
+    int settles; /* it runs twice in a round, the second time counts: it finds the caches as it leaves them */
     int nrounds;
     double *seconds; /* BENCH_NSERIES times nrounds, the maximum over the ranks */
 } bench_candidate;
