@@ -114,7 +114,7 @@ static void check_way(int kind, const struct fftnd__serial_problem *problem,
         cimag(found[wrong % MOST]), creal(expected[wrong % MOST]), cimag(expected[wrong % MOST]));
 }
 
-/* All ways through the elements, of which no two are the same. */
+/* All ways through the elements, each another one than that before it. */
 static void check_registers(int kind, const struct fftnd__serial_problem *problem, int in_place) {
     const struct fftnd__column_loops *loops = fftnd__column_loops[kind];
     redist_index n = problem->axes[0].n;

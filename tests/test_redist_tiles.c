@@ -146,17 +146,25 @@ static int move_all(struct job *job) {
     return failed;
 }
 
-static void execute(struct job *job, uint64_t salt, char text[512], size_t *wrong, int *failed) {
+static void open_job(struct job *job, uint64_t salt, int *failed) {
     exchange_prepare(job->given, job->arrays, REDIST_FORWARD, salt);
-    if (job->tiles == REDIST_PUT) {
+    if (job->tiles == REDIST_PUT)
         *failed |= redist_plan_put_begin(job->plan, exchange_pointer(&job->arrays[1]));
-        *failed |= move_all(job);
-        *failed |= redist_plan_put_end(job->plan);
-    } else {
+    else
         *failed |= redist_plan_get_begin(job->plan, exchange_pointer(&job->arrays[0]));
-        *failed |= move_all(job);
+}
+
+static void close_job(struct job *job, int *failed) {
+    if (job->tiles == REDIST_PUT)
+        *failed |= redist_plan_put_end(job->plan);
+    else
         *failed |= redist_plan_get_end(job->plan);
-    }
+}
+
+static void execute(struct job *job, uint64_t salt, char text[512], size_t *wrong, int *failed) {
+    open_job(job, salt, failed);
+    *failed |= move_all(job);
+    close_job(job, failed);
     *wrong += exchange_wrong(job->given, job->arrays, REDIST_FORWARD, salt, text);
 }
 
@@ -279,21 +287,6 @@ START_TEST(one_row) {
 END_TEST
 
 /* ---------------------------------------------------------------- two plans at once */
-
-static void open_job(struct job *job, uint64_t salt, int *failed) {
-    exchange_prepare(job->given, job->arrays, REDIST_FORWARD, salt);
-    if (job->tiles == REDIST_PUT)
-        *failed |= redist_plan_put_begin(job->plan, job->arrays[1].data);
-    else
-        *failed |= redist_plan_get_begin(job->plan, job->arrays[0].data);
-}
-
-static void close_job(struct job *job, int *failed) {
-    if (job->tiles == REDIST_PUT)
-        *failed |= redist_plan_put_end(job->plan);
-    else
-        *failed |= redist_plan_get_end(job->plan);
-}
 
 /* Each rank takes the tiles of both plans in an order of its own. */
 static void move_both(struct job jobs[2], int *failed) {

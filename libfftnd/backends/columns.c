@@ -210,7 +210,7 @@ static struct fftnd__serial_problem trial_of(const struct fftnd__serial_problem 
 static int find_way(const struct fftnd__serial_problem *problem, redist_index n) {
     const struct fftnd__serial *own[FFTND__WAYS];
     void *plans[FFTND__WAYS];
-    double seconds[FFTND__WAYS];
+    double seconds[FFTND__WAYS] = {0};
     struct fftnd__radices radices;
     size_t bytes;
     int count = 0, best = 0;
@@ -223,7 +223,7 @@ static int find_way(const struct fftnd__serial_problem *problem, redist_index n)
     if (count > 1)
         fftnd__time_plans(count, own, plans, n, memory, memory, seconds);
     for (int i = 0; i < count; i++) {
-        best = count > 1 && seconds[i] < seconds[best] ? i : best;
+        best = seconds[i] < seconds[best] ? i : best;
         destroy(plans[i]);
     }
     redist_release(memory);
@@ -234,17 +234,16 @@ struct fftnd__radices fftnd__columns_radices(const struct fftnd__serial_problem 
                                              redist_index n) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static char known[FFTND_FLOAT + 1][FFTND__LONGEST + 1];
+    const struct fftnd__column_loops *loops = fftnd__column_loops_here();
     struct fftnd__radices radices = {0};
-    int way = 0;
-    if (problem->effort != FFTND_ESTIMATE && fftnd__passes_exist(n)) {
-        char *place = &known[problem->precision][n];
-        pthread_mutex_lock(&lock);
-        if (*place == 0)
-            *place = (char)(1 + find_way(problem, n));
-        way = *place - 1;
-        pthread_mutex_unlock(&lock);
-    }
-    (void)fftnd__radices_at(fftnd__column_loops_here(), n, way, &radices);
+    if (!fftnd__radices_at(loops, n, 0, &radices) || problem->effort == FFTND_ESTIMATE)
+        return radices;
+    char *place = &known[problem->precision][n];
+    pthread_mutex_lock(&lock);
+    if (*place == 0)
+        *place = (char)(1 + find_way(problem, n));
+    (void)fftnd__radices_at(loops, n, *place - 1, &radices);
+    pthread_mutex_unlock(&lock);
     return radices;
 }
 
