@@ -56,7 +56,8 @@ static const char notes[] =
     "random:N:SEED are N different sizes without prime factors above 7, from 64 to 1152.\n"
     "\n"
     "With --guess each candidate runs twice in a round, and the second run counts: it finds the\n"
-    "caches as the plan leaves them, not as the one before it does.\n"
+    "caches as the plan leaves them, not as the one before it does. FFTW's own plans beside them\n"
+    "are then of FFTW_MEASURE, whatever the effort.\n"
     "\n"
     "With --memory alloc the plans rely on arrays that peers can map.\n"
     "\n"
@@ -173,7 +174,9 @@ static bench_problem make_problem(const struct request *request) {
     bench_problem problem = {.ndims = request->settings.shape.count,
                              .kind = (enum fftnd_kind)request->kind,
                              .precision = (enum fftnd_precision)request->precision,
-                             .effort = (enum fftnd_effort)request->effort,
+                             /* FFTW_PATIENT takes minutes for plans that no guess is about. */
+                             .effort = request->guess ? FFTND_MEASURE
+                                                      : (enum fftnd_effort)request->effort,
                              .batch = request->batch,
                              .batch_position = (enum fftnd_batch_position)request->batch_position,
                              .threads = request->threads,

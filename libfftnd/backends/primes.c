@@ -6,6 +6,7 @@
  * hold elements of several lines.
  */
 #include "primes.h"
+#include "columns.h"
 #include "redist_support.h"
 
 #include <math.h>
@@ -99,7 +100,7 @@ int fftnd__primes_suit(const struct fftnd__serial_problem *problem, const void *
 /* ---------------------------------------------------------------- plans */
 
 struct plan {
-    const struct fftnd__serial *library;
+    const struct fftnd__serial *library; /* of rows */
     const struct numbers *numbers;
     size_t item;
     redist_index n, lines, width, pitch; /* neighbouring lines; in a block of rows; between rows */
@@ -134,33 +135,54 @@ static redist_index row_from(const struct plan *plan, redist_index k) {
     return plan->to[k == 0 ? 0 : plan->n - 1 - k];
 }
 
-static void set_loops(struct plan *plan, const struct fftnd__serial_problem *problem) {
+/* With so many lines in a block of rows. */
+static void set_loops(struct plan *plan, const struct fftnd__serial_problem *problem,
+                      redist_index width) {
     ptrdiff_t item = (ptrdiff_t)plan->item;
     int neighbours = fftnd__find_neighbours(problem);
-    redist_index most = most_lines(plan->n, plan->item), aligned = ALIGNMENT / item;
-    plan->lines = problem->loops[neighbours].n;
-    redist_index blocks = (plan->lines + most - 1) / most;
-    plan->width = (plan->lines + blocks - 1) / blocks;
-    plan->pitch = (plan->width + aligned - 1) / aligned * aligned;
-    plan->axis =
-        (struct fftnd__loop){plan->n, problem->axes[0].in * item, problem->axes[0].out * item};
+    redist_index aligned = ALIGNMENT / item, blocks = (plan->lines + width - 1) / width;
+    plan->width = width;
+    plan->pitch = (width + aligned - 1) / aligned * aligned;
+    plan->nloops = 0;
     for (int i = 0; i < problem->nloops; i++)
         if (i != neighbours)
             plan->loops[plan->nloops++] = (struct fftnd__loop){
                 problem->loops[i].n, problem->loops[i].in * item, problem->loops[i].out * item};
-    plan->loops[plan->nloops++] =
-        (struct fftnd__loop){blocks, plan->width * item, plan->width * item};
+    plan->loops[plan->nloops++] = (struct fftnd__loop){blocks, width * item, width * item};
     plan->nblocks = 1;
     for (int i = 0; i < plan->nloops; i++)
         plan->nblocks *= plan->loops[i].n;
 }
 
+static struct fftnd__serial_problem rows_of(const struct plan *plan,
+                                            const struct fftnd__serial_problem *problem) {
+    struct fftnd__serial_problem rows = *problem;
+    rows.nloops = 1;
+    rows.axes[0] = (struct fftnd__loop){plan->n - 1, plan->pitch, plan->pitch};
+    rows.loops[0] = (struct fftnd__loop){plan->width, 1, 1};
+    return rows;
+}
+
+/* A group of columns, which a first-level cache holds, where these gain; else as many lines as there is room for, and
+ * alike in all blocks. */
+static void choose_width(struct plan *plan, const struct fftnd__serial_problem *problem,
+                         const char *rows) {
+    redist_index most = most_lines(plan->n, plan->item);
+    redist_index group = fftnd__group_width(fftnd__column_loops_here(), problem->precision);
+    group = group < most ? group : most;
+    set_loops(plan, problem, group < plan->lines ? group : plan->lines);
+    const struct fftnd__serial_problem columns = rows_of(plan, problem);
+    if (fftnd__columns_suit(&columns, rows, rows)) {
+        plan->library = &fftnd__serial_columns;
+        return;
+    }
+    redist_index blocks = (plan->lines + most - 1) / most;
+    set_loops(plan, problem, (plan->lines + blocks - 1) / blocks);
+}
+
 static int create_serial(struct plan *plan, const struct fftnd__serial_problem *problem,
                          char *rows) {
-    struct fftnd__serial_problem own = *problem;
-    own.nloops = 1;
-    own.axes[0] = (struct fftnd__loop){plan->n - 1, plan->pitch, plan->pitch};
-    own.loops[0] = (struct fftnd__loop){plan->width, 1, 1};
+    struct fftnd__serial_problem own = rows_of(plan, problem);
     for (int i = 0; i < 2; i++) {
         own.direction = i == 0 ? REDIST_FORWARD : REDIST_BACKWARD;
         REDIST_TRY(plan->library->create(&own, rows, rows, &plan->serial[i]));
@@ -194,7 +216,7 @@ static int fill(struct plan *plan, const struct fftnd__serial_problem *problem) 
     if (plan->to == NULL || plan->factors == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     set_order(plan);
-    set_loops(plan, problem);
+    choose_width(plan, problem, rows);
     REDIST_TRY(create_serial(plan, problem, rows));
     return set_factors(plan, problem->direction, rows);
 }
@@ -219,6 +241,9 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     plan->numbers = &numbers[problem->precision];
     plan->item = fftnd__item_bytes(problem->precision, 0);
     plan->n = problem->axes[0].n;
+    plan->lines = problem->loops[fftnd__find_neighbours(problem)].n;
+    plan->axis = (struct fftnd__loop){plan->n, problem->axes[0].in * (ptrdiff_t)plan->item,
+                                      problem->axes[0].out * (ptrdiff_t)plan->item};
     int code = fill(plan, problem);
     if (code == REDIST_OK)
         *result = plan;

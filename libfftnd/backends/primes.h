@@ -8,8 +8,8 @@
 /* Whether lines of `n` elements of `item` bytes gain: n is prime, and a library transforms n - 1 elements fast. */
 int fftnd__prime_gains(redist_index n, size_t item);
 
-/* Whether all of a problem, from array `in` to `out`, is for fftnd__serial_primes, which has problem->library transform
- * the lines of n - 1 elements. */
+/* Whether all of a problem, from array `in` to `out`, is for fftnd__serial_primes, which has columns.h or
+ * problem->library transform the lines of n - 1 elements. */
 int fftnd__primes_suit(const struct fftnd__serial_problem *problem, const void *in,
                        const void *out);
 
