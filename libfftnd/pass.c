@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pass.h"
+#include "backends/columns.h"
 
 #include <stdint.h>
 
@@ -11,13 +12,6 @@ enum { CHUNK_BYTES = 64 << 20 };
 /* Of a chunk with an operator, which is read and written more often: what the last caches of devices hold. */
 enum { APPLIED_BYTES = 32 << 20 };
 
-/* On a device the first upload and the last download run beside nothing: there are so many tiles that these do not
- * count, but none smaller or larger than this. */
-enum { MANY_TILES = 16, LEAST_BYTES = 8 << 20, MOST_BYTES = 128 << 20 };
-
-/* Contiguous bytes of the host that keep the rate of the link to a device. */
-enum { LONG_ROW = 32 << 10 };
-
 /* ---------------------------------------------------------------- the settings */
 
 enum setting {
@@ -25,12 +19,13 @@ enum setting {
     SEGMENTS, /* boxes of the array that are sent as they are done, begin as they arrive, or share scratch memory */
     CHUNKS,   /* boxes of an array of a device that have all modes in memory of their own */
     TILES,    /* in the caches */
+    COLUMNS,  /* of the array, of an operator's step */
     DEVICE_TILES /* in the memory of a device */
 };
 
-static struct fftnd__cut cut_of(const struct fftnd__program *program,
-                                const struct fftnd__transform *transform,
-                                const struct fftnd__step *step) {
+struct fftnd__cut fftnd__pass_cut(const struct fftnd__program *program,
+                                  const struct fftnd__transform *transform,
+                                  const struct fftnd__step *step) {
     int fused = program->fused;
     return (struct fftnd__cut){
         transform->configuration.tile_bytes, !fused || step[-1].fused_with != FFTND__PULLED,
@@ -41,7 +36,7 @@ static struct fftnd__cut cut_of(const struct fftnd__program *program,
 static int is_coarse(const struct fftnd__program *program, const struct fftnd__transform *transform,
                      const struct fftnd__step *step) {
     struct fftnd__partition partition;
-    const struct fftnd__cut cut = cut_of(program, transform, step);
+    const struct fftnd__cut cut = fftnd__pass_cut(program, transform, step);
     fftnd__cut_tiles(&partition, transform, step, &cut);
     return partition.n < fftnd__pool_size(transform->pool);
 }
@@ -50,6 +45,24 @@ static int is_coarse(const struct fftnd__program *program, const struct fftnd__t
 static int is_untiled(const struct fftnd__transform *transform, const struct fftnd__step *step) {
     return transform->configuration.untiled && step->naxes == 1 && !step->ruins_source &&
            step[-1].fused_with != FFTND__PULLED && step[1].fused_with != FFTND__PUSHED;
+}
+
+/* An operator on one field between transforms of such an axis, whose columns gain: all three work on a few columns where
+ * these lie, which the second-level cache holds meanwhile. */
+static int applies_in_array(const struct fftnd__transform *transform,
+                            const struct fftnd__step *step) {
+    const struct fftnd__operator *op = transform->applied;
+    const struct fftnd__serial_problem lines = {.precision = transform->precision,
+                                                .effort = transform->options.effort,
+                                                .library = transform->library};
+    struct fftnd__truncation truncation;
+    fftnd__truncation_of(&truncation, transform, step);
+    return step->applies && is_untiled(transform, step) && step[-1].buffer != FFTND__INPUT &&
+           !step->real && !step[-1].real && truncation.n == 0 && !step->twiddles &&
+           op->type->in_place && op->inputs == 1 && op->outputs == 1 && !fftnd__takes_boxes(op) &&
+           transform->space == redist_space_at(REDIST_SPACE_HOST) && transform->offload == NULL &&
+           transform->pool == NULL &&
+           fftnd__columns_gain(&lines, transform->chain.points[step->axes[0]], 1);
 }
 
 static int goes_in_segments(const struct fftnd__step *step) {
@@ -66,6 +79,8 @@ static enum setting setting_of(const struct fftnd__program *program,
         return CHUNKS;
     if (!program->fused && (goes_in_segments(step) || (step->truncates_inside && step->naxes > 1)))
         return SEGMENTS;
+    if (applies_in_array(transform, step))
+        return COLUMNS;
     int tiled =
         program->fused || (transform->configuration.tiled && !transform->space->asynchronous &&
                            step->naxes > 0 && !is_coarse(program, transform, step));
@@ -77,11 +92,16 @@ static int has_pass(const struct fftnd__transform *transform, const struct fftnd
            !fftnd__is_empty(transform, step - 1);
 }
 
+/* Kernels are planned on these. */
+static int takes_arrays(enum setting setting) {
+    return setting <= SEGMENTS || setting == COLUMNS;
+}
+
 int fftnd__needs_scratch(const struct fftnd__program *program,
                          const struct fftnd__transform *transform) {
     for (int i = 1; i <= program->nsteps; i++)
         if (has_pass(transform, &program->steps[i]) &&
-            setting_of(program, transform, &program->steps[i]) <= SEGMENTS)
+            takes_arrays(setting_of(program, transform, &program->steps[i])))
             return !transform->space->asynchronous;
     return 0;
 }
@@ -99,9 +119,9 @@ static void set_sides(struct fftnd__pass *pass, const struct fftnd__transform *t
         fftnd__truncation_of(&pass->out.truncation, transform, step);
 }
 
-static struct fftnd__kernel_problem problem_of(const struct fftnd__pass *pass,
-                                               const struct fftnd__transform *transform,
-                                               const struct fftnd__step *step) {
+struct fftnd__kernel_problem fftnd__pass_problem(const struct fftnd__pass *pass,
+                                                 const struct fftnd__transform *transform,
+                                                 const struct fftnd__step *step) {
     return (struct fftnd__kernel_problem){.transform = transform,
                                           .step = step,
                                           .direction = step->direction,
@@ -112,9 +132,9 @@ static struct fftnd__kernel_problem problem_of(const struct fftnd__pass *pass,
                                           .stream = transform->options.stream};
 }
 
-static struct fftnd__applied_problem applied_problem_of(const struct fftnd__pass *pass,
-                                                        const struct fftnd__transform *transform,
-                                                        const struct fftnd__step *step) {
+struct fftnd__applied_problem fftnd__pass_applied_problem(const struct fftnd__pass *pass,
+                                                          const struct fftnd__transform *transform,
+                                                          const struct fftnd__step *step) {
     const struct fftnd__offload *offload = pass->offload;
     const struct fftnd__serial *library = offload != NULL ? offload->library : transform->library;
     int chunks = transform->space->asynchronous;
@@ -128,6 +148,7 @@ static struct fftnd__applied_problem applied_problem_of(const struct fftnd__pass
         .stream = offload != NULL ? offload->streams[FFTND__TRANSFORM] : transform->options.stream,
         .trip_axis = fftnd__round_trip_axis(transform, step, library),
         .on_device = chunks || offload != NULL,
+        .in_place = applies_in_array(transform, step),
         .outside = {offload != NULL || (chunks && pass->in.in_array),
                     offload != NULL || (chunks && pass->out.in_array)}};
 }
@@ -187,7 +208,7 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
                        const struct fftnd__step *step, enum setting setting,
                        void *const scratch[2]) {
     const fftnd_options *options = &transform->options;
-    struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
+    struct fftnd__kernel_problem problem = fftnd__pass_problem(pass, transform, step);
     fftnd__set_extents(&pass->partition, transform, step);
     fftnd__byte_strides(transform, step - 1, pass->in.stride);
     fftnd__byte_strides(transform, step, pass->out.stride);
@@ -238,7 +259,7 @@ static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__transform *
     int forward = step->direction == REDIST_FORWARD, ndims = step->local.ndims;
     struct fftnd__side *physical = forward ? &pass->in : &pass->out,
                        *spectral = forward ? &pass->out : &pass->in;
-    const struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
+    const struct fftnd__kernel_problem problem = fftnd__pass_problem(pass, transform, step);
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__piece first;
     fftnd__set_extents(&pass->partition, transform, step);
@@ -296,7 +317,7 @@ static int place_chunks(struct fftnd__pass *pass, const struct fftnd__transform 
     fftnd__cut_chunks(&pass->partition, transform, step, bytes,
                       chunk_bytes(transform, step, bytes, may_be_large));
     lay_out_chunks(pass, transform, step);
-    *problem = applied_problem_of(pass, transform, step);
+    *problem = fftnd__pass_applied_problem(pass, transform, step);
     return fftnd__applied_create(problem, &pass->applied);
 }
 
@@ -361,7 +382,8 @@ static int allocate_tiles(struct fftnd__pass *pass, size_t share) {
 /* The sides are laid out; what the step reads may be ruined in memory of its own. */
 static int plan_applied(struct fftnd__pass *pass, const struct fftnd__transform *transform,
                         const struct fftnd__step *step) {
-    const struct fftnd__applied_problem problem = applied_problem_of(pass, transform, step);
+    const struct fftnd__applied_problem problem =
+        fftnd__pass_applied_problem(pass, transform, step);
     pass->kernel.library = transform->library; /* what changes the pieces; they have no plan here */
     REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
     REDIST_TRY(allocate_tiles(pass, pass->applied->places.bytes));
@@ -371,10 +393,32 @@ static int plan_applied(struct fftnd__pass *pass, const struct fftnd__transform 
     return fftnd__applied_plan(pass->applied, &problem, memory);
 }
 
+/* As many columns as are read and written at once. The memory of pieces has but rows of the operator. */
+static int plan_columns(struct fftnd__pass *pass, const struct fftnd__program *program,
+                        const struct fftnd__transform *transform, const struct fftnd__step *step,
+                        void *const scratch[2]) {
+    const struct fftnd__applied_problem problem =
+        fftnd__pass_applied_problem(pass, transform, step);
+    struct fftnd__cut cut = fftnd__pass_cut(program, transform, step);
+    cut.bytes = (size_t)transform->chain.points[step->axes[0]] * FFTND__AT_ONCE_BYTES;
+    fftnd__cut_tiles(&pass->partition, transform, step, &cut);
+    fftnd__byte_strides(transform, step - 1, pass->in.stride);
+    fftnd__byte_strides(transform, step, pass->out.stride);
+    pass->in.in_array = pass->out.in_array = 1;
+    pass->kernel.library = transform->library;
+    pass->in.memory = scratch[0];
+    pass->out.memory = scratch[same_array(transform, step) ? 0 : 1];
+    REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
+    REDIST_TRY(allocate_tiles(pass, pass->applied->places.bytes));
+    int code = fftnd__applied_plan(pass->applied, &problem, align(pass->memory));
+    pass->in.memory = align(pass->memory) + pass->applied->places.in;
+    return code;
+}
+
 static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *program,
                       const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
-    const struct fftnd__cut cut = cut_of(program, transform, step);
+    struct fftnd__kernel_problem problem = fftnd__pass_problem(pass, transform, step);
+    const struct fftnd__cut cut = fftnd__pass_cut(program, transform, step);
     int changes = step[-1].real != step->real;
     int ruins_source =
         (changes || step->twiddles || step->applies) && step->direction == REDIST_BACKWARD;
@@ -395,161 +439,6 @@ static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *pro
     return fftnd__kernel_create(&pass->kernel, &problem);
 }
 
-/* ---------------------------------------------------------------- tiles on a device */
-
-static void free_kernels(struct fftnd__pass *pass) {
-    fftnd__stores_free(&pass->stores);
-    if (pass->kernel.library != NULL)
-        fftnd__kernel_free(&pass->kernel);
-    if (pass->second.library != NULL)
-        fftnd__kernel_free(&pass->second);
-    fftnd__applied_free(pass->applied);
-    pass->applied = NULL;
-}
-
-char *fftnd__pass_shared(const struct fftnd__pass *pass) {
-    return fftnd__offload_align(pass->offload->memory) + (size_t)pass->window * pass->share;
-}
-
-/* Bytes of the smallest tile, all of whose rows are repeated until they are long. */
-static size_t bytes_of_long_rows(const struct fftnd__partition *partition, size_t item) {
-    size_t bytes = item, row = item;
-    for (int i = partition->ndims - 1, in_row = 1; i >= 0; i--) {
-        in_row = in_row && partition->whole[i];
-        if (in_row)
-            row *= (size_t)partition->after[i];
-        if (partition->whole[i])
-            bytes *= (size_t)partition->after[i];
-    }
-    return row < LONG_ROW ? bytes * (LONG_ROW / row) : bytes;
-}
-
-/* Of a tile, to begin with: enough for the link, and no more, so that there are many. */
-static size_t wanted_bytes(const struct fftnd__partition *partition,
-                           const struct fftnd__transform *transform,
-                           const struct fftnd__step *step) {
-    size_t bytes = fftnd__step_bytes(transform, step) / MANY_TILES;
-    size_t most = transform->offload->limit / 4;
-    bytes = bytes < LEAST_BYTES ? LEAST_BYTES : bytes > MOST_BYTES ? MOST_BYTES : bytes;
-    size_t rows = bytes_of_long_rows(partition, fftnd__element_bytes(transform, step->real));
-    bytes = bytes < rows ? rows : bytes;
-    if (transform->options.tile_bytes != 0)
-        bytes = transform->options.tile_bytes;
-    return bytes < most ? bytes : most;
-}
-
-/* Tiles have no gaps. Real lines that are padded in the array are so in the tile: both are copied as they are, in
- * one run instead of one for each line. */
-static void lay_out_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
-                          const struct fftnd__step *step) {
-    int last = pass->partition.ndims - 1, changes = step[-1].real != step->real;
-    int halved = transform->chain.halved + transform->batch.shift;
-    struct fftnd__side *real = step[-1].real ? &pass->in : &pass->out;
-    const struct fftnd__side *other = step[-1].real ? &pass->out : &pass->in;
-    struct fftnd__piece first;
-    fftnd__find_piece(&pass->partition, 0, &first);
-    pass->in.bytes = fftnd__lay_out(last + 1, first.before, pass->in.item, 0,
-                                    FFTND__OFFLOAD_ALIGNMENT, pass->in.stride);
-    pass->out.bytes = fftnd__lay_out(last + 1, first.after, pass->out.item, 0,
-                                     FFTND__OFFLOAD_ALIGNMENT, pass->out.stride);
-    redist_index padded = (step[-1].real ? step - 1 : step)->local.extent[last];
-    redist_index complex_count = (step[-1].real ? first.after : first.before)[last];
-    if (transform->options.in_place && changes && halved == last && padded == 2 * complex_count) {
-        for (int i = 0; i < last; i++)
-            real->stride[i] = other->stride[i];
-        real->bytes = other->bytes;
-        real->padded = padded;
-    }
-    size_t larger = pass->in.bytes > pass->out.bytes ? pass->in.bytes : pass->out.bytes;
-    pass->share = changes ? pass->in.bytes + pass->out.bytes : larger;
-}
-
-static int set_memory(struct fftnd__pass *pass, size_t needed) {
-    size_t staging = pass->in.bytes > pass->out.bytes ? pass->in.bytes : pass->out.bytes;
-    REDIST_TRY(fftnd__offload_reserve(pass->offload, needed,
-                                      (size_t)pass->window * staging + FFTND__OFFLOAD_ALIGNMENT));
-    pass->in.memory = fftnd__offload_align(pass->offload->memory);
-    pass->out.memory = pass->in.memory + (pass->share - pass->out.bytes);
-    return REDIST_OK;
-}
-
-/* What all tiles share: memory of a step with an operator, whose kernels run one after the other. */
-static int plan_kernels(struct fftnd__pass *pass, const struct fftnd__transform *transform,
-                        const struct fftnd__step *step) {
-    struct fftnd__offload *offload = pass->offload;
-    if (step->applies) {
-        const struct fftnd__applied_problem problem = applied_problem_of(pass, transform, step);
-        return fftnd__applied_plan(pass->applied, &problem, fftnd__pass_shared(pass));
-    }
-    struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
-    problem.library = offload->library;
-    problem.stream = offload->streams[FFTND__TRANSFORM];
-    return fftnd__kernel_create(&pass->kernel, &problem);
-}
-
-static int place_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
-                       const struct fftnd__step *step, size_t *needed) {
-    *needed = (size_t)pass->window * pass->share + FFTND__OFFLOAD_ALIGNMENT;
-    if (!step->applies)
-        return REDIST_OK;
-    const struct fftnd__applied_problem problem = applied_problem_of(pass, transform, step);
-    pass->kernel.library = pass->offload->library;
-    REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
-    *needed += pass->applied->places.bytes;
-    return REDIST_OK;
-}
-
-/* Plans tiles of this size, unless they alone are too large for the device; *needed says of how much memory. */
-static int try_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
-                     const struct fftnd__step *step, size_t *needed) {
-    const struct fftnd__offload *offload = pass->offload;
-    lay_out_tiles(pass, transform, step);
-    if (pass->partition.n < pass->window)
-        pass->window = (int)pass->partition.n;
-    REDIST_TRY(place_tiles(pass, transform, step, needed));
-    if (*needed > offload->limit)
-        return REDIST_OK;
-    REDIST_TRY(set_memory(pass, *needed));
-    REDIST_TRY(plan_kernels(pass, transform, step));
-    size_t area = fftnd__pass_area(pass);
-    *needed +=
-        (area + FFTND__OFFLOAD_ALIGNMENT - 1) / FFTND__OFFLOAD_ALIGNMENT * FFTND__OFFLOAD_ALIGNMENT;
-    return *needed <= offload->limit ? set_memory(pass, *needed) : REDIST_OK;
-}
-
-static int refuse(const struct fftnd__offload *offload, size_t needed) {
-    const char *what =
-        offload->is_given ? "options->device_bytes" : "this rank's part of the device";
-    return redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
-                          "%s = %zu is too small: the smallest tile of a transform needs %zu", what,
-                          offload->limit, needed);
-}
-
-/* Smaller tiles, and at last fewer of them, until they fit. */
-static int plan_device_tiles(struct fftnd__pass *pass, const struct fftnd__program *program,
-                             const struct fftnd__transform *transform,
-                             const struct fftnd__step *step) {
-    struct fftnd__cut cut = cut_of(program, transform, step);
-    int slots = FFTND__SLOTS;
-    pass->offload = transform->offload;
-    pass->pool = transform->pool;
-    fftnd__cut_tiles(&pass->partition, transform, step, &cut);
-    cut.bytes = wanted_bytes(&pass->partition, transform, step);
-    for (;;) {
-        size_t needed;
-        pass->window = slots;
-        fftnd__cut_tiles(&pass->partition, transform, step, &cut);
-        REDIST_TRY(try_tiles(pass, transform, step, &needed));
-        if (needed <= pass->offload->limit)
-            return REDIST_OK;
-        if (!fftnd__is_smallest(&pass->partition))
-            cut.bytes /= 2;
-        else if (--slots == 0)
-            return refuse(pass->offload, needed);
-        free_kernels(pass);
-    }
-}
-
 /* ---------------------------------------------------------------- all passes */
 
 static int plan_pass(struct fftnd__program *program, const struct fftnd__transform *transform,
@@ -563,10 +452,12 @@ static int plan_pass(struct fftnd__program *program, const struct fftnd__transfo
     switch (setting) {
     case TILES:
         return plan_tiles(pass, program, transform, step);
+    case COLUMNS:
+        return plan_columns(pass, program, transform, step, scratch);
     case CHUNKS:
         return (step->applies ? plan_applied_chunks : plan_chunks)(pass, transform, step, scratch);
     case DEVICE_TILES:
-        return plan_device_tiles(pass, program, transform, step);
+        return fftnd__pass_plan_device(pass, program, transform, step);
     default:
         return plan_arrays(pass, transform, step, setting, scratch);
     }
@@ -580,8 +471,18 @@ int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__trans
     return REDIST_OK;
 }
 
+void fftnd__pass_free_kernels(struct fftnd__pass *pass) {
+    fftnd__stores_free(&pass->stores);
+    if (pass->kernel.library != NULL)
+        fftnd__kernel_free(&pass->kernel);
+    if (pass->second.library != NULL)
+        fftnd__kernel_free(&pass->second);
+    fftnd__applied_free(pass->applied);
+    pass->applied = NULL;
+}
+
 static void free_pass(struct fftnd__pass *pass, const redist__space *space) {
-    free_kernels(pass);
+    fftnd__pass_free_kernels(pass);
     for (long long i = 0; i < pass->partition.n && pass->events != NULL; i++)
         space->event_destroy(pass->events[i]);
     redist_release(pass->events);

@@ -45,6 +45,22 @@ START_TEST(boxes) {
 }
 END_TEST
 
+/* Axis 0 is long enough for columns (columns.c), which are transformed there and back where they lie: as many as fill
+ * groups, and fewer. */
+START_TEST(columns) {
+    for (int i = 0; harness_another(i, 6); i++) {
+        fft_case given =
+            FFT_CASE(random_chance(50) ? FFTND_R2C : FFTND_C2C, 6 * random_between(3, 8),
+                     random_between(2, 12), random_between(2, 30));
+        given.options.grid_ndims = random_between(1, 2);
+        given.options.in_place = random_chance(30);
+        given.options.overwrite_input = random_chance(50);
+        given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
+        operator_check(&given);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- analytic fields */
 
 static ptrdiff_t place_of(const fftnd_layout *layout, redist_index i, redist_index at[]) {
@@ -156,6 +172,6 @@ START_TEST(precise_waves) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases, boxes, precise_waves, NULL};
+    const TTest *const tests[] = {random_cases, boxes, columns, precise_waves, NULL};
     return harness_run(argc, argv, "test_fftnd_operators", tests);
 }

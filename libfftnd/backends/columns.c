@@ -23,7 +23,7 @@ struct plan {
     int nloops;                     /* over groups, the last one along the neighbours */
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
     long long ngroups;
-    int backward;
+    int backward, is_far;
     struct fftnd__passes passes;
 };
 
@@ -62,6 +62,16 @@ static void set_loops(struct plan *plan, const struct fftnd__serial_problem *pro
         plan->ngroups *= plan->loops[i].n;
 }
 
+/* From the first row to the end of the last one. */
+static size_t span_of(const struct fftnd__serial_problem *problem) {
+    return (size_t)problem->axes[0].n * (size_t)problem->axes[0].in *
+           fftnd__item_bytes(problem->precision, 0);
+}
+
+static int is_far(const struct fftnd__serial_problem *problem) {
+    return span_of(problem) > redist_find_caches()->second;
+}
+
 static void destroy(void *data) {
     struct plan *plan = data;
     fftnd__passes_destroy(&plan->passes);
@@ -86,18 +96,9 @@ int fftnd__columns_create(const struct fftnd__column_loops *loops,
     plan->width = groups * fftnd__group_width(loops, problem->precision);
     plan->backward = problem->direction == REDIST_BACKWARD;
     set_loops(plan, problem);
+    plan->is_far = is_far(problem);
     *result = plan;
     return REDIST_OK;
-}
-
-/* From the first row to the end of the last one. */
-static size_t span_of(const struct fftnd__serial_problem *problem) {
-    return (size_t)problem->axes[0].n * (size_t)problem->axes[0].in *
-           fftnd__item_bytes(problem->precision, 0);
-}
-
-static int is_far(const struct fftnd__serial_problem *problem) {
-    return span_of(problem) > redist_find_caches()->second;
 }
 
 /* Far rows lie in pages of their own, which each visit has to find: as much of a row as tiles have is read and written
@@ -105,13 +106,13 @@ static int is_far(const struct fftnd__serial_problem *problem) {
  * come from memory, and not if many columns of zeros would stand beside the last ones. */
 static int choose_groups(const struct fftnd__column_loops *loops,
                          const struct fftnd__serial_problem *problem) {
-    enum { AT_ONCE_BYTES = 1 << 10, MANY = 32 };
+    enum { MANY = 32 };
     const redist_caches *caches = redist_find_caches();
-    int merged[REDIST_MAX_NDIMS], groups = AT_ONCE_BYTES / (2 * loops->register_bytes);
+    int merged[REDIST_MAX_NDIMS], groups = FFTND__AT_ONCE_BYTES / (2 * loops->register_bytes);
     redist_index columns = merge_loops(problem, merged);
     redist_index at_once = groups * fftnd__group_width(loops, problem->precision);
     int fills = columns % at_once == 0 || columns >= MANY * at_once;
-    int fits = 4 * (size_t)problem->axes[0].n * AT_ONCE_BYTES <= caches->second ||
+    int fits = 4 * (size_t)problem->axes[0].n * FFTND__AT_ONCE_BYTES <= caches->second ||
                span_of(problem) > caches->last_whole;
     return is_far(problem) && fits && fills ? groups : 1;
 }
@@ -167,6 +168,9 @@ static int execute_scaled(void *data, void *in, void *out, long double factor) {
             next_out = out;
             next_columns = fftnd__neighbour_group(plan->nloops, plan->loops, plan->columns,
                                                   plan->width, i + 1, &group.next, &next_out);
+        } else if (
+            plan->is_far) { /* what another piece of the array begins with, as likely as not */
+            group.next += (size_t)plan->width * plan->item;
         }
         if (columns == plan->width)
             plan->run(plan->passes.n, plan->passes.pass, &group, scratch);

@@ -96,6 +96,7 @@ enum {
     FFTND__LONGEST = 1 << 12,
     FFTND__SHORTEST = 17, /* libraries transform up to 16 elements in registers, in one pass */
     FFTND__SCRATCH_ALIGNMENT = 64,
+    FFTND__AT_ONCE_BYTES = 1 << 10, /* of far rows, which lie in pages of their own */
     FFTND__SPARES = 16,
 };
 

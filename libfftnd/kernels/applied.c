@@ -136,8 +136,11 @@ static void lay_out_middle(struct fftnd__applied *applied,
     fftnd__find_piece(&half.partition, 0, &first);
     fftnd__widen(&side->truncation, half.partition.ndims, i == 0 ? first.after : first.before,
                  count);
-    side->bytes = fftnd__lay_out(half.partition.ndims, count, side->item, !problem->on_device,
-                                 ALIGNMENT, side->stride);
+    if (applied->in_place)
+        *side = *problem->in;
+    else
+        side->bytes = fftnd__lay_out(half.partition.ndims, count, side->item, !problem->on_device,
+                                     ALIGNMENT, side->stride);
     for (int at = 0; at < half.partition.ndims; at++) {
         applied->extent[i][at] =
             half.partition.whole[at] ? fftnd__count_of(transform, middle, at) : -1;
@@ -187,9 +190,15 @@ static void place_blocks(struct fftnd__applied *applied,
                           : replaces && !in_apart && !out_apart
                               ? applied->places.in
                               : take(&next, problem->outside[1] ? 0 : out->bytes);
-    size_t rows = 2 * FFTND__ROW * (size_t)(op->inputs + op->outputs) + fftnd__operator_spare(op);
-    applied->places.rows = take(&next, fftnd__takes_boxes(op) ? 0 : rows * sizeof(double));
     applied->places.bytes = next;
+}
+
+/* Behind the blocks. */
+static void place_rows(struct fftnd__applied *applied) {
+    const struct fftnd__operator *op = applied->op;
+    size_t rows = 2 * FFTND__ROW * (size_t)(op->inputs + op->outputs) + fftnd__operator_spare(op);
+    applied->places.rows =
+        take(&applied->places.bytes, fftnd__takes_boxes(op) ? 0 : rows * sizeof(double));
 }
 
 int fftnd__applied_create(const struct fftnd__applied_problem *problem,
@@ -202,26 +211,29 @@ int fftnd__applied_create(const struct fftnd__applied_problem *problem,
     applied->batch = batch->axis;
     applied->shift = batch->shift;
     applied->fields = batch->count;
+    applied->in_place = problem->in_place;
     if (is_large(problem))
         cut_inside(applied, problem);
     for (int i = 0; i < 2; i++)
         lay_out_middle(applied, problem, i);
-    place_blocks(applied, problem);
+    if (!applied->in_place)
+        place_blocks(applied, problem);
+    place_rows(applied);
     return REDIST_OK;
 }
 
 static int create_kernel(struct fftnd__kernel *kernel, const struct half *half,
                          const struct fftnd__applied_problem *problem) {
-    const struct fftnd__kernel_problem own = {.transform = problem->transform,
-                                              .step = &half->steps[1],
-                                              .direction = half->steps[1].direction,
-                                              .partition = &half->partition,
-                                              .in = &half->in,
-                                              .out = &half->out,
-                                              .library = problem->library,
-                                              .stream = problem->stream,
-                                              .prefetches =
-                                                  half->in.in_array && !problem->on_device};
+    const struct fftnd__kernel_problem own = {
+        .transform = problem->transform,
+        .step = &half->steps[1],
+        .direction = half->steps[1].direction,
+        .partition = &half->partition,
+        .in = &half->in,
+        .out = &half->out,
+        .library = problem->library,
+        .stream = problem->stream,
+        .prefetches = half->in.in_array && !problem->on_device && !problem->in_place};
     return fftnd__kernel_create(kernel, &own);
 }
 
@@ -251,7 +263,8 @@ static int create_trip(struct fftnd__applied *applied,
 int fftnd__applied_plan(struct fftnd__applied *applied,
                         const struct fftnd__applied_problem *problem, char *memory) {
     for (int i = 0; i < 2; i++)
-        applied->middle[i].memory = memory + applied->places.middle[i];
+        applied->middle[i].memory =
+            applied->in_place ? problem->in->memory : memory + applied->places.middle[i];
     if (problem->trip_axis >= 0)
         REDIST_TRY(create_trip(applied, problem));
     if (applied->trip.library != NULL ? problem->step->naxes == 1 : problem->needs_trip)
@@ -505,8 +518,10 @@ static int run_both(const struct fftnd__applied *applied, const struct fftnd__pi
                     const struct fftnd__block *out) {
     int is_alone = applied->trip.library != NULL && applied->kernels[0].library == NULL;
     redist_index count[2][REDIST_MAX_NDIMS];
-    const struct fftnd__block middle[2] = {middle_block(applied, 0, piece, in, memory, count[0]),
-                                           middle_block(applied, 1, piece, out, memory, count[1])};
+    struct fftnd__block middle[2] = {middle_block(applied, 0, piece, in, memory, count[0]),
+                                     middle_block(applied, 1, piece, out, memory, count[1])};
+    if (applied->in_place)
+        middle[0].memory = middle[1].memory = in->memory;
     const struct fftnd__truncation *inside = &applied->middle[0].truncation;
     const struct fftnd__block *const trip[2] = {is_alone ? in : &middle[0],
                                                 is_alone ? out : &middle[1]};

@@ -26,7 +26,8 @@ struct fftnd__applied {
         [REDIST_MAX_NDIMS]; /* of this rank's part; pieces may be cut along axes merged with those before */
     struct {
         size_t in, middle[2], out, rows, bytes;
-    } places; /* of all blocks in the memory of a piece */
+    } places;     /* of all blocks in the memory of a piece */
+    int in_place; /* the middle is where a piece before is */
     int batch, shift,
         fields; /* array axes: of the fields or -1, and of axis 0; fields of a batch */
 };
@@ -43,6 +44,7 @@ struct fftnd__applied_problem {
     int outside[2]; /* the block before, after has no place in the memory of a piece */
     int trip_axis;  /* what fftnd__round_trip_axis says, or -1 */
     int needs_trip; /* without it nothing is planned */
+    int in_place;   /* the operator works where the piece before is, which lies alike */
 };
 
 /* Places the blocks of a piece in memory. Not collective. REDIST_ERR_MEMORY. */
