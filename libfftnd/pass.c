@@ -47,8 +47,8 @@ static int is_untiled(const struct fftnd__transform *transform, const struct fft
            step[-1].fused_with != FFTND__PULLED && step[1].fused_with != FFTND__PUSHED;
 }
 
-/* An operator on one field between transforms of such an axis, whose columns gain: all three work on a few columns where
- * these lie, which the second-level cache holds meanwhile. */
+/* An operator on one field between transforms of such an axis, whose columns gain: all three work on a few columns
+ * where these lie, which the second-level cache holds meanwhile. */
 static int applies_in_array(const struct fftnd__transform *transform,
                             const struct fftnd__step *step) {
     const struct fftnd__operator *op = transform->applied;
