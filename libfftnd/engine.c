@@ -2,6 +2,7 @@
 #include "engine.h"
 #include "exchanges.h"
 #include "fusion.h"
+#include "pass_plan.h"
 #include "sides.h"
 #include "subset.h"
 

@@ -31,19 +31,10 @@ struct fftnd__pass {
     void **events; /* of pieces that are sent when they are done; NULL = done when begun */
 };
 
-/* Whether some passes are planned on arrays; `scratch` of fftnd__plan_passes has room for every step then. */
-int fftnd__needs_scratch(const struct fftnd__program *program,
-                         const struct fftnd__transform *transform);
-
-/* Plans the passes of all serial steps. Not collective. */
-int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__transform *transform,
-                       void *const scratch[2]);
-void fftnd__free_passes(struct fftnd__program *program, const struct fftnd__transform *transform);
-
 /* Tiles of a device: what follows them in its memory and is there once, for a step with an operator. */
 char *fftnd__pass_shared(const struct fftnd__pass *pass);
 
-/* Parts of a pass that all its files use: how it is cut, and what its kernel, or the operator's, is made for. */
+/* How it is cut into tiles, and what its kernel, or the operator's, is made for. */
 struct fftnd__cut fftnd__pass_cut(const struct fftnd__program *program,
                                   const struct fftnd__transform *transform,
                                   const struct fftnd__step *step);
@@ -54,12 +45,6 @@ struct fftnd__applied_problem fftnd__pass_applied_problem(const struct fftnd__pa
                                                           const struct fftnd__transform *transform,
                                                           const struct fftnd__step *step);
 void fftnd__pass_free_kernels(struct fftnd__pass *pass);
-
-/* Plans tiles on a device: smaller ones, and at last fewer of them, until they fit. REDIST_ERR_ARGUMENT if none do, and
- * as fftnd__kernel_create. */
-int fftnd__pass_plan_device(struct fftnd__pass *pass, const struct fftnd__program *program,
-                            const struct fftnd__transform *transform,
-                            const struct fftnd__step *step);
 
 /* Scratch memory that the library wants for a pass, and one to use. */
 size_t fftnd__pass_area(const struct fftnd__pass *pass);

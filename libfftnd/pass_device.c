@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Passes over arrays of the host in tiles of a device's memory. */
-#include "pass.h"
+#include "pass_device.h"
 
 /* On a device the first upload and the last download run beside nothing: there are so many tiles that these do not
  * count, but none smaller or larger than this. */
@@ -8,10 +8,6 @@ enum { MANY_TILES = 16, LEAST_BYTES = 8 << 20, MOST_BYTES = 128 << 20 };
 
 /* Contiguous bytes of the host that keep the rate of the link to a device. */
 enum { LONG_ROW = 32 << 10 };
-
-char *fftnd__pass_shared(const struct fftnd__pass *pass) {
-    return fftnd__offload_align(pass->offload->memory) + (size_t)pass->window * pass->share;
-}
 
 /* Bytes of the smallest tile, all of whose rows are repeated until they are long. */
 static size_t bytes_of_long_rows(const struct fftnd__partition *partition, size_t item) {

@@ -168,8 +168,8 @@ static int execute_scaled(void *data, void *in, void *out, long double factor) {
             next_out = out;
             next_columns = fftnd__neighbour_group(plan->nloops, plan->loops, plan->columns,
                                                   plan->width, i + 1, &group.next, &next_out);
-        } else if (
-            plan->is_far) { /* what another piece of the array begins with, as likely as not */
+        } else if (plan->is_far) {
+            /* What another piece of the array begins with, as likely as not. */
             group.next += (size_t)plan->width * plan->item;
         }
         if (columns == plan->width)
