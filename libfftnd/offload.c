@@ -25,8 +25,7 @@ static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
     mine[1] = bytes;
     code = redist_agree(comm, code);
     if (code == REDIST_OK)
-        code = redist_check_mpi(redist_insist(
-            MPI_Allgather(mine, 2, MPI_UNSIGNED_LONG_LONG, all, 2, MPI_UNSIGNED_LONG_LONG, comm)));
+        code = redist_all_gather(comm, mine, sizeof mine, all);
     for (int rank = 0; rank < nranks && code == REDIST_OK; rank++)
         if (all[2 * rank] == mine[0]) {
             sharers++;

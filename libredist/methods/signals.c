@@ -129,9 +129,7 @@ static int tell_all(struct redist__signalled *state, struct place places[],
     const struct place mine = describe_place(state);
     REDIST_TRY(redist_agree(comm, state->signalling->find_device(&device)));
     REDIST_TRY(redist__check_devices(problem, "signals", device));
-    REDIST_TRY(redist_agree(
-        comm, redist_check_mpi(redist_insist(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, places,
-                                                           sizeof mine, MPI_BYTE, comm)))));
+    REDIST_TRY(redist_agree(comm, redist_all_gather(comm, &mine, sizeof mine, places)));
     for (int i = 0; i < 2 * problem->context->size; i++)
         own[i / 2].of[i % 2] = redist__remote_describe(problem, i % 2, i / 2);
     return redist__remotes_exchange(problem, own, state->remotes);
