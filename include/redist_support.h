@@ -312,7 +312,6 @@ struct redist__copy;
 struct redist__batch;
 struct redist__mappings;
 struct redist__memory_handle;
-struct redist__signalling;
 
 /** Who copies: in host memory stores that go through the caches or past them, on a device a kernel or its copy
  * engines; these also for copies between host and device. */
@@ -393,8 +392,6 @@ typedef struct redist__space {
     int (*batch_run)(struct redist__batch *batch, int first, int count, void *stream);
     void (*batch_close)(struct redist__batch *batch);
 
-    /** Signals between ranks in streams (runtime/signalling.h); NULL = there are none. */
-    const struct redist__signalling *signalling;
 
     /** Between these two, this thread's work in a stream, and in those that follow it, is not done but kept as a graph,
      * which is replayed as often as wanted. Both NULL = there are no graphs; a stream may not be able to now. */

@@ -3,33 +3,12 @@
 # Kills one of several ranks in the middle of exchanges, or lets all its MPI calls fail; the others have to get an error,
 # each of them:
 #     test_redist_gone.sh openmpi|mpich LAUNCHER YIELD_LIBRARY RANKS PROGRAM
-# Launchers would end the other ranks; so each rank is the child of a shell, which stays until all have ended.
 set -eu
-kind=$1
-launcher=$2
-yield_library=$3
-ranks=$4
-program=$5
+kind=$1 launcher=$2 yield_library=$3 ranks=$4 program=$5
 export REDIST_TEST_LIMIT=20
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-report=$folder/report # a line from each rank that got an error
-ended=$folder/ended   # a line for each rank
-# shellcheck disable=SC2016 # for the shells of the ranks
-stay='"$@"; echo >>"$0"; while [ "$(wc -l <"$0")" -lt "$ranks" ]; do sleep 0.1; done'
-export ranks
-
-launch() { # arguments of the program
-    if [ "$kind" = openmpi ]; then
-        OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout --kill-after=10 60 "$launcher" \
-            --enable-recovery --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1 \
-            --mca btl vader,self -n "$ranks" sh -c "$stay" "$ended" "$program" "$@"
-    else # UCX ends a process that reads messages out of the memory of one that is gone, by CMA
-        UCX_TLS=posix,self timeout --kill-after=10 60 "$launcher" -disable-auto-cleanup -bind-to none \
-            -genv LD_PRELOAD "$yield_library" -n "$ranks" sh -c "$stay" "$ended" "$program" "$@"
-    fi
-}
+# shellcheck source=tests/stay.sh
+. "$(dirname "$0")/stay.sh"
 
 failed=0
 run=0
@@ -37,8 +16,6 @@ try() { # how many ranks have to learn of it, method, use, victim, k
     least=$1
     shift
     run=$((run + 1))
-    : >"$report"
-    : >"$ended"
     output=$(launch "$@" "$report" 2>&1) || true
     learnt=$(grep -c '^rank [0-9]*: REDIST_ERR_[A-Z]* after' "$report" || true)
     if [ "$learnt" -lt "$least" ]; then

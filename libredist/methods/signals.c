@@ -36,7 +36,7 @@ static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
-    if (problem->space->signalling == NULL)
+    if (redist__signalling_of(problem->space) == NULL)
         return redist__fail(REDIST_ERR_METHOD, "method signals is not for %s memory",
                             problem->space->name);
     REDIST_TRY(redist__check_one_node(problem, "signals"));
@@ -84,7 +84,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method signals");
     size_t size = (size_t)problem->context->size;
     state->problem = problem;
-    state->signalling = problem->space->signalling;
+    state->signalling = redist__signalling_of(problem->space);
     state->by_kernel = candidate->variant == BY_KERNEL;
     state->block_bytes = sizeof(struct redist__signal_block) +
                          size * (sizeof(struct redist__signal_words) + sizeof(void *) + 2);
