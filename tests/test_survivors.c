@@ -7,7 +7,7 @@
  * WORK is execute, arrays, start, put, transform, operator, plan or planfft; FAULT is kill (after NUMBER microseconds of
  * work), calls (MPI call NUMBER of an execution and the one behind it fail) or silence (that one and all later ones). All
  * but a killed rank append "rank R: CODE after S s" to FILE and end by _exit. REDIST_TEST_LIMIT is the bound in seconds.
- * test_survivors.sh counts what they print.
+ * REDIST_TEST_SPACE=cuda puts the arrays on devices. test_survivors.sh counts what they print.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -28,6 +28,7 @@ static int rank, nranks;
 static redist_index sizes[2][AXES] = {{EXTENT, EXTENT, EXTENT}, {EXTENT, EXTENT, EXTENT}};
 static void *arrays[2];
 static const char *method;
+static enum redist_space space = REDIST_SPACE_HOST;
 
 /* ---------------------------------------------------------------- what is done */
 
@@ -39,6 +40,7 @@ static int make_exchange(enum redist_tiles tiles) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = method;
     options.tiles = tiles;
+    options.space = space;
     return redist_plan_exchange(MPI_COMM_WORLD, MPI_DOUBLE, AXES, sizes[0], arrays[0], 0, sizes[1],
                                 arrays[1], 1, &options, &exchange);
 }
@@ -46,6 +48,7 @@ static int make_exchange(enum redist_tiles tiles) {
 static int make_transform(void) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     options.method = method;
+    options.space = space;
     return fftnd_plan_create(MPI_COMM_WORLD, AXES, shape, FFTND_C2C, FFTND_DOUBLE, &options,
                              &transform);
 }
@@ -190,7 +193,7 @@ static void allocate(void) {
     redist_decompose(EXTENT, nranks, rank, &sizes[0][1], &begin);
     redist_decompose(EXTENT, nranks, rank, &sizes[1][0], &begin);
     for (int i = 0; i < 2; i++)
-        must(redist_alloc(MPI_COMM_WORLD, bytes, &arrays[i]), "redist_alloc");
+        must(redist_alloc_in(MPI_COMM_WORLD, space, bytes, &arrays[i]), "redist_alloc_in");
 }
 
 static void arm(const char *fault, long number) {
@@ -233,6 +236,9 @@ int main(int argc, char **argv) {
     }
     const struct work *work = find_work(argv[1]);
     method = argv[2];
+    const char *text = getenv("REDIST_TEST_SPACE");
+    if (text != NULL && strcmp(text, "cuda") == 0)
+        space = REDIST_SPACE_CUDA;
     allocate();
     must(work->make(), argv[1]);
     for (int i = 0; i < BEFORE; i++)

@@ -3,6 +3,7 @@
 # Kills one of several ranks at a random moment of random work, or lets its MPI calls fail several times in a row; the
 # others have to return from all that they do (test_survivors.c):
 #     test_survivors.sh openmpi|mpich LAUNCHER YIELD_LIBRARY RANKS PROGRAM [CASES [SEED]]
+# REDIST_TEST_SPACE=cuda: on devices, which the ranks take in turn, seen by each as the only one.
 # REDIST_TEST_SEED and the number of a case repeat it. Afterwards no shared file of the library is left.
 set -eu
 kind=$1 launcher=$2 yield_library=$3 ranks=$4 program=$5 cases=${6:-20} seed=${REDIST_TEST_SEED:-${7:-$RANDOM}}
@@ -13,6 +14,10 @@ export REDIST_TEST_LIMIT=${REDIST_TEST_LIMIT:-20}
 works=(execute arrays start put transform operator plan planfft)
 methods=(direct p2p kway:2 auto direct:lockstep p2p-type p2p-streams)
 nodes=(0 0 1 2)
+if [ "${REDIST_TEST_SPACE:-host}" = cuda ]; then
+    methods=(direct p2p auto kway:2) nodes=(0)
+    [ "${devices:-1}" -lt "$ranks" ] || methods+=(nccl) # which needs one for each rank
+fi
 faults=(kill kill kill calls calls silence)
 
 one_of() { # words; the one that is drawn becomes $drawn
@@ -43,7 +48,8 @@ for ((i = 0; i < cases; i++)); do
     [ "$fault" != kill ] || number=$((RANDOM % (1 << (4 + RANDOM % 12))))
     case $method$work in
     direct:lockstep[pot]*) method=direct ;; # needs arrays that it can map
-    [!d]*put) method=p2p ;;                 # which has tiles between nodes
+    ncclput) ;;
+    [!d]*put) method=p2p ;; # which has tiles between nodes
     esac
     if [[ $node -gt 0 && $method = direct* ]]; then
         method=hier
