@@ -18,7 +18,7 @@ if [ "${REDIST_TEST_SPACE:-host}" = cuda ]; then
     methods=(direct p2p auto kway:2) nodes=(0)
     [ "${devices:-1}" -lt "$ranks" ] || methods+=(nccl) # which needs one for each rank
 fi
-faults=(kill kill kill calls calls silence)
+read -ra faults <<<"${REDIST_TEST_FAULTS:-kill kill kill calls calls silence}"
 
 one_of() { # words; the one that is drawn becomes $drawn
     shift $((RANDOM % $#))
