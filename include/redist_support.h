@@ -13,6 +13,12 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__)
+#define REDIST_SCANF(text_index, first) __attribute__((format(scanf, text_index, first)))
+#else
+#define REDIST_SCANF(text_index, first)
+#endif
+
 /**
  * Sets this thread's error message and returns `code`. The message is "function: text (rank N)"
  * when MPI is running. Not collective.
@@ -75,6 +81,14 @@ REDIST_API int redist_agree_values_in(const char *function, MPI_Comm comm, int c
 
 /** A 63-bit hash of a string, to compare names across ranks; 0 for NULL. */
 REDIST_API long long redist_hash_text(const char *text);
+
+/**
+ * As snprintf and sscanf, with a decimal point whatever locale the program has: for text that other ranks or later
+ * processes read. Not collective.
+ */
+REDIST_API int redist_text_print(char text[], size_t bytes, const char *format, ...)
+    REDIST_PRINTF(3, 4);
+REDIST_API int redist_text_scan(const char *text, const char *format, ...) REDIST_SCANF(2, 3);
 
 /**
  * The library's own communicator for the ranks of `comm`, which reports errors by return codes. It

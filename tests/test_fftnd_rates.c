@@ -5,6 +5,7 @@
 
 #include "../libfftnd/backends/cufft_tasks.h"
 #include "../libfftnd/backends/rates.h"
+#include "comma_locale.h"
 #include "harness.h"
 
 /* ---------------------------------------------------------------- rows of neighbours */
@@ -41,6 +42,27 @@ static int are_same(const struct fftnd__rates *a, const struct fftnd__rates *b) 
            memcmp(a->panels, b->panels, sizeof a->panels) == 0 &&
            memcmp(a->variant, b->variant, sizeof a->variant) == 0;
 }
+
+/* What a process with a comma writes one with a point reads, and the other way round. */
+START_TEST(text_with_comma) {
+    const struct fftnd__rates rates = {.n = 600,
+                                       .is_double = 1,
+                                       .cufft = {8.125, 1.5, 0.25, 7.5, 0.5},
+                                       .panels = {1.25, 0, 3, 2.5, 4},
+                                       .variant = {2, FFTND__PANEL_GUESS, 5, 9, 0}};
+    for (int writes = 0; writes < 2; writes++) {
+        struct fftnd__rates found = {.n = 600, .is_double = 1};
+        char line[256];
+        if (!comma_locale_set(writes))
+            skip_test("no locale to make one with a comma from");
+        fftnd__rates_print(&rates, "A_100", sizeof line, line);
+        comma_locale_reset();
+        comma_locale_set(!writes);
+        check_all(fftnd__rates_scan(line, "A_100", &found) && are_same(&rates, &found), "%s", line);
+        comma_locale_reset();
+    }
+}
+END_TEST
 
 START_TEST(text) {
     const struct fftnd__rates rates = {.n = 600,
@@ -110,6 +132,6 @@ START_TEST(groups) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {rows_of_neighbours, text, kept, groups, NULL};
+    const TTest *const tests[] = {rows_of_neighbours, text, text_with_comma, kept, groups, NULL};
     return harness_run(argc, argv, "test_fftnd_rates", tests);
 }
