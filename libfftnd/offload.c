@@ -38,6 +38,15 @@ static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
     return code;
 }
 
+/* Devices differ, and so does what is free. Collective, after find_limit has failed too. */
+static int find_least_limit(struct fftnd__offload *offload, MPI_Comm comm, int code) {
+    unsigned long long least = offload->limit;
+    int result = redist_insist(
+        MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, comm));
+    offload->least_limit = (size_t)least;
+    return code == REDIST_OK ? redist_check_mpi(result) : code;
+}
+
 static int create_streams(struct fftnd__offload *offload) {
     for (int i = 0; i < FFTND__ACTIVITIES; i++) {
         REDIST_TRY(offload->device->stream_create(&offload->streams[i]));
@@ -59,8 +68,9 @@ int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
                                            .limit = options->device_bytes,
                                            .is_given = options->device_bytes != 0};
     REDIST_TRY(redist_agree(comm, code));
+    offload->least_limit = offload->limit;
     if (!offload->is_given)
-        code = find_limit(offload, comm);
+        code = find_least_limit(offload, comm, find_limit(offload, comm));
     return redist_agree(comm, code == REDIST_OK ? create_streams(offload) : code);
 }
 
