@@ -121,14 +121,16 @@ enum { REDIST_WISDOM_BYTES = 256 };
  *   key     a word that says everything that the choice depends on; longer ones are cut
  *   choice  out: room for `bytes` bytes; "" if there is nothing. It may be any text: a file can be edited
  * A file that cannot be read, or holds something else, counts as empty; rank 0 prints one warning about it
- * to stderr in each process. Lines that are cut off are skipped.
+ * to stderr in each process. Lines that are cut off, or longer than a key and a choice, are skipped; of a file of more
+ * than 16 MiB only the last ones are read, after such a warning.
  * Collective on comm; what rank 0 finds counts. Errors: ERR_MPI.
  */
 REDIST_API int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
                                   char choice[]);
 
 /**
- * Remembers a choice for `key`, for this process and, with a file, for later ones.
+ * Remembers a choice for `key`, for this process and, with a file, for later ones. One that is not a line of less than
+ * REDIST_WISDOM_BYTES bytes is not remembered.
  * If the file cannot be written or is locked by another process for longer than some tenths of a second,
  * the choice is remembered in this process only, after the same warning; a file that holds something else is
  * left as it is.
