@@ -79,8 +79,15 @@ typedef struct redist_shared_value {
 REDIST_API int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nvalues,
                                       const redist_shared_value values[]);
 
-/** A 63-bit hash of a string, to compare names across ranks; 0 for NULL. */
+/** A 63-bit hash of a string, to compare names across ranks; 0 for NULL, and for nothing else. */
 REDIST_API long long redist_hash_text(const char *text);
+
+/**
+ * A 63-bit hash of `bytes` bytes behind what `hash` is of (0 = nothing), to compare lists across ranks. It also depends
+ * on `bytes`, and on whether `data` is NULL, where `bytes` does not count: no list, an empty one and zeros differ. Not
+ * collective.
+ */
+REDIST_API long long redist_hash_bytes(long long hash, const void *data, size_t bytes);
 
 /**
  * As snprintf and sscanf, with a decimal point whatever locale the program has: for text that other ranks or later
