@@ -13,6 +13,7 @@
 #include "exchanges.h"
 #include "fft_run.h"
 #include "harness.h"
+#include "mutations.h"
 #include "redist_support.h"
 
 enum { NAME_BYTES = 300, MOST_BYTES = 1 << 16, ROOM = 20000 };
@@ -441,58 +442,6 @@ END_TEST
 
 enum { TEXT_BYTES = 1 << 14 };
 
-static size_t insert(char text[TEXT_BYTES], size_t n, size_t at, const char *what, size_t bytes) {
-    bytes = n + bytes < TEXT_BYTES ? bytes : TEXT_BYTES - n;
-    memmove(text + at + bytes, text + at, n - at);
-    memcpy(text + at, what, bytes);
-    return n + bytes;
-}
-
-static size_t mutate(char text[TEXT_BYTES], size_t n) {
-    static const char *const words[] = {"0",
-                                        "-1",
-                                        "99999999999999999999",
-                                        "18446744073709551615",
-                                        "9223372036854775807",
-                                        "nan",
-                                        "inf",
-                                        "1e999",
-                                        "1,5",
-                                        "%n%s",
-                                        "\n",
-                                        "\r\n",
-                                        " ",
-                                        "=",
-                                        "/",
-                                        "grid=",
-                                        "order=",
-                                        "x",
-                                        "\xff",
-                                        "redist-wisdom 1\n"};
-    char copy[300];
-    size_t at = (size_t)random_between(0, (int)n), left = n - at;
-    size_t length = (size_t)random_between(0, left < sizeof copy ? (int)left : (int)sizeof copy);
-    const char *word = words[random_between(0, (int)(sizeof words / sizeof *words) - 1)];
-    switch (random_between(0, 5)) {
-    case 0:
-        text[left > 0 ? at : 0] = (char)random_between(0, 255);
-        return n;
-    case 1: /* in the place of as many bytes */
-        memcpy(text + at, word, strlen(word) < left ? strlen(word) : left);
-        return n;
-    case 2:
-        return insert(text, n, at, word, strlen(word));
-    case 3:
-        memmove(text + at, text + at + length, left - length);
-        return n - length;
-    case 4:
-        memcpy(copy, text + at, length);
-        return insert(text, n, (size_t)random_between(0, (int)n), copy, length);
-    default:
-        return random_chance(10) ? at : n;
-    }
-}
-
 /* Its lines are those of the file that exchanges and transforms have written. */
 static size_t make_original(char text[TEXT_BYTES]) {
     unsigned long bytes = 0;
@@ -529,8 +478,7 @@ START_TEST(mutated_files) {
     for (int i = 0; harness_another(i, 4); i++) {
         size_t n = bytes;
         memcpy(text, original, bytes);
-        for (int times = random_between(1, 8); times > 0; times--)
-            n = mutate(text, n);
+        n = mutate(text, n, sizeof text, 8);
         write_text(text, n);
         harness_case("mutation %d", i);
         try_exchange();
@@ -551,9 +499,9 @@ START_TEST(mutated_configurations) {
         fft_case given = FFT_CASE(FFTND_C2C, 8, 6, 5);
         fftnd_plan *plan = NULL;
         size_t n = (size_t)snprintf(text, sizeof text, "grid=%d%s", harness_nranks, original + 6);
-        for (int times = random_between(0, 3); times > 0; times--)
-            n = mutate(text, n);
-        text[n < TEXT_BYTES ? n : TEXT_BYTES - 1] = '\0';
+        if (random_chance(80))
+            n = mutate(text, n, sizeof text - 1, 3);
+        text[n] = '\0';
         setenv("FFTND_CONFIGURATION", text, 1);
         harness_case("%.300s", text);
         int code = fft_case_plan(MPI_COMM_WORLD, &given, &plan);
