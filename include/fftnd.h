@@ -172,7 +172,8 @@ enum fftnd_local_transpose {
     FFTND_LOCAL_TRANSPOSE_ALWAYS = 2
 };
 
-/** What a user may choose about a transform. All of it must agree, except where a field says otherwise. */
+/** What a user may choose about a transform. All of it must agree, lists being given on all ranks or on none, except
+ * where a field says otherwise. */
 typedef struct fftnd_options {
     size_t size; /**< sizeof(fftnd_options) */
 

@@ -114,7 +114,8 @@ typedef struct fftnd_box {
  */
 typedef int fftnd_box_function(void *data, const fftnd_box *box);
 
-/** What an operator needs to know. All of it must agree, except the functions and data. */
+/** What an operator needs to know. All of it must agree, lists being given on all ranks or on none, except the
+ * functions and data. */
 typedef struct fftnd_operator_options {
     size_t size; /**< sizeof(fftnd_operator_options) */
     /** physical length along each axis (d values > 0), see above; NULL = 2 pi, and pi for DCT and DST, so that k = n */

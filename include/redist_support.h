@@ -13,6 +13,12 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__)
+#define REDIST_SCANF(text_index, first) __attribute__((format(scanf, text_index, first)))
+#else
+#define REDIST_SCANF(text_index, first)
+#endif
+
 /**
  * Sets this thread's error message and returns `code`. The message is "function: text (rank N)"
  * when MPI is running. Not collective.
@@ -93,8 +99,23 @@ typedef struct redist_shared_value {
 REDIST_API int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nvalues,
                                       const redist_shared_value values[]);
 
-/** A 63-bit hash of a string, to compare names across ranks; 0 for NULL. */
+/** A 63-bit hash of a string, to compare names across ranks; 0 for NULL, and for nothing else. */
 REDIST_API long long redist_hash_text(const char *text);
+
+/**
+ * A 63-bit hash of `bytes` bytes behind what `hash` is of (0 = nothing), to compare lists across ranks. It also depends
+ * on `bytes`, and on whether `data` is NULL, where `bytes` does not count: no list, an empty one and zeros differ. Not
+ * collective.
+ */
+REDIST_API long long redist_hash_bytes(long long hash, const void *data, size_t bytes);
+
+/**
+ * As snprintf and sscanf, with a decimal point whatever locale the program has: for text that other ranks or later
+ * processes read. Not collective.
+ */
+REDIST_API int redist_text_print(char text[], size_t bytes, const char *format, ...)
+    REDIST_PRINTF(3, 4);
+REDIST_API int redist_text_scan(const char *text, const char *format, ...) REDIST_SCANF(2, 3);
 
 /**
  * The library's own communicator for the ranks of `comm`, which reports errors by return codes. It
@@ -127,14 +148,16 @@ enum { REDIST_WISDOM_BYTES = 256 };
  *   key     a word that says everything that the choice depends on; longer ones are cut
  *   choice  out: room for `bytes` bytes; "" if there is nothing. It may be any text: a file can be edited
  * A file that cannot be read, or holds something else, counts as empty; rank 0 prints one warning about it
- * to stderr in each process. Lines that are cut off are skipped.
+ * to stderr in each process. Lines that are cut off, or longer than a key and a choice, are skipped; of a file of more
+ * than 16 MiB only the last ones are read, after such a warning.
  * Collective on comm; what rank 0 finds counts. Errors: ERR_MPI.
  */
 REDIST_API int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
                                   char choice[]);
 
 /**
- * Remembers a choice for `key`, for this process and, with a file, for later ones.
+ * Remembers a choice for `key`, for this process and, with a file, for later ones. One that is not a line of less than
+ * REDIST_WISDOM_BYTES bytes is not remembered.
  * If the file cannot be written or is locked by another process for longer than some tenths of a second,
  * the choice is remembered in this process only, after the same warning; a file that holds something else is
  * left as it is.

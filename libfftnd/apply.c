@@ -7,7 +7,7 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FAIL(code, ...) redist_fail_in("fftnd_operator_create", code, __VA_ARGS__)
@@ -142,45 +142,64 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
 
 /* ---------------------------------------------------------------- agreement */
 
-static long long mix(long long hash, const void *data, size_t bytes) {
-    const unsigned char *at = data;
-    uint64_t mixed = (uint64_t)hash ^ (data != NULL);
-    for (size_t i = 0; i < bytes && data != NULL; i++)
-        mixed = (mixed ^ at[i]) * 0x100000001b3ULL;
-    return (long long)((mixed ^ mixed >> 29) & INT64_MAX);
-}
-
 static long long hash_symbols(const struct fftnd__operator *op,
                               const fftnd_operator_options *options) {
     long long hash = 0;
     for (int a = 0; a < op->naxes && op->kind == FFTND_SYMBOLS; a++)
-        hash = mix(hash, options->symbols[op->symbols[a].user],
-                   2 * sizeof(double) * (size_t)op->symbols[a].n);
+        hash = redist_hash_bytes(hash, options->symbols[op->symbols[a].user],
+                                 2 * sizeof(double) * (size_t)op->symbols[a].n);
     return hash;
+}
+
+enum { SHARED = 14 }; /* values besides those of each axis */
+
+struct shared {
+    int n;
+    redist_shared_value values[SHARED + 2 * REDIST_MAX_NDIMS];
+    char names[2 * REDIST_MAX_NDIMS][32];
+};
+
+/* A list of the user's, element by element; NULL is 0 everywhere. */
+static void share_list(struct shared *shared, const char *name, int n, const int list[]) {
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
+        char *own = shared->names[shared->n - SHARED];
+        snprintf(own, sizeof *shared->names, "options->%s[%d]", name, i);
+        shared->values[shared->n++] =
+            (redist_shared_value){own, list != NULL && i < n ? list[i] : 0};
+    }
 }
 
 /* Collective on the plan's communicator. */
 static int agree(const struct fftnd__engine *plan, const struct fftnd__operator *op,
                  const fftnd_operator_options *options, int code) {
-    size_t n = code == REDIST_OK ? (size_t)plan->transform.user_ndims : 0;
-    int is_derivative = op->kind == FFTND_DERIVATIVE, is_shift = op->kind == FFTND_SHIFT;
-    const redist_shared_value values[] = {
-        {"kind", op->kind},
-        {"inputs", op->inputs},
-        {"outputs", op->outputs},
-        {"the hash of options->lengths", mix(0, options->lengths, n * sizeof(double))},
-        {"the hash of options->axes", mix(0, options->axes, n * sizeof(int))},
-        {"the hash of options->orders",
-         mix(0, is_derivative ? options->orders : NULL, n * sizeof(int))},
-        {"the hash of options->shift",
-         mix(0, is_shift ? options->shift : NULL, n * sizeof(double))},
-        {"the hash of options->zero_mode", mix(0, &options->zero_mode, sizeof(double))},
-        {"the hash of options->coefficient", mix(0, &options->coefficient, sizeof(double))},
-        {"the hash of options->shell", mix(0, options->shell, sizeof options->shell)},
-        {"options->last_axis_first", options->last_axis_first != 0},
-        {"the hash of options->symbols", n > 0 ? hash_symbols(op, options) : 0}};
-    return redist_agree_values_in("fftnd_operator_create", plan->transform.comm, code,
-                                  sizeof values / sizeof *values, values);
+    int ndims = code == REDIST_OK ? plan->transform.user_ndims : 0;
+    size_t bytes = (size_t)ndims * sizeof(double);
+    const int *orders = op->kind == FFTND_DERIVATIVE ? options->orders : NULL;
+    const double *shift = op->kind == FFTND_SHIFT ? options->shift : NULL;
+    struct shared shared = {
+        SHARED,
+        {{"kind", op->kind},
+         {"inputs", op->inputs},
+         {"outputs", op->outputs},
+         {"whether there are options->lengths", options->lengths != NULL},
+         {"the hash of options->lengths", redist_hash_bytes(0, options->lengths, bytes)},
+         {"whether there are options->axes", options->axes != NULL},
+         {"whether there are options->orders", orders != NULL},
+         {"whether there is options->shift", shift != NULL},
+         {"the hash of options->shift", redist_hash_bytes(0, shift, bytes)},
+         {"the hash of options->zero_mode",
+          redist_hash_bytes(0, &options->zero_mode, sizeof options->zero_mode)},
+         {"the hash of options->coefficient",
+          redist_hash_bytes(0, &options->coefficient, sizeof options->coefficient)},
+         {"the hash of options->shell",
+          redist_hash_bytes(0, options->shell, sizeof options->shell)},
+         {"options->last_axis_first", options->last_axis_first != 0},
+         {"the hash of options->symbols", ndims > 0 ? hash_symbols(op, options) : 0}},
+        {{0}}};
+    share_list(&shared, "axes", ndims, options->axes);
+    share_list(&shared, "orders", ndims, orders);
+    return redist_agree_values_in("fftnd_operator_create", plan->transform.comm, code, shared.n,
+                                  shared.values);
 }
 
 /* ---------------------------------------------------------------- making an operator */

@@ -272,7 +272,7 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
     return REDIST_OK;
 }
 
-enum { FIRST = 5 }; /* values that are no options in the table */
+enum { FIRST = 7 }; /* values that are no options in the table */
 
 struct shared {
     int n;
@@ -293,6 +293,8 @@ static int agree(const struct fftnd__request *request, int code) {
         {{"ndims", request->ndims},
          {"kind", request->kind},
          {"precision", request->precision},
+         {"whether there is options->grid", options->grid != NULL},
+         {"whether there are options->retained_modes", options->retained_modes != NULL},
          {"the hash of options->method", redist_hash_text(options->method)},
          {"the hash of options->axes, memory_order, padding, blocks, bounds, split and of "
           "which sides have a box",

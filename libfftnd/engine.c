@@ -66,14 +66,15 @@ static int is_on_device(const struct fftnd__transform *transform) {
     return transform->library->space != REDIST_SPACE_HOST;
 }
 
-/* What such a transform cannot choose: it works in tiles, and joins as many axes as the device has room for. */
+/* What such a transform cannot choose: it works in tiles, and joins as many axes as all devices have room for, since
+ * the ranks have the same steps. */
 static void adjust_to_device(const struct fftnd__offload *offload,
                              struct fftnd__configuration *configuration) {
     configuration->tiled = configuration->segments = 1;
     configuration->transposed = configuration->before_exchange =
         0; /* transfers move rows, not single elements */
     configuration->untiled = configuration->stored = FFTND__STORES_NONE;
-    configuration->group_bytes = offload->limit / SHARE_OF_AXES;
+    configuration->group_bytes = offload->least_limit / SHARE_OF_AXES;
     if (configuration->group_bytes > MOST_AXES_BYTES)
         configuration->group_bytes = MOST_AXES_BYTES;
     configuration->row_bytes = SHORT_ROW;

@@ -37,6 +37,14 @@ static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
     return code;
 }
 
+/* Devices differ, and so does what is free. Collective, after find_limit has failed too. */
+static int find_least_limit(struct fftnd__offload *offload, MPI_Comm comm, int code) {
+    unsigned long long least = offload->limit;
+    int reduced = redist_all_reduce(comm, &least, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN);
+    offload->least_limit = (size_t)least;
+    return code == REDIST_OK ? reduced : code;
+}
+
 static int create_streams(struct fftnd__offload *offload) {
     for (int i = 0; i < FFTND__ACTIVITIES; i++) {
         REDIST_TRY(offload->device->stream_create(&offload->streams[i]));
@@ -58,8 +66,9 @@ int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
                                            .limit = options->device_bytes,
                                            .is_given = options->device_bytes != 0};
     REDIST_TRY(redist_agree(comm, code));
+    offload->least_limit = offload->limit;
     if (!offload->is_given)
-        code = find_limit(offload, comm);
+        code = find_least_limit(offload, comm, find_limit(offload, comm));
     return redist_agree(comm, code == REDIST_OK ? create_streams(offload) : code);
 }
 

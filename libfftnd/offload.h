@@ -22,9 +22,10 @@ enum fftnd__pinned { FFTND__PIN_PHYSICAL, FFTND__PIN_SPECTRAL, FFTND__PIN_WORK, 
 struct fftnd__offload {
     const redist__space *device;
     const struct fftnd__serial *library;
-    size_t limit; /* bytes of device memory, at most */
-    int is_given; /* by the user */
-    void *memory; /* on the device */
+    size_t limit;       /* bytes of device memory, at most */
+    size_t least_limit; /* of all ranks */
+    int is_given;       /* by the user */
+    void *memory;       /* on the device */
     size_t bytes;
     void *staging; /* host memory for tiles that the device cannot reach where they are */
     size_t staging_bytes;

@@ -305,42 +305,32 @@ int fftnd__check_boxes(const struct fftnd__request *request) {
 
 /* ---------------------------------------------------------------- what has to agree */
 
-static long long mix(long long hash, long long value) {
-    unsigned long long mixed =
-        ((unsigned long long)hash ^ (unsigned long long)value) * 0x9e3779b97f4a7c15ULL;
-    return (long long)((mixed ^ mixed >> 29) & INT64_MAX);
+static long long hash_ints(long long hash, int n, const int list[]) {
+    return redist_hash_bytes(hash, list, (size_t)n * sizeof *list);
 }
 
-static long long mix_list(long long hash, int n, const redist_index list[]) {
-    hash = mix(hash, list != NULL);
-    for (int i = 0; i < n && list != NULL; i++)
-        hash = mix(hash, list[i]);
-    return hash;
-}
-
-static long long mix_ints(long long hash, int n, const int list[]) {
-    hash = mix(hash, list != NULL);
-    for (int i = 0; i < n && list != NULL; i++)
-        hash = mix(hash, list[i]);
-    return hash;
+static long long hash_list(long long hash, int n, const redist_index list[]) {
+    return redist_hash_bytes(hash, list, (size_t)n * sizeof *list);
 }
 
 static long long hash_side(const struct fftnd__request *request, int side, long long hash) {
     const fftnd_options *options = &request->options;
-    hash = mix(mix(hash, options->blocks[side]), options->box[side] != NULL);
-    hash = mix_ints(hash, request->ndims, options->memory_order[side]);
-    hash = mix_list(hash, request->ndims, options->padding[side]);
-    hash = mix_ints(hash, options->grid_ndims, options->split[side]);
+    const int given[2] = {(int)options->blocks[side], options->box[side] != NULL};
+    hash = hash_ints(hash, 2, given);
+    hash = hash_ints(hash, request->ndims, options->memory_order[side]);
+    hash = hash_list(hash, request->ndims, options->padding[side]);
+    hash = hash_ints(hash, options->grid_ndims, options->split[side]);
     for (int i = 0; i < options->grid_ndims && options->bounds[side] != NULL; i++)
-        hash = mix_list(mix(hash, i), options->grid[i] + 1, options->bounds[side][i]);
+        hash = hash_list(hash, options->grid[i] + 1, options->bounds[side][i]);
     return hash;
 }
 
 long long fftnd__hash_sides(const struct fftnd__request *request, int checked) {
     const fftnd_options *options = &request->options;
     long long hash = 0;
-    for (int axis = 0; axis < request->ndims && checked && request->kind == FFTND_MIXED; axis++)
-        hash = mix(hash, options->axes[axis]);
+    if (checked && request->kind == FFTND_MIXED)
+        hash =
+            redist_hash_bytes(hash, options->axes, (size_t)request->ndims * sizeof *options->axes);
     for (int side = 0; side < 2 && checked; side++)
         hash = hash_side(request, side, hash);
     return hash;

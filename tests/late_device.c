@@ -138,9 +138,12 @@ static void go_on(void) {
 
 /* ---------------------------------------------------------------- the device */
 
+size_t late_device_free_bytes = FREE_BYTES;
+unsigned long long late_device_identity = 7;
+
 static int find_free(size_t *bytes, unsigned long long *identity) {
-    *bytes = FREE_BYTES;
-    *identity = 7;
+    *bytes = late_device_free_bytes;
+    *identity = late_device_identity;
     return REDIST_OK;
 }
 

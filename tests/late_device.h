@@ -15,6 +15,10 @@ int late_copy_box_in(enum redist_space space, void *stream, int ndims, const red
                      size_t item, const void *source, const ptrdiff_t source_stride[],
                      void *destination, const ptrdiff_t destination_stride[]);
 
+/** What is free of it, and whose it is: ranks with the same number share it. */
+extern size_t late_device_free_bytes;
+extern unsigned long long late_device_identity;
+
 #define redist_space_at    late_space_at
 #define redist_copy_box_in late_copy_box_in
 

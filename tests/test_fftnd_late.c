@@ -42,6 +42,24 @@ START_TEST(no_limit_given) {
 }
 END_TEST
 
+/* Ranks whose devices have more room than others' join no more axes than these: all have the same steps. */
+START_TEST(other_limits) {
+    const size_t own = late_device_free_bytes;
+    const unsigned long long shared = late_device_identity;
+    late_device_identity = 100 + (unsigned long long)harness_rank;
+    for (int i = 0; i < 8; i++) {
+        fft_case given = FFT_CASE(kinds[i / 4], 24, 12, 20);
+        given.options.device = REDIST_SPACE_CUDA;
+        late_device_free_bytes = harness_rank == i % 2 * (harness_nranks - 1) ? own : own / 4;
+        given.options.grid_ndims = 1 + i / 2 % 2;
+        harness_case("limits, case %d", i);
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    late_device_free_bytes = own;
+    late_device_identity = shared;
+}
+END_TEST
+
 START_TEST(random_cases) {
     for (int i = 0; harness_another(i, 4); i++) {
         fft_case given;
@@ -60,6 +78,7 @@ START_TEST(random_cases) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {slabs_and_pencils, no_limit_given, random_cases, NULL};
+    const TTest *const tests[] = {slabs_and_pencils, no_limit_given, other_limits, random_cases,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_late", tests);
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What decides which kernel transforms lines on a device, without one: how rows lie, what is kept of rates. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../libfftnd/backends/cufft_tasks.h"
 #include "../libfftnd/backends/rates.h"
+#include "comma_locale.h"
 #include "harness.h"
+#include "mutations.h"
 
 /* ---------------------------------------------------------------- rows of neighbours */
 
@@ -41,6 +44,48 @@ static int are_same(const struct fftnd__rates *a, const struct fftnd__rates *b) 
            memcmp(a->panels, b->panels, sizeof a->panels) == 0 &&
            memcmp(a->variant, b->variant, sizeof a->variant) == 0;
 }
+
+/* What a process with a comma writes one with a point reads, and the other way round. */
+START_TEST(text_with_comma) {
+    const struct fftnd__rates rates = {.n = 600,
+                                       .is_double = 1,
+                                       .cufft = {8.125, 1.5, 0.25, 7.5, 0.5},
+                                       .panels = {1.25, 0, 3, 2.5, 4},
+                                       .variant = {2, FFTND__PANEL_GUESS, 5, 9, 0}};
+    for (int writes = 0; writes < 2; writes++) {
+        struct fftnd__rates found = {.n = 600, .is_double = 1};
+        char line[256];
+        if (!comma_locale_set(writes))
+            skip_test("no locale to make one with a comma from");
+        fftnd__rates_print(&rates, "A_100", sizeof line, line);
+        comma_locale_reset();
+        comma_locale_set(!writes);
+        check_all(fftnd__rates_scan(line, "A_100", &found) && are_same(&rates, &found), "%s", line);
+        comma_locale_reset();
+    }
+}
+END_TEST
+
+/* Rates are numbers, and variants are there, whatever a file says. */
+START_TEST(mutated_text) {
+    const struct fftnd__rates rates = {
+        .n = 600, .cufft = {8.125, 1.5, 0.25, 7.5, 0.5}, .panels = {1.25, 0, 3, 2.5, 4}};
+    for (int i = 0; harness_another(i, 100); i++) {
+        struct fftnd__rates found = {.n = 600};
+        char line[256];
+        fftnd__rates_print(&rates, "A_100", sizeof line, line);
+        line[mutate(line, strlen(line), sizeof line - 1, 5)] = '\0';
+        harness_case("%s", line);
+        int taken = fftnd__rates_scan(line, "A_100", &found);
+        for (int kind = 0; kind < FFTND__RATES && taken; kind++)
+            check_all(found.cufft[kind] >= 0 && isfinite(found.cufft[kind]) &&
+                          found.panels[kind] >= 0 && isfinite(found.panels[kind]) &&
+                          found.variant[kind] >= FFTND__PANEL_GUESS &&
+                          found.variant[kind] < FFTND__LINE_VARIANTS,
+                      "kind %d", kind);
+    }
+}
+END_TEST
 
 START_TEST(text) {
     const struct fftnd__rates rates = {.n = 600,
@@ -110,6 +155,7 @@ START_TEST(groups) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {rows_of_neighbours, text, kept, groups, NULL};
+    const TTest *const tests[] = {
+        rows_of_neighbours, text, text_with_comma, mutated_text, kept, groups, NULL};
     return harness_run(argc, argv, "test_fftnd_rates", tests);
 }

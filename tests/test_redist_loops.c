@@ -10,6 +10,7 @@
 
 #include "../libredist/copy/copy.h"
 #include "harness.h"
+#include "mutations.h"
 #include "random.h"
 #include "redist_support.h"
 
@@ -215,8 +216,16 @@ END_TEST
 
 static char file[TEXT];
 
-/* As the library names it, in a file that holds something else under that name. */
-static void write_damaged(void) {
+static void make_file(void) {
+    snprintf(file, sizeof file, "/tmp/redist-loops-XXXXXX");
+    int descriptor = harness_rank == 0 ? mkstemp(file) : -1;
+    if (harness_rank == 0)
+        close(descriptor);
+    MPI_Bcast(file, TEXT, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+/* As the library names them, in a file that holds something else under these names. */
+static void write_file(const char *values, int cases) {
     const redist_caches *caches = redist_find_caches();
     char processor[TEXT];
     FILE *stream = fopen(file, "w");
@@ -224,9 +233,9 @@ static void write_damaged(void) {
     for (char *blank = processor; (blank = strchr(blank, ' ')) != NULL;)
         *blank = '_';
     fprintf(stream, "redist-wisdom 1\n");
-    for (int i = 0; i < REDIST__CASES; i++)
-        fprintf(stream, "loops/%s/caches=%zu,%zu/ranks=%d/%s plain/1/0=1.0,plain/1,%c\n", processor,
-                caches->second, caches->last_whole, harness_nranks, redist__copy_cases[i], 7);
+    for (int i = 0; i < cases; i++)
+        fprintf(stream, "loops/%s/caches=%zu,%zu/ranks=%d/%s %s\n", processor, caches->second,
+                caches->last_whole, harness_nranks, redist__copy_cases[i], values);
     fprintf(stream, "loops/%s/caches=%zu,%zu/ranks=%d/nontemporal_bytes 12345\n", processor,
             caches->second, caches->last_whole, harness_nranks);
     fclose(stream);
@@ -258,13 +267,10 @@ static void choose(enum redist_effort effort, size_t bytes, size_t *threshold) {
 /* Small arrays, and estimates, measure nothing; a damaged file is measured anew, once for each process. */
 START_TEST(remembered) {
     size_t threshold;
-    snprintf(file, sizeof file, "/tmp/redist-loops-XXXXXX");
-    int descriptor = harness_rank == 0 ? mkstemp(file) : -1;
-    if (harness_rank == 0) {
-        close(descriptor);
-        write_damaged();
-    }
-    MPI_Bcast(file, TEXT, MPI_CHAR, 0, MPI_COMM_WORLD);
+    make_file();
+    if (harness_rank == 0)
+        write_file("plain/1/0=1.0,plain/1,\a", REDIST__CASES);
+    MPI_Barrier(MPI_COMM_WORLD);
     choose(REDIST_MEASURE, 1000, &threshold);
     choose(REDIST_ESTIMATE, (size_t)1 << 30, &threshold);
     check_all(threshold != 12345 && !redist__copy_is_set(), "a damaged file was taken");
@@ -282,8 +288,41 @@ START_TEST(remembered) {
 }
 END_TEST
 
+/* Random changes in all lines but one, which is missing: whatever they are, no table is taken. */
+START_TEST(mutated) {
+    static char original[1 << 13], text[1 << 13];
+    size_t threshold, bytes = 0;
+    make_file();
+    if (harness_rank == 0) {
+        write_file("plain/1/0=1.5,plain/1/4096=20.25,plain/2/0=0.1,plain/4/8192=3,plain/8/16384=4,"
+                   "plain/1/0=5,plain/1/1=6,plain/2/8192=70.7",
+                   REDIST__CASES - 1);
+        FILE *stream = fopen(file, "r");
+        bytes = fread(original, 1, sizeof original, stream);
+        fclose(stream);
+    }
+    MPI_Bcast(&bytes, sizeof bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    for (int i = 0; harness_another(i, 20); i++) {
+        memcpy(text, original, bytes);
+        size_t n = mutate(text, bytes, sizeof text, 10);
+        if (harness_rank == 0) {
+            FILE *stream = fopen(file, "w");
+            fwrite(text, 1, n, stream);
+            fclose(stream);
+        }
+        harness_case("mutation %d", i);
+        MPI_Barrier(MPI_COMM_WORLD);
+        redist_forget_wisdom();
+        choose(REDIST_ESTIMATE, (size_t)1 << 30, &threshold);
+        check_all(!redist__copy_is_set(), "a damaged file was taken");
+    }
+    if (harness_rank == 0)
+        unlink(file);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {every_loop, together,   in_bands, transposed,
-                                  texts,      remembered, NULL};
+    const TTest *const tests[] = {every_loop, together, in_bands,   transposed,
+                                  texts,      mutated,  remembered, NULL};
     return harness_run(argc, argv, "test_redist_loops", tests);
 }

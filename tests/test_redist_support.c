@@ -101,6 +101,26 @@ START_TEST(hashes) {
 }
 END_TEST
 
+/* Of lists that are alike in some way: no list, and 0, 4 and 8 bytes of some. */
+START_TEST(hashes_of_lists) {
+    static const int lists[][2] = {{0, 0}, {1, 0}, {0, 1}, {256, 0}};
+    enum { LISTS = 3 * 4 + 1 };
+    long long found[LISTS];
+    for (int i = 0; i < LISTS; i++)
+        found[i] = redist_hash_bytes(0, i > 0 ? lists[(i - 1) / 3] : NULL, (size_t)(i % 3) * 4);
+    for (int i = 0; i < LISTS; i++)
+        for (int j = 0; j < i; j++) {
+            const int m = (i - 1) / 3, n = (j - 1) / 3;
+            int same =
+                j > 0 && i % 3 == j % 3 && memcmp(lists[m], lists[n], (size_t)(i % 3) * 4) == 0;
+            check_all((found[i] == found[j]) == same, "lists %d and %d", i, j);
+        }
+    for (int i = 0; i < LISTS; i++)
+        check_all(found[i] >= 0, "a hash is negative");
+    check_all(redist_hash_bytes(0, NULL, 8) == redist_hash_bytes(0, NULL, 0), "bytes of NULL");
+}
+END_TEST
+
 /* ---------------------------------------------------------------- communicators */
 
 START_TEST(private_comms) {
@@ -166,8 +186,16 @@ START_TEST(handles) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {reports,     long_report, agreement,     agreement_on_values,
-                                  most_values, hashes,      private_comms, memory,
-                                  handles,     NULL};
+    const TTest *const tests[] = {reports,
+                                  long_report,
+                                  agreement,
+                                  agreement_on_values,
+                                  most_values,
+                                  hashes,
+                                  hashes_of_lists,
+                                  private_comms,
+                                  memory,
+                                  handles,
+                                  NULL};
     return harness_run(argc, argv, "test_redist_support", tests);
 }

@@ -13,6 +13,7 @@
 #include "exchanges.h"
 #include "fft_run.h"
 #include "harness.h"
+#include "mutations.h"
 #include "redist_support.h"
 
 enum { NAME_BYTES = 300, MOST_BYTES = 1 << 16, ROOM = 20000 };
@@ -366,11 +367,166 @@ START_TEST(one_warning_for_all) {
 }
 END_TEST
 
+/* A choice that is no line is not remembered: neither cut, nor as two lines, nor with what lies behind it in memory. */
+START_TEST(choices_that_are_no_lines) {
+    static char before[MOST_BYTES], after[MOST_BYTES];
+    static const size_t lengths[] = {REDIST_WISDOM_BYTES - 1, REDIST_WISDOM_BYTES, 1000, 30000};
+    char choice[REDIST_WISDOM_BYTES], *text = calloc(30001, 1), key[600] = "";
+    const struct damage damage = {"long choices", make_empty, 0, 0};
+    for (int i = 0; i < 5; i++) {
+        begin(&damage);
+        memset(text, 'x', 30000);
+        text[i < 4 ? lengths[i] : 40] = '\0';
+        if (i == 4)
+            text[20] = '\n';
+        size_t bytes = contents(before);
+        harness_case("a choice of %zu bytes", strlen(text));
+        check_ok(redist_wisdom_store(MPI_COMM_WORLD, file, "key", text));
+        find("key", choice);
+        check_all(strcmp(choice, i == 0 ? text : "") == 0, "it was remembered: \"%s\"", choice);
+        redist_forget_wisdom();
+        find("key", choice);
+        check_all(strcmp(choice, i == 0 ? text : "") == 0, "it was stored: \"%s\"", choice);
+        check_all(i == 0 || contents(after) == bytes, "something was written");
+        end();
+    }
+    free(text);
+    begin(&damage);
+    memset(key, 'k', sizeof key - 1);
+    check_ok(redist_wisdom_store(MPI_COMM_WORLD, file, key, "choice"));
+    redist_forget_wisdom();
+    find(key, choice);
+    check_all(strcmp(choice, "choice") == 0, "\"%s\" for a key that is cut", choice);
+    end();
+}
+END_TEST
+
+static long most_memory(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss / 1024;
+}
+
+/* 512 MiB that the file system need not have. */
+static void make_endless_line(void) {
+    write_bytes("redist-wisdom 1\nkey first\n", 0);
+    if (truncate(file, (off_t)512 << 20) != 0)
+        perror(file);
+}
+
+/* It is neither kept in memory nor read as a whole; what is behind it counts. */
+START_TEST(endless_line) {
+    char choice[REDIST_WISDOM_BYTES];
+    const struct damage damage = {"a line without an end", make_endless_line, 1, 0};
+    begin(&damage);
+    catch_stderr();
+    long before = most_memory();
+    double start = MPI_Wtime();
+    find("key", choice);
+    check_ok(redist_wisdom_store(MPI_COMM_WORLD, file, "key", "second"));
+    redist_forget_wisdom();
+    char latest[REDIST_WISDOM_BYTES];
+    find("key", latest);
+    double seconds = MPI_Wtime() - start;
+    int warnings = count_warnings();
+    check_all(warnings == (harness_rank == 0), "%d warnings", warnings);
+    check_all(most_memory() - before < 64, "%ld MiB of memory", most_memory() - before);
+    check_all(seconds < 20, "%.1f seconds", seconds);
+    check_all(strcmp(choice, "") == 0, "\"%s\" was read before the last 16 MiB", choice);
+    check_all(strcmp(latest, "second") == 0, "\"%s\" instead of \"second\"", latest);
+    end();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- mutations */
+
+enum { TEXT_BYTES = 1 << 14 };
+
+/* Its lines are those of the file that exchanges and transforms have written. */
+static size_t make_original(char text[TEXT_BYTES]) {
+    unsigned long bytes = 0;
+    try_exchange();
+    try_transform();
+    MPI_Barrier(MPI_COMM_WORLD);
+    FILE *stream = harness_rank == 0 ? fopen(file, "r") : NULL;
+    if (stream != NULL) {
+        bytes = fread(text, 1, TEXT_BYTES, stream);
+        fclose(stream);
+    }
+    MPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
+    MPI_Bcast(text, TEXT_BYTES, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return bytes;
+}
+
+static void write_text(const char text[], size_t bytes) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (harness_rank == 0) {
+        FILE *stream = fopen(file, "w");
+        fwrite(text, 1, bytes, stream);
+        fclose(stream);
+    }
+    redist_forget_wisdom();
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Whatever the file holds, results are right. */
+START_TEST(mutated_files) {
+    static char original[TEXT_BYTES], text[TEXT_BYTES];
+    const struct damage damage = {"mutations", make_nothing, 0, 0};
+    begin(&damage);
+    size_t bytes = make_original(original);
+    for (int i = 0; harness_another(i, 4); i++) {
+        size_t n = bytes;
+        memcpy(text, original, bytes);
+        n = mutate(text, n, sizeof text, 8);
+        write_text(text, n);
+        harness_case("mutation %d", i);
+        try_exchange();
+        try_transform();
+    }
+    end();
+}
+END_TEST
+
+/* A configuration is one for this transform, or refused by its name. */
+START_TEST(mutated_configurations) {
+    static char text[TEXT_BYTES];
+    static const char original[] =
+        "grid=1 order=0,1,2 fused=1 tiled=1 tile=65536 group=18446744073709551615 "
+        "nontemporal=100000 segments=1 before_exchange=0 transposed=0 untiled=0 partitions=1 "
+        "stored=0";
+    for (int i = 0; harness_another(i, 20); i++) {
+        fft_case given = FFT_CASE(FFTND_C2C, 8, 6, 5);
+        fftnd_plan *plan = NULL;
+        size_t n = (size_t)snprintf(text, sizeof text, "grid=%d%s", harness_nranks, original + 6);
+        if (random_chance(80))
+            n = mutate(text, n, sizeof text - 1, 3);
+        text[n] = '\0';
+        setenv("FFTND_CONFIGURATION", text, 1);
+        harness_case("%.300s", text);
+        int code = fft_case_plan(MPI_COMM_WORLD, &given, &plan);
+        check_all(code == REDIST_OK || code == REDIST_ERR_ARGUMENT, "%s", redist_error_message());
+        check_ok(fftnd_plan_free(&plan));
+        if (code == REDIST_OK)
+            fft_check_once(MPI_COMM_WORLD, &given);
+        unsetenv("FFTND_CONFIGURATION");
+    }
+}
+END_TEST
+
 int main(int argc, char **argv) {
     unsetenv("REDIST_TEST_SHARE"); /* the tests look at what their cases did, so all of them run */
-    const TTest *const tests[] = {
-        exchanges,           transforms, lines_among_damage, lock_is_not_waited_for, no_room,
-        one_warning_for_all, NULL};
+    const TTest *const tests[] = {exchanges,
+                                  transforms,
+                                  lines_among_damage,
+                                  lock_is_not_waited_for,
+                                  no_room,
+                                  one_warning_for_all,
+                                  choices_that_are_no_lines,
+                                  endless_line,
+                                  mutated_files,
+                                  mutated_configurations,
+                                  NULL};
     unsetenv("REDIST_WISDOM");
     return harness_run(argc, argv, "test_wisdom_files", tests);
 }

@@ -33,6 +33,8 @@ int fftnd_fftw__plan_create(const struct fftnd_fftw__request *request,
     if (code == REDIST_OK && request->flags.wisdom_only && known[0] < effort[0])
         code =
             redist_fail(REDIST_ERR_METHOD, "FFTW_WISDOM_ONLY of a plan that was not made before");
+    code = redist_agree(request->comm,
+                        code); /* time limits, which efforts depend on, are each rank's */
     if (code == REDIST_OK)
         code = request->create(request, plan);
     if (code == REDIST_OK && known[0] < effort[0])

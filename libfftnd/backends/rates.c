@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rates.h"
+#include "redist_support.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +27,9 @@ void fftnd__rates_print(const struct fftnd__rates *rates, const char *device, si
                         char text[]) {
     size_t length = 0;
     for (int i = 0; i < FFTND__RATES && length < bytes; i++)
-        length += (size_t)snprintf(text + length, bytes - length, "cufft %.4g panels %.4g like %d ",
-                                   rates->cufft[i], rates->panels[i], rates->variant[i]);
+        length += (size_t)redist_text_print(text + length, bytes - length,
+                                            "cufft %.4g panels %.4g like %d ", rates->cufft[i],
+                                            rates->panels[i], rates->variant[i]);
     if (length < bytes)
         (void)snprintf(text + length, bytes - length, "on %s", device);
 }
@@ -35,6 +38,7 @@ static int are_sound(const struct fftnd__rates *rates) {
     int sound = 1;
     for (int i = 0; i < FFTND__RATES; i++)
         sound = sound && rates->cufft[i] >= 0.0 && rates->panels[i] >= 0.0 &&
+                isfinite(rates->cufft[i] + rates->panels[i]) &&
                 rates->variant[i] >= FFTND__PANEL_GUESS && rates->variant[i] < FFTND__LINE_VARIANTS;
     return sound;
 }
@@ -43,8 +47,8 @@ int fftnd__rates_scan(const char *text, const char *device, struct fftnd__rates 
     struct fftnd__rates found = *rates;
     for (int i = 0; i < FFTND__RATES; i++) {
         int length = 0;
-        if (sscanf(text, "cufft %lf panels %lf like %d %n", &found.cufft[i], &found.panels[i],
-                   &found.variant[i], &length) != 3 ||
+        if (redist_text_scan(text, "cufft %lf panels %lf like %d %n", &found.cufft[i],
+                             &found.panels[i], &found.variant[i], &length) != 3 ||
             length == 0)
             return 0;
         text += length;

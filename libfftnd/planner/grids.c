@@ -2,6 +2,7 @@
 #include "../layout.h"
 #include "planner.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,10 +52,18 @@ static void list_all(const struct fftnd__request *request, const int order[],
 
 /* ---------------------------------------------------------------- the model */
 
+static int is_link(const redist_link *link) {
+    return link->start >= 0 && link->latency >= 0 && link->bandwidth >= 0 &&
+           isfinite(link->start + link->latency + link->bandwidth);
+}
+
+/* A file may hold anything. */
 static int scan_model(const char *text, redist_model *model) {
-    return sscanf(text, "node=%d %lg %lg %lg network %lg %lg %lg", &model->ranks_per_node,
-                  &model->node.start, &model->node.latency, &model->node.bandwidth,
-                  &model->network.start, &model->network.latency, &model->network.bandwidth) == 7;
+    return redist_text_scan(text, "node=%d %lg %lg %lg network %lg %lg %lg", &model->ranks_per_node,
+                            &model->node.start, &model->node.latency, &model->node.bandwidth,
+                            &model->network.start, &model->network.latency,
+                            &model->network.bandwidth) == 7 &&
+           model->ranks_per_node > 0 && is_link(&model->node) && is_link(&model->network);
 }
 
 static int measure_model(const struct fftnd__request *request, const char *key,
@@ -65,22 +74,42 @@ static int measure_model(const struct fftnd__request *request, const char *key,
     options.space = request->options.space;
     options.staging = request->options.staging;
     REDIST_TRY(redist_model_fit(request->comm, &options, model));
-    snprintf(text, sizeof text, "node=%d %.6g %.6g %.6g network %.6g %.6g %.6g",
-             model->ranks_per_node, model->node.start, model->node.latency, model->node.bandwidth,
-             model->network.start, model->network.latency, model->network.bandwidth);
+    redist_text_print(text, sizeof text, "node=%d %.6g %.6g %.6g network %.6g %.6g %.6g",
+                      model->ranks_per_node, model->node.start, model->node.latency,
+                      model->node.bandwidth, model->network.start, model->network.latency,
+                      model->network.bandwidth);
     return redist_wisdom_store(request->comm, request->options.wisdom_file, key, text);
 }
 
+/* Rank 0's model, if it can read one from the text. Collective. */
+static int share_model(MPI_Comm comm, const char *text, int *found, redist_model *model) {
+    struct {
+        int found;
+        redist_model model;
+    } shared = {.model = REDIST_MODEL_DEFAULT};
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        shared.found = scan_model(text, &shared.model);
+    int code = redist_broadcast(comm, &shared, sizeof shared, 0);
+    *found = shared.found;
+    if (*found)
+        *model = shared.model;
+    return redist_agree(comm, code);
+}
+
+/* The same on all ranks: the grids that are tried are chosen by it. Collective. */
 static int get_model(const struct fftnd__request *request, redist_model *model) {
     const fftnd_options *options = &request->options;
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES] = "";
-    int node_size;
+    int node_size, found;
     REDIST_TRY(redist_node_size(request->comm, &node_size));
     snprintf(key, sizeof key, "model/ranks=%d/node=%d/space=%d/staging=%d/method=%s",
              request->nranks, node_size, (int)options->space, (int)options->staging,
              options->method != NULL ? options->method : "auto");
     REDIST_TRY(redist_wisdom_find(request->comm, options->wisdom_file, key, sizeof text, text));
-    return scan_model(text, model) ? REDIST_OK : measure_model(request, key, model);
+    REDIST_TRY(share_model(request->comm, text, &found, model));
+    return found ? REDIST_OK : measure_model(request, key, model);
 }
 
 /* ---------------------------------------------------------------- the promising ones */

@@ -322,7 +322,7 @@ static void compare_leaders(struct search *search) {
     int n = 0;
     while (n < search->nleaders && leaders[n].seconds <= REDIST_TURNS_BEHIND * leaders[0].seconds)
         n++;
-    if (n < 2 || turns_seconds(search) <= 0)
+    if (n < 2 || search->space != REDIST_SPACE_HOST)
         return;
     int winner = run_turns(search, n, medians);
     for (int i = 0; i < n && winner >= 0; i++)

@@ -118,8 +118,9 @@ static int find_space(const struct redist__request *request, struct redist__prob
     const struct redist__context *context = problem->context;
     int own, code = find_own_space(request, problem, &own);
     const int unknown = REDIST_SPACE_AUTO;
-    int vote[3] = {own, own != unknown ? -own : -redist__space_count(), code != REDIST_OK};
-    int voted = redist_all_reduce(context->comm, vote, 3, MPI_INT, MPI_MAX);
+    int vote[4] = {own, own != unknown ? -own : -redist__space_count(), code != REDIST_OK,
+                   !redist__mpi_takes_cuda()};
+    int voted = redist_all_reduce(context->comm, vote, 4, MPI_INT, MPI_MAX);
     if (voted != REDIST_OK || vote[2])
         return redist_agree(context->comm, code == REDIST_OK ? voted : code);
     if (vote[0] != unknown && vote[0] != -vote[1])
@@ -131,8 +132,7 @@ static int find_space(const struct redist__request *request, struct redist__prob
     if (!problem->space->asynchronous)
         return REDIST_OK;
     enum redist_staging staging = request->options.staging;
-    problem->staged = staging == REDIST_STAGING_AUTO ? !redist__mpi_takes_cuda()
-                                                     : staging == REDIST_STAGING_ALWAYS;
+    problem->staged = staging == REDIST_STAGING_AUTO ? vote[3] : staging == REDIST_STAGING_ALWAYS;
     return redist_agree(context->comm, check_own_space(request, problem, problem->space));
 }
 

@@ -59,13 +59,28 @@ int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nv
     return redist_agree(comm, code);
 }
 
+/* ---------------------------------------------------------------- hashes */
+
+static const uint64_t hash_basis = 14695981039346656037ULL; /* FNV-1a */
+
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
+    const unsigned char *byte = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ byte[i]) * 1099511628211ULL;
+    return hash;
+}
+
 long long redist_hash_text(const char *text) {
     if (text == NULL)
         return 0;
-    unsigned long long hash = 14695981039346656037ULL; /* FNV-1a */
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * 1099511628211ULL;
-    return (long long)(hash >> 1);
+    long long hash = (long long)(mix(hash_basis, text, strlen(text)) >> 1);
+    return hash != 0 ? hash : 1;
+}
+
+long long redist_hash_bytes(long long hash, const void *data, size_t bytes) {
+    const uint64_t what[2] = {data != NULL, data != NULL ? bytes : 0};
+    uint64_t mixed = mix(hash_basis ^ (uint64_t)hash, what, sizeof what);
+    return (long long)(mix(mixed, data, (size_t)what[1]) >> 1);
 }
 
 /* ---------------------------------------------------------------- failures of executions */

@@ -2,6 +2,7 @@
 /* Making a context: private communicators, which ranks are on which node, and their processes. */
 #include "comm.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,15 +20,37 @@ static int cut_node(struct redist__context *context, int node_size) {
     return result;
 }
 
+/* *node_size: what the environment says, 0 = nothing. */
+static int read_node_size(int *node_size) {
+    const char *text = getenv("REDIST_NODE_SIZE");
+    size_t digits = text != NULL ? strspn(text, "0123456789") : 0;
+    long long number =
+        digits > 0 ? strtoll(text, NULL, 10) : 0; /* LLONG_MAX if there are too many */
+    *node_size = (int)(number <= INT_MAX ? number : 0);
+    if (text == NULL || (text[digits] == '\0' && number <= INT_MAX))
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_ARGUMENT,
+                        "the environment variable REDIST_NODE_SIZE = \"%.40s\" is no number of "
+                        "ranks: set it to one, or unset it",
+                        text);
+}
+
+/* Other communicators have other ranks, and all of them are to see the same nodes. Collective. */
+static int agree_on_node_size(const struct redist__context *context, int *node_size) {
+    int code = read_node_size(node_size);
+    const redist_shared_value value = {"the environment variable REDIST_NODE_SIZE", *node_size};
+    return redist_agree_values_in("libredist", context->comm, code, 1, &value);
+}
+
 static int split_node(struct redist__context *context) {
+    int node_size;
+    REDIST_TRY(agree_on_node_size(context, &node_size));
     int result = redist_insist(
         MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &context->node));
     if (result != MPI_SUCCESS)
         context->node = MPI_COMM_NULL;
     else
         result = redist__peers_find(context);
-    const char *text = getenv("REDIST_NODE_SIZE");
-    int node_size = text != NULL ? atoi(text) : 0;
     if (result == MPI_SUCCESS && node_size > 0)
         result = cut_node(context, node_size);
     return redist_check_mpi(result);

@@ -7,8 +7,8 @@
 #include "../copy/measure.h"
 #include "planner.h"
 
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Arrays that are not larger fit in the caches of all processors, where loops differ little. */
@@ -167,8 +167,9 @@ static void print_case(const struct redist__copy_table *table, enum redist__copy
     for (int class = 0; class < REDIST__CLASSES; class ++) {
         char loop[REDIST__LOOP_BYTES];
         redist__loop_print(&table->loops[where][class], loop);
-        length += (size_t)snprintf(text + length, REDIST_WISDOM_BYTES - length, "%s%s=%.1f",
-                                   class > 0 ? "," : "", loop, table->rates[where][class]);
+        length +=
+            (size_t)redist_text_print(text + length, REDIST_WISDOM_BYTES - length, "%s%s=%.1f",
+                                      class > 0 ? "," : "", loop, table->rates[where][class]);
     }
 }
 
@@ -184,8 +185,8 @@ static int scan_case(const char *text, struct redist__copy_table *table,
         char loop[REDIST__LOOP_BYTES];
         int length = 0;
         double *rate = &table->rates[where][class];
-        if (sscanf(text, "%31[^=,]=%lf%n", loop, rate, &length) != 2 || !(*rate > 0) ||
-            !redist__loop_scan(loop, &table->loops[where][class]) ||
+        if (redist_text_scan(text, "%31[^=,]=%lf%n", loop, rate, &length) != 2 || !(*rate > 0) ||
+            !isfinite(*rate) || !redist__loop_scan(loop, &table->loops[where][class]) ||
             !is_usable(&table->loops[where][class], where))
             return 0;
         text += length;
@@ -195,19 +196,30 @@ static int scan_case(const char *text, struct redist__copy_table *table,
     return 1;
 }
 
-/* On all ranks alike: all have the text of the first rank of the node. */
+static int scan_threshold(const char *text, struct redist__copy_table *table) {
+    int length = 0;
+    return redist_text_scan(text, "%zu%n", &table->nontemporal_bytes, &length) == 1 &&
+           text[length] == '\0' && table->nontemporal_bytes > 0;
+}
+
+/* All ranks of the node have the text of its first one, and take it if all of them can: what follows is collective. */
 static int find(const struct redist__context *context, const char *file,
                 struct redist__copy_table *table, int *found) {
-    char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES], *end;
+    char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];
     make_key(context, threshold_name, key);
-    int code = redist_wisdom_find(context->node, file, key, sizeof text, text);
-    table->nontemporal_bytes = strtoul(text, &end, 10);
-    *found = code == REDIST_OK && end > text && *end == '\0' && table->nontemporal_bytes > 0;
-    for (int i = 0; i < REDIST__CASES && *found; i++) {
+    REDIST_TRY(redist_wisdom_find(context->node, file, key, sizeof text, text));
+    *found = text[0] != '\0';
+    if (!*found) /* on all ranks */
+        return REDIST_OK;
+    *found = scan_threshold(text, table);
+    int code = REDIST_OK;
+    for (int i = 0; i < REDIST__CASES; i++) {
         make_key(context, redist__copy_cases[i], key);
-        code = redist_wisdom_find(context->node, file, key, sizeof text, text);
-        *found = code == REDIST_OK && scan_case(text, table, (enum redist__copy_case)i);
+        int looked = redist_wisdom_find(context->node, file, key, sizeof text, text);
+        redist__keep_first(&code, looked);
+        *found &= code == REDIST_OK && scan_case(text, table, (enum redist__copy_case)i);
     }
+    redist__keep_first(&code, redist_all_lowest(context->node, *found, found));
     return code;
 }
 

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 2 * REDIST_WISDOM_BYTES + 2 };
+enum { LINE_BYTES = 2 * REDIST_WISDOM_BYTES + 2, MOST_BYTES = 16 << 20 };
 
 static const char heading[] = "redist-wisdom 1\n";
 enum { HEADING_BYTES = sizeof heading - 1 };
@@ -50,14 +50,14 @@ static int is_warned(long long hash, int now) {
 
 static void warn(const char *file, const char *wrong, const char *reason, const char *remedy) {
     if (!is_warned(redist_hash_text(file), 1))
-        fprintf(stderr,
-                "redist: warning: wisdom file \"%s\" %s: %s. The plan is made without it. %s\n",
-                file, wrong, reason, remedy);
+        fprintf(stderr, "redist: warning: wisdom file \"%s\" %s: %s. %s\n", file, wrong, reason,
+                remedy);
 }
 
 static void warn_access(const char *file, const char *wrong, const char *reason) {
     warn(file, wrong, reason,
-         "Name a file that can be read and written, in wisdom_file or REDIST_WISDOM.");
+         "The plan is made without it. Name a file that can be read and written, in wisdom_file or "
+         "REDIST_WISDOM.");
 }
 
 /* ---------------------------------------------------------------- opening */
@@ -88,7 +88,8 @@ static int check_heading(const char *file, FILE *stream) {
     }
     if (line != NULL && strcmp(line, heading) != 0) {
         warn(file, "is left as it is", "its first line is not \"redist-wisdom 1\"",
-             "Remove it, or name another file in wisdom_file or REDIST_WISDOM.");
+             "The plan is made without it. Remove it, or name another file in wisdom_file or "
+             "REDIST_WISDOM.");
         return 0;
     }
     return 1;
@@ -96,19 +97,40 @@ static int check_heading(const char *file, FILE *stream) {
 
 /* ---------------------------------------------------------------- reading */
 
-/* A line that is cut off, too long or has a 0 in it is no line. */
-static void read_lines(FILE *stream, const char *key, char name[REDIST_WISDOM_BYTES]) {
-    char *line = NULL;
-    size_t room = 0, length = strlen(key);
-    ssize_t read;
-    while ((read = getline(&line, &room, stream)) > 0) {
-        if (line[read - 1] != '\n' || read >= LINE_BYTES || strlen(line) != (size_t)read)
-            continue;
-        line[read - 1] = '\0';
-        if (strncmp(line, key, length) == 0 && line[length] == ' ')
-            snprintf(name, REDIST_WISDOM_BYTES, "%.*s", REDIST_WISDOM_BYTES - 1, line + length + 1);
+/* The next line, "" for one that is too long or has a 0 in it; 0 = none is complete. */
+static int next_line(FILE *stream, size_t *left, char line[LINE_BYTES]) {
+    size_t length = 0;
+    int byte = EOF, is_line = 1;
+    for (; *left > 0 && (byte = getc_unlocked(stream)) != EOF && byte != '\n'; --*left) {
+        is_line &= byte != '\0' && length < LINE_BYTES - 1;
+        if (is_line)
+            line[length++] = (char)byte;
     }
-    free(line);
+    *left -= *left > 0;
+    line[is_line ? length : 0] = '\0';
+    return byte == '\n';
+}
+
+static void read_lines(FILE *stream, const char *key, char name[REDIST_WISDOM_BYTES]) {
+    char line[LINE_BYTES];
+    size_t length = strlen(key), left = MOST_BYTES;
+    while (next_line(stream, &left, line))
+        if (strncmp(line, key, length) == 0 && line[length] == ' ' &&
+            strlen(line + length + 1) < REDIST_WISDOM_BYTES)
+            strcpy(name, line + length + 1);
+}
+
+/* Of a file that is too large the end counts, where the latest lines are. */
+static void skip_to_end(FILE *stream, const char *file) {
+    struct stat status;
+    char line[LINE_BYTES];
+    size_t left = MOST_BYTES;
+    if (fstat(fileno(stream), &status) != 0 || status.st_size <= MOST_BYTES)
+        return;
+    warn(file, "is too large", "it has more than 16 MiB, of which the last ones are read",
+         "Remove it, or name another file in wisdom_file or REDIST_WISDOM.");
+    if (fseeko(stream, status.st_size - MOST_BYTES, SEEK_SET) == 0)
+        next_line(stream, &left, line); /* half a line */
 }
 
 /* The last complete line for `key`; `name` is left as it is if there is none. */
@@ -120,6 +142,7 @@ static void read_file(const char *file, const char *key, char name[REDIST_WISDOM
         return;
     }
     if (check_heading(file, stream)) {
+        skip_to_end(stream, file);
         read_lines(stream, key, name);
         if (ferror(stream))
             warn_access(file, "cannot be read", strerror(errno));
@@ -240,6 +263,10 @@ static const char *file_name(const char *file) {
     return file != NULL && file[0] != '\0' ? file : NULL;
 }
 
+static void cut_key(const char *key, char own[REDIST_WISDOM_BYTES]) {
+    snprintf(own, REDIST_WISDOM_BYTES, "%s", key);
+}
+
 /* Who looks together hears of the warning too, and gives none as rank 0 of another communicator. */
 int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
                        char name[]) {
@@ -247,13 +274,15 @@ int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t 
         char name[REDIST_WISDOM_BYTES];
         long long warned; /* hash of a file; 0 = none */
     } found = {"", 0};
+    char own[REDIST_WISDOM_BYTES];
     int rank;
     MPI_Comm_rank(comm, &rank);
+    cut_key(key, own);
     if (rank == 0)
-        recall(key, found.name);
+        recall(own, found.name);
     file = file_name(file);
     if (rank == 0 && found.name[0] == '\0' && file != NULL)
-        read_file(file, key, found.name);
+        read_file(file, own, found.name);
     if (rank == 0 && file != NULL && is_warned(redist_hash_text(file), 0))
         found.warned = redist_hash_text(file);
     int code = redist_broadcast(comm, &found, sizeof found, 0);
@@ -263,14 +292,22 @@ int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t 
     return code;
 }
 
+/* A choice that is cut would be another one. */
+static int is_line(const char *name) {
+    return strlen(name) < REDIST_WISDOM_BYTES && strchr(name, '\n') == NULL;
+}
+
 int redist_wisdom_store(MPI_Comm comm, const char *file, const char *key, const char *name) {
+    char own[REDIST_WISDOM_BYTES];
     int rank;
     MPI_Comm_rank(comm, &rank);
     file = file_name(file);
     atomic_fetch_add(&age, 1);
-    if (rank == 0)
-        remember(key, name);
-    if (rank == 0 && file != NULL)
-        append_file(file, key, name);
+    cut_key(key, own);
+    if (rank == 0 && is_line(name)) {
+        remember(own, name);
+        if (file != NULL)
+            append_file(file, own, name);
+    }
     return REDIST_OK;
 }
