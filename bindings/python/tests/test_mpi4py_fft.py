@@ -112,6 +112,21 @@ def test_transforms_of_the_program():
         one.destroy()
 
 
+@pytest.mark.parametrize("modes", [6, 8])
+def test_padded_derivative(random, modes):
+    """A last mode that is not real, as of a derivative, is the same for plans and for serial transforms: half of it at
+    K/2, and the mirror image at -K/2."""
+    full = random.random((4, int(1.5 * modes)))
+    results = []
+    for backend in ("fftw", "numpy"):
+        fft = PFFT(comm, (4, modes), padding=[1, 1.5], backend=backend)
+        assert isinstance(fft.forward, _PlanTransform) == (backend == "fftw")
+        u_hat = 1j * fft.forward(full[fft.local_slice(False)])
+        results.append(np.array(fft.backward(u_hat)))
+        fft.destroy()
+    assert np.allclose(*results)
+
+
 def test_more_ranks_than_rows(random):
     fft = PFFT(comm, (2, 3, 5), grid=(-1,), planner_effort="FFTW_ESTIMATE")
     u, full = physical(fft, random)
