@@ -449,7 +449,9 @@ int fftnd_wait(fftnd_plan *plan) {
 int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output) {
     REDIST_TRY(fftnd__check_idle(__func__, plan));
     if (plan->engine.transform.offload == NULL) /* on all ranks */
-        return redist_fail(REDIST_ERR_STATE, "plan has no tiles on a device");
+        return redist_fail(
+            REDIST_ERR_STATE,
+            "plan has no tiles on a device: make it with options->device = REDIST_SPACE_CUDA");
     plan->engine.transform.offload->bare = 1;
     int code = execute(__func__, plan, direction, input, output);
     plan->engine.transform.offload->bare = 0;

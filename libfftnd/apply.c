@@ -225,8 +225,11 @@ static int count_fields(struct fftnd__operator *op, const fftnd_operator_options
     const struct fftnd__operator_type *type = op->type;
     if (op->naxes < type->least_axes || op->naxes > type->most_axes ||
         (op->naxes == 0 && (type->inputs == 0 || type->outputs == 0)))
-        return FAIL(REDIST_ERR_AXIS, "%s of %d axes: it is for %d to %d", type->name, op->naxes,
-                    type->least_axes > 0 ? type->least_axes : 1, type->most_axes);
+        return FAIL(REDIST_ERR_AXIS,
+                    "kind %s is for %d to %d axes, but options->axes (NULL: all that plan "
+                    "transforms) are %d",
+                    type->name, type->least_axes > 0 ? type->least_axes : 1, type->most_axes,
+                    op->naxes);
     op->inputs = type->of_user ? options->inputs : type->inputs == 0 ? op->naxes : type->inputs;
     op->outputs = type->of_user ? options->outputs : type->outputs == 0 ? op->naxes : type->outputs;
     if (op->kind == FFTND_CURL && op->naxes == 2)

@@ -267,8 +267,9 @@ static int build_programs(struct fftnd__engine *engine) {
             count_work(engine);
         else if (insists_on_fusion(engine))
             return redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
-                                  "options->fusion = FFTND_FUSION_ALWAYS, but tiles do not suit "
-                                  "these sizes and this grid");
+                                  "options->fusion = FFTND_FUSION_ALWAYS, but tiles of these sizes "
+                                  "on this grid are too "
+                                  "short, or there are none: use FFTND_FUSION_AUTO");
     }
     if (engine->may_fuse && !user)
         return REDIST_OK;

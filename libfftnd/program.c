@@ -396,6 +396,8 @@ static void add_stages(struct fftnd__program *program, const struct fftnd__trans
             add_stage(program, transform, &stages[stage], stage == used.begin, stage == used.end,
                       split, leg);
     }
+    if (used.n == 0 && split == FFTND__WITH_COPY)
+        add_copy(program, transform, program->steps[program->nsteps].memory);
     if (used.n == 0)
         add_copy(program, transform, transform->memory[!backward]);
 }

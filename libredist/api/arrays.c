@@ -109,7 +109,7 @@ static int check_own_space(const struct redist__request *request,
                 space->check_array(request->function, request->names[side], request->arrays[side]));
     if (space->asynchronous && problem->tiles == REDIST_GET)
         return redist_fail_in(request->function, REDIST_ERR_METHOD,
-                              "options.tiles = REDIST_GET is for arrays in host memory");
+                              "options->tiles = REDIST_GET is for arrays in host memory");
     return REDIST_OK;
 }
 
@@ -124,10 +124,11 @@ static int find_space(const struct redist__request *request, struct redist__prob
     if (voted != REDIST_OK || vote[2])
         return redist_agree(context->comm, code == REDIST_OK ? voted : code);
     if (vote[0] != unknown && vote[0] != -vote[1])
-        return redist_fail_in(request->function, REDIST_ERR_DISAGREE,
-                              "some ranks have arrays in %s memory, others in %s memory",
-                              redist_space_at((enum redist_space)vote[0])->name,
-                              redist_space_at((enum redist_space) - vote[1])->name);
+        return redist_fail_in(
+            request->function, REDIST_ERR_DISAGREE,
+            "arrays %s and %s lie in %s memory on some ranks, in %s memory on others",
+            request->names[0], request->names[1], redist_space_at((enum redist_space)vote[0])->name,
+            redist_space_at((enum redist_space) - vote[1])->name);
     problem->space = redist_space_at((enum redist_space)vote[0]);
     if (!problem->space->asynchronous)
         return REDIST_OK;

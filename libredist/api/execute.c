@@ -16,6 +16,8 @@ int redist__check_plan(const char *function, const redist_plan *plan) {
     return REDIST_OK;
 }
 
+static const char *const tiles_names[] = {"REDIST_WHOLE", "REDIST_PUT", "REDIST_GET"};
+
 static int check_start(const char *function, const redist_plan *plan, int direction,
                        enum redist_tiles tiles) {
     REDIST_TRY(redist__check_plan(function, plan));
@@ -28,8 +30,8 @@ static int check_start(const char *function, const redist_plan *plan, int direct
                               "an execution of the plan is under way: complete it first");
     if (plan->problem.tiles != tiles)
         return redist_fail_in(function, REDIST_ERR_STATE,
-                              "the plan was made with options.tiles = %d, but this call is for %d",
-                              (int)plan->problem.tiles, (int)tiles);
+                              "the plan was made with options->tiles = %s, but this call is for %s",
+                              tiles_names[plan->problem.tiles], tiles_names[tiles]);
     return REDIST_OK;
 }
 
