@@ -44,4 +44,16 @@ check_origin() {
     return $wrong
 }
 
-if [ "${1:-build}" = check ]; then check_origin; else build_with_it; fi
+# A wrapper as compiler is taken without -Dmpi too, whatever pkg-config has.
+check_default() {
+    rm -rf $build-default
+    PATH=$folder/bin:$PATH CC=mpicc meson setup $build-default -Dcuda=disabled -Dfortran=disabled -Dtests=false
+    grep "^Libs: .*-L$folder/lib .*-lmpi" $build-default/meson-private/redist.pc
+}
+
+if [ "${1:-build}" = check ]; then
+    check_origin
+    check_default
+else
+    build_with_it
+fi
