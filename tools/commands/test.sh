@@ -26,8 +26,8 @@ quick+='|^test_(fftnd_transform|redist_grid|redist_nodes-2)-4$'
 quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^(4_poisson|6_channel)-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$'
 quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|fftnd))-2$'
 # What depends on MPI: messages, memory shared through it, failures, its headers and launcher in users' programs.
-own_mpi='^test_(redist_(once|plans|nodes-2|partitions|comms|shares|gone|faults|signals)|wisdom_files|lifecycle|'
-own_mpi+='fftnd_(transform|faults|partitions|asynchronous)|cpp)-[23]$|^test_(symbols|installed)'
+own_mpi='^test_(redist_(once|plans|nodes-2|partitions|comms|shares|gone|signals)|wisdom_files|lifecycle|'
+own_mpi+='fftnd_(transform|partitions|asynchronous)|cpp)-[23]$|^test_(symbols|installed)'
 many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
 quick_passes=(quick checks)
 all_passes=(gcc mpich own-mpi sanitize tsan valgrind plain aarch64 soak python model checks documents)
@@ -133,6 +133,7 @@ pass_mpich() {
 pass_own-mpi() {
     check "nothing of another MPI library" bash tools/test/own_mpi.sh check
     share=0.1 run_some own-mpi "$own_mpi"
+    REDIST_TEST_SECONDS=0.5 run_tests own-mpi build-test/own-mpi '^test_(redist|fftnd)_faults-[23]$'
 }
 
 # Addresses and undefined behaviour. Leaks are left to valgrind: to tell MPI's own from others, the sanitizer

@@ -14,7 +14,7 @@ folder=$PWD/build-test/mpich
 # The module of a cluster sets the path, and that is all.
 install_mpi() {
     python3 -m venv "$folder"
-    "$folder/bin/pip" install --quiet --disable-pip-version-check 'mpich>=5'
+    "$folder/bin/pip" install --quiet --disable-pip-version-check --retries 1 'mpich>=5'
 }
 
 build_with_it() {
