@@ -59,7 +59,7 @@ build_mpi=$(mpi_of "$BUILD/bench/redist-bench")
 # Programs run one after the other, each with its place in time on stderr.
 start_ranks() { # openmpi|mpich, number of ranks, what they are bound to, program and arguments
     local start n=$2 place=$3
-    start=$(launcher "$1")
+    start=$(launcher "$1" "$4")
     shift 3
     echo "[$((SECONDS / 60)):$(printf %02d $((SECONDS % 60)))] $*" >&2
     "$start" -n "$n" --bind-to "$place" "$@" </dev/null

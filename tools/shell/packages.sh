@@ -14,6 +14,7 @@ test_packages=(g++ gfortran check "${plot_packages[@]}")
 declare -A pass_packages=(
     [gcc]="cmake iproute2 abigail-tools mpb-mpi"
     [mpich]="clang libmpich-dev mpich"
+    [own-mpi]="cmake python3-venv"
     [sanitize]="clang libclang-rt-dev llvm"
     [tsan]="libmpich-dev mpich util-linux"
     [valgrind]="valgrind"
