@@ -4,7 +4,7 @@
 # Runs the unchanged library on hundreds of simulated ranks (SimGrid's SMPI): the time of one exchange
 # by each method against the number of ranks and the bytes for each peer, on a fat tree and on a
 # dragonfly; every result is checked.
-#   --quick        64 ranks and one size on the fat tree; leaves docs/images alone
+#   --quick        16 to 64 ranks and one size on the fat tree, under a minute; leaves docs/images alone
 #   --out FOLDER   where results, tables and plot data go (out/simulate); what is there already is not
 #                  run again, so that it can be stopped and started again
 #   --jobs N       simulations at once (one for each core); one of 512 ranks takes up to 2 GB of memory
@@ -148,6 +148,7 @@ study_nodes() {
     done
 }
 
+build_targets=(bench/redist-bench bench/plan-memory)
 build_folder "$build" --cross-file tools/simulate/simgrid.ini --buildtype=release -Dmpi=compiler \
     -Ddefault_library=static -Dcuda=disabled -Dhwloc=disabled -Djson=disabled -Dtests=false \
     -Dexamples=false
@@ -158,11 +159,14 @@ kways=kway:2,kway:4,kway:8,kway:16,kway:32
 single=(p2p p2p-type p2p-streams)
 each=("${single[@]}" alltoallv alltoallw)
 all=$(IFS=,; echo "${each[*]}")
-check 8 64 "$all,kway,hier:ranks,hier:nodes,auto"
 memory 64
 if [ "$quick" = yes ]; then
-    exchange fat-tree 1 64 1 yes "$kways,$all"
+    check 4 16 "$all,kway,hier:ranks,hier:nodes,auto"
+    exchange fat-tree 1 32 1 yes "$kways,$all"
 else
+    for list in "$all,hier:ranks,hier:nodes" kway auto; do
+        check 8 64 "$list"
+    done
     study fat-tree
     study_nodes
     exchange fat-tree 1 64 4096 yes "$kways,$all"
