@@ -27,8 +27,8 @@ quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^(4_poisson|6_channel)-2$|^5_ta
 quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|fftnd))-2$'
 many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
 quick_passes=(quick checks)
-all_passes=(gcc mpich sanitize tsan valgrind plain aarch64 soak python model checks documents)
-together=' python model checks documents ' # each of them leaves cores idle
+all_passes=(gcc mpich sanitize tsan valgrind plain aarch64 soak python model checks documents commands bare)
+together=' python model checks documents commands bare ' # each of them leaves cores idle
 
 # ---------------------------------------------------------------- builds
 
@@ -225,6 +225,20 @@ pass_python() {
 pass_documents() {
     check "pages of headers and documents" bash tools/commands/docs.sh
     check "the programs of README.md and of the guides" bash tools/test/check_readme.sh
+}
+
+# The commands that no other pass runs, in their quick forms.
+pass_commands() {
+    local command
+    for command in $(bash tools/test/commands.sh list); do
+        check "./dev $command" bash tools/test/commands.sh "$command"
+    done
+}
+
+# A machine with nothing but git and apt.
+pass_bare() {
+    check "a bare Debian 12, as root" bash tools/test/bare.sh root
+    check "a bare Debian 12, with sudo" bash tools/test/bare.sh sudo
 }
 
 # A pass whose build failed or was skipped has no more to say.

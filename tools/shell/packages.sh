@@ -20,6 +20,8 @@ declare -A pass_packages=(
     [model]="spin"
     [python]="${python_packages[*]} python3-pytest python3-h5py-mpi python3-netcdf4 python3-scipy python3-wheel"
     [checks]="clang-format shellcheck"
+    [commands]="git libsubunit-dev libmpich-dev mpich clang-format ${fftw_packages[*]} ${bench_packages[*]} ${simulate_packages[*]} ${python_packages[*]}"
+    [bare]="debootstrap git"
     [documents]="doxygen doxygen-awesome-css"
 )
 

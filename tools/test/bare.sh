@@ -67,6 +67,7 @@ bootstrap() {
 # Package lists of today: those of last week name packages that are gone.
 provide_system() {
     [ "$(id -u)" -eq 0 ] || skip "only root can change the root of a file system"
+    git rev-parse HEAD >/dev/null 2>&1 || skip "git knows no commit of this tree"
     command -v debootstrap >/dev/null || skip "there is no debootstrap"
     unshare --mount --pid --fork true 2>/dev/null || skip "this machine allows no mounts of one's own"
     mkdir -p "$folder/archives/partial"
