@@ -3,7 +3,7 @@
 # ./dev simulate [--quick] [--out FOLDER] [--jobs N]
 # Runs the unchanged library on hundreds of simulated ranks (SimGrid's SMPI): the time of one exchange
 # by each method against the number of ranks and the bytes for each peer, on a fat tree and on a
-# dragonfly; every result is checked.
+# dragonfly, and of transforms; every result is checked.
 #   --quick        16 to 64 ranks and one size on the fat tree, under a minute; leaves docs/images alone
 #   --out FOLDER   where results, tables and plot data go (out/simulate); what is there already is not
 #                  run again, so that it can be stopped and started again
@@ -117,6 +117,12 @@ check() { # ranks of a node, ranks, methods
         --shape "$(($2 + 1)),$(($2 * 2 - 3)),5" --method "$3"
 }
 
+# Complex numbers, computing at no cost; results are checked.
+transform() { # platform, ranks, points along each axis, process grid, methods
+    begin "transform-$1-$2-ranks-$3-on-$4-${5//[:,]/-}.json" "$1" 1 "$2" "$build/bench/fftnd-bench" --kind c2c --iters 1 \
+        --warmup 1 --json --effort estimate --memory malloc --shape "$3,$3,$3" --grid "$4" --method "$5"
+}
+
 # Plans on eight ranks of each node, and what is for one node only.
 memory() { # ranks
     begin "memory-$1.txt" fat-tree 8 "$1" "$build/bench/plan-memory" 65536
@@ -148,7 +154,7 @@ study_nodes() {
     done
 }
 
-build_targets=(bench/redist-bench bench/plan-memory)
+build_targets=(bench/redist-bench bench/plan-memory bench/fftnd-bench)
 build_folder "$build" --cross-file tools/simulate/simgrid.ini --buildtype=release -Dmpi=compiler \
     -Ddefault_library=static -Dcuda=disabled -Dhwloc=disabled -Djson=disabled -Dtests=false \
     -Dexamples=false
@@ -163,6 +169,7 @@ memory 64
 if [ "$quick" = yes ]; then
     check 4 16 "$all,kway,hier:ranks,hier:nodes,auto"
     exchange fat-tree 1 32 1 yes "$kways,$all"
+    transform fat-tree 16 32 4x4 p2p,alltoallv
 else
     for list in "$all,hier:ranks,hier:nodes" kway auto; do
         check 8 64 "$list"
@@ -180,9 +187,14 @@ else
     done
     check 64 64 hier
     study dragonfly
+    for platform in fat-tree dragonfly; do
+        transform $platform 64 256 64 p2p,alltoallv,kway
+        transform $platform 64 256 8x8 p2p,alltoallv,kway
+        transform $platform 512 256 16x32 p2p,alltoallv,kway
+    done
 fi
 end_all
 awk 'FNR > 1 || NR == 1' "$out"/memory-*.txt | sort -s -k2n,2 >"$out/memory.txt"
 python3 tools/simulate/simulate_report.py "$out"
 [ "$quick" = yes ] || quietly "$out/gnuplot.txt" gnuplot -e "data='$out'; images='docs/images'" tools/simulate/plot-simulate.gp
-echo "Results: $out/times.txt, $out/memory.txt"
+echo "Results: $out/times.md, $out/memory.txt"
