@@ -171,15 +171,15 @@ if [ "$quick" = yes ]; then
     exchange fat-tree 1 32 1 yes "$kways,$all"
     transform fat-tree 16 32 4x4 p2p,alltoallv
 else
-    for list in "$all,hier:ranks,hier:nodes" kway auto; do
-        check 8 64 "$list"
-    done
     study fat-tree
     study_nodes
     exchange fat-tree 1 64 4096 yes "$kways,$all"
     exchange fat-tree 1 128 256 no "$kways" "${each[@]}"
     exchange fat-tree 1 256 16 no "${each[@]}"
     exchange fat-tree 1 512 16 no "$kways" "${single[@]}"
+    for list in "$all,hier:ranks,hier:nodes" kway auto; do
+        check 8 64 "$list"
+    done
     check 1 100 "$all,kway:3,kway:7,hier:ranks,hier:nodes"
     for ranks in 64 128 256 512; do
         check $ranks $ranks direct
