@@ -30,8 +30,8 @@ own_mpi='^test_(redist_(once|plans|nodes-2|partitions|comms|shares|gone|signals)
 own_mpi+='fftnd_(transform|partitions|asynchronous)|cpp)-[23]$|^test_(symbols|installed)'
 many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
 quick_passes=(quick checks)
-all_passes=(gcc mpich own-mpi sanitize tsan valgrind plain aarch64 soak python model checks documents)
-together=' python model checks documents ' # each of them leaves cores idle
+all_passes=(gcc mpich own-mpi sanitize tsan valgrind plain aarch64 soak python model checks documents commands bare)
+together=' python model checks documents commands bare ' # each of them leaves cores idle
 
 # ---------------------------------------------------------------- builds
 
@@ -237,6 +237,20 @@ pass_python() {
 pass_documents() {
     check "pages of headers and documents" bash tools/commands/docs.sh
     check "the programs of README.md and of the guides" bash tools/test/check_readme.sh
+}
+
+# The commands that no other pass runs, in their quick forms.
+pass_commands() {
+    local command
+    for command in $(bash tools/test/commands.sh list); do
+        check "./dev $command" bash tools/test/commands.sh "$command"
+    done
+}
+
+# A machine with nothing but git and apt.
+pass_bare() {
+    check "a bare Debian 12, as root" bash tools/test/bare.sh root
+    check "a bare Debian 12, with sudo" bash tools/test/bare.sh sudo
 }
 
 # A pass whose build failed or was skipped has no more to say.
