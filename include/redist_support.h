@@ -432,6 +432,10 @@ REDIST_API int redist_struct_write(const char *function, const char *name, const
 REDIST_API int redist_struct_init(const char *function, void *user, size_t size,
                                   const void *defaults, size_t bytes);
 
+/** Keeps the shared object that `inside` is an address of, a library or a program's plugin, loaded for as long as the
+ * process lives, whoever closes it: MPI calls functions of it in MPI_Finalize, or threads run in it. */
+REDIST_API void redist_stay_loaded(const void *inside);
+
 /** Kinds of handles that can be checked to be alive. */
 enum redist_handle_kind {
     REDIST_HANDLE_GRID,
