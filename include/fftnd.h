@@ -210,7 +210,9 @@ typedef struct fftnd_options {
     /** nonzero: all arrays that are transformed are from redist_alloc (on a device
      * redist_alloc_in) over the plan's ranks, or parts of such arrays. Exchanges then begin and
      * end in them, which saves work space and leaves more of the arrays in the caches; with
-     * overwrite_input a slab transform needs no work space */
+     * overwrite_input a slab transform needs no work space. Where redist_alloc found no shared
+     * memory (redist_alloc_info), the first transform makes the plan one for any memory, with
+     * work space of its own */
     int mapped_arrays;
     int user_workspace; /**< nonzero: work space comes from fftnd_plan_set_workspace */
     /** where the arrays and work space live; REDIST_SPACE_AUTO = host. For REDIST_SPACE_CUDA

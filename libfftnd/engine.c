@@ -412,7 +412,7 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
 
 int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
     free_exchanges(engine);
-    unpin_work(engine);
+    free_work(engine);
     engine->workspace = workspace;
     engine->has_workspace = 1;
     pin_work(engine);
@@ -421,6 +421,16 @@ int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
         code = take_stepwise(engine);
     engine->has_workspace = code == REDIST_OK;
     return code;
+}
+
+int fftnd__engine_take_plain(struct fftnd__engine *engine) {
+    engine->transform.options.mapped_arrays = 0;
+    free_programs(engine);
+    free_work(engine);
+    memset(engine->work_bytes, 0, sizeof engine->work_bytes);
+    redist_warn_plain(engine->transform.comm);
+    REDIST_TRY(build_programs(engine));
+    return take_workspace(engine);
 }
 
 /* The side that is not stored lies as the steps leave it. */

@@ -46,6 +46,9 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
 /* Plans the exchanges with the user's work space. Collective. */
 int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace);
 
+/* Makes one for mapped arrays one for arrays of plain memory, with work space of its own. Collective. */
+int fftnd__engine_take_plain(struct fftnd__engine *engine);
+
 /* The array that a direction begins with, and what the user allocates for it. */
 const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction);
 size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction);

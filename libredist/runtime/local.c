@@ -167,6 +167,13 @@ int redist__local_remove(const void *array) {
     return 1;
 }
 
+int redist__local_has(const void *array) {
+    pthread_mutex_lock(&lock);
+    int found = find_part(array) != NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 /* ---------------------------------------------------------------- handles */
 
 static struct redist__memory_handle describe(const struct part *part) {

@@ -15,6 +15,9 @@ int redist__local_create(size_t bytes, void **array);
  * none. */
 int redist__local_remove(const void *array);
 
+/* Whether a byte lies in such an array. */
+int redist__local_has(const void *array);
+
 /* As the functions of a space. A handle with an owner is of such memory. */
 struct redist__memory_handle redist__local_export(const void *array, size_t bytes);
 char *redist__local_map(const struct redist__memory_handle *handle,

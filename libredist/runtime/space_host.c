@@ -117,6 +117,13 @@ static struct redist__memory_handle export_memory(const void *array, size_t byte
     return s != NULL ? handle : redist__local_export(array, bytes);
 }
 
+static int has(const void *array) {
+    pthread_mutex_lock(&lock);
+    int found = find_placed(array) != NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 /* The ranks of a communicator map its shared memory when it is allocated. */
 static char *map(const struct redist__memory_handle *handle, struct redist__mappings *mappings) {
     const struct segment key = {.key = handle->key};
@@ -213,14 +220,20 @@ static int allocate_plain(struct segment *segment) {
     return REDIST_OK;
 }
 
-/* Shared memory among several ranks of a node; plain memory alone, or where there is none to share.
- * A rank that is alone on its node is its only peer there, and plain memory is mapped already. */
+/* Shared memory among several ranks of a node; plain memory alone, or where one of the nodes has none to share: all
+ * ranks know what plans can do with the array. A rank that is alone on its node is its only peer there, and plain
+ * memory is mapped already. */
 static int allocate_memory(struct segment *segment) {
     const struct redist__context *context = segment->context;
-    if (context->node_size > 1 && allocate_file(segment) == REDIST_OK)
+    int is_alone = context->node_size == 1;
+    int shared = is_alone ? REDIST_OK : allocate_file(segment);
+    if (context->nnodes > 1)
+        shared = redist_agree(context->comm, shared);
+    if (shared == REDIST_OK && !is_alone)
         return REDIST_OK;
+    free_file(segment);
     REDIST_TRY(redist_agree(context->node, allocate_plain(segment)));
-    if (context->node_size == 1 && agree_on_key(segment) != REDIST_OK)
+    if (is_alone && (shared != REDIST_OK || agree_on_key(segment) != REDIST_OK))
         segment->key = 0;
     return REDIST_OK;
 }
@@ -424,6 +437,7 @@ const struct redist__space redist__space_host = {
     .event_wait = wait,
     .create = create,
     .remove = remove_array,
+    .has = has,
     .export_memory = export_memory,
     .map = map,
     .unmap = redist__local_unmap,
