@@ -473,9 +473,11 @@ typedef struct fftnd_plan_info {
 
     /* Memory of this rank */
     size_t workspace_bytes; /**< work space */
-    size_t tile_bytes;      /**< of a tile, about; 0 where there are none */
-    size_t device_bytes;    /**< on the device for tiles; 0 = all is transformed where it lies */
-    size_t transfer_bytes;  /**< that one transform copies to the device, and as many back */
+    /** memory of this rank for tiles in the caches, of all threads, besides the work space; on a device beside the host
+     * that of a tile, about */
+    size_t tile_bytes;
+    size_t device_bytes;   /**< on the device for tiles; 0 = all is transformed where it lies */
+    size_t transfer_bytes; /**< that one transform copies to the device, and as many back */
     /** nonzero: in the last transform arrays went to the device through buffers, since it could
      * not reach them */
     int buffered;

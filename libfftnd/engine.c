@@ -153,6 +153,27 @@ static void count_work(struct fftnd__engine *engine) {
     }
 }
 
+/* One pass runs at a time. */
+static int allocate_tiles(struct fftnd__engine *engine) {
+    size_t bytes = 0;
+    for (int direction = 0; direction < 2; direction++) {
+        size_t needed = fftnd__passes_tiles(&engine->programs[direction]);
+        bytes = needed > bytes ? needed : bytes;
+    }
+    engine->tile_bytes = bytes;
+    if (bytes == 0)
+        return REDIST_OK;
+    engine->tiles = redist_calloc(bytes + ALIGNMENT, 1);
+    if (engine->tiles == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
+                              bytes);
+    char *memory =
+        (char *)engine->tiles + (ALIGNMENT - (uintptr_t)engine->tiles % ALIGNMENT) % ALIGNMENT;
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__set_passes_tiles(&engine->programs[direction], memory);
+    return REDIST_OK;
+}
+
 static int plan_programs(struct fftnd__engine *engine, void *const scratch[2]) {
     REDIST_TRY(fftnd__plan_passes(&engine->programs[0], &engine->transform, scratch));
     return fftnd__plan_passes(&engine->programs[1], &engine->transform, scratch);
@@ -184,13 +205,19 @@ static void free_exchanges(struct fftnd__engine *engine) {
         fftnd__free_exchanges(&engine->programs[direction]);
 }
 
+static void free_passes(struct fftnd__engine *engine) {
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__free_passes(&engine->programs[direction], &engine->transform);
+    redist_release(engine->tiles);
+    engine->tiles = NULL;
+    engine->tile_bytes = 0;
+}
+
 static void free_programs(struct fftnd__engine *engine) {
     free_exchanges(engine);
-    for (int direction = 0; direction < 2; direction++) {
-        struct fftnd__program *program = &engine->programs[direction];
-        fftnd__free_passes(program, &engine->transform);
-        program->nsteps = 0;
-    }
+    free_passes(engine);
+    for (int direction = 0; direction < 2; direction++)
+        engine->programs[direction].nsteps = 0;
     engine->built = FFTND__NOT_BUILT;
     engine->is_planned = 0;
 }
@@ -204,10 +231,13 @@ static int has_direction(const struct fftnd__engine *engine, int direction) {
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
         return REDIST_OK;
-    int code = redist_agree(engine->transform.comm, plan_in_scratch(engine));
+    int code = plan_in_scratch(engine);
+    if (code == REDIST_OK)
+        code = allocate_tiles(engine);
+    code = redist_agree(engine->transform.comm, code);
     engine->is_planned = code == REDIST_OK;
-    for (int direction = 0; direction < 2 && code != REDIST_OK; direction++)
-        fftnd__free_passes(&engine->programs[direction], &engine->transform);
+    if (code != REDIST_OK)
+        free_passes(engine);
     return code;
 }
 

@@ -25,6 +25,8 @@ struct fftnd__engine {
     redist_phases past;   /* of exchanges that are gone */
     size_t largest_bytes; /* of the arrays of any step */
     size_t work_bytes[3]; /* two arrays, scratch of the serial library */
+    size_t tile_bytes;    /* of tiles in the caches, which all passes share, */
+    void *tiles;          /* and their memory */
     char *workspace;
     int has_workspace, owns_workspace;
     char method[64];

@@ -323,17 +323,18 @@ static void lay_out_side(struct fftnd__side *side, const struct fftnd__transform
         side->bytes = fftnd__lay_out(ndims, count, side->item, 1, ALIGNMENT, side->stride);
 }
 
-static char *align(char *memory) {
-    return memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
-}
-
-static int allocate_tiles(struct fftnd__pass *pass, size_t share) {
-    size_t total = share * (size_t)fftnd__pool_size(pass->pool) + ALIGNMENT;
+/* Memory to plan in, of one tile. Those that run share theirs with other passes: each has so many bytes for each
+ * thread. */
+static int borrow_tiles(struct fftnd__pass *pass, size_t bytes, size_t share, void **borrowed,
+                        char **memory) {
+    *borrowed = redist_calloc(bytes + ALIGNMENT, 1);
+    if (*borrowed == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
+                              bytes);
     pass->share = share;
-    pass->memory = redist_calloc(total, 1);
-    return pass->memory != NULL ? REDIST_OK
-                                : redist_fail_in("libfftnd", REDIST_ERR_MEMORY,
-                                                 "no memory for tiles of %zu bytes", total);
+    pass->tile_bytes = share * (size_t)fftnd__pool_size(pass->pool) + ALIGNMENT;
+    *memory = (char *)*borrowed + (ALIGNMENT - (uintptr_t)*borrowed % ALIGNMENT) % ALIGNMENT;
+    return REDIST_OK;
 }
 
 /* The sides are laid out; what the step reads may be ruined in memory of its own. */
@@ -341,13 +342,17 @@ static int plan_applied(struct fftnd__pass *pass, const struct fftnd__transform 
                         const struct fftnd__step *step) {
     const struct fftnd__applied_problem problem =
         fftnd__pass_applied_problem(pass, transform, step);
+    void *borrowed;
+    char *memory = NULL;
     pass->kernel.library = transform->library; /* what changes the pieces; they have no plan here */
     REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
-    REDIST_TRY(allocate_tiles(pass, pass->applied->places.bytes));
-    char *memory = align(pass->memory);
+    size_t bytes = pass->applied->places.bytes;
+    REDIST_TRY(borrow_tiles(pass, bytes, bytes, &borrowed, &memory));
     pass->in.memory = memory + pass->applied->places.in;
     pass->out.memory = memory + pass->applied->places.out;
-    return fftnd__applied_plan(pass->applied, &problem, memory);
+    int code = fftnd__applied_plan(pass->applied, &problem, memory);
+    redist_release(borrowed);
+    return code;
 }
 
 /* As many columns as are read and written at once. The memory of pieces has but rows of the operator. */
@@ -356,6 +361,8 @@ static int plan_columns(struct fftnd__pass *pass, const struct fftnd__program *p
                         void *const scratch[2]) {
     struct fftnd__applied_problem problem = fftnd__pass_applied_problem(pass, transform, step);
     struct fftnd__cut cut = fftnd__pass_cut(program, transform, step);
+    void *borrowed;
+    char *memory = NULL;
     problem.in_place = 1;
     cut.bytes = (size_t)transform->chain.points[step->axes[0]] * FFTND__AT_ONCE_BYTES;
     fftnd__cut_tiles(&pass->partition, transform, step, &cut);
@@ -366,9 +373,10 @@ static int plan_columns(struct fftnd__pass *pass, const struct fftnd__program *p
     pass->in.memory = scratch[0];
     pass->out.memory = scratch[same_array(transform, step) ? 0 : 1];
     REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
-    REDIST_TRY(allocate_tiles(pass, pass->applied->places.bytes));
-    int code = fftnd__applied_plan(pass->applied, &problem, align(pass->memory));
-    pass->in.memory = align(pass->memory) + pass->applied->places.in;
+    size_t bytes = pass->applied->places.bytes;
+    REDIST_TRY(borrow_tiles(pass, bytes, bytes, &borrowed, &memory));
+    int code = fftnd__applied_plan(pass->applied, &problem, memory);
+    redist_release(borrowed);
     return code;
 }
 
@@ -379,6 +387,7 @@ static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *pro
     int changes = step[-1].real != step->real;
     int ruins_source =
         (changes || step->twiddles || step->applies) && step->direction == REDIST_BACKWARD;
+    void *borrowed;
     struct fftnd__piece first;
     fftnd__cut_tiles(&pass->partition, transform, step, &cut);
     fftnd__find_piece(&pass->partition, 0, &first);
@@ -389,11 +398,14 @@ static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *pro
     pass->pool = transform->pool;
     if (step->applies)
         return plan_applied(pass, transform, step);
-    REDIST_TRY(allocate_tiles(pass, pass->in.bytes + (apart ? pass->out.bytes : 0)));
-    pass->in.memory = align(pass->memory);
-    pass->out.memory = pass->in.memory + (apart ? pass->in.bytes : 0);
+    size_t in = pass->in.bytes, out = apart ? pass->out.bytes : 0;
+    size_t share = (pass->in.in_array ? 0 : in) + (pass->out.in_array ? 0 : out);
+    REDIST_TRY(borrow_tiles(pass, in + out, share, &borrowed, &pass->in.memory));
+    pass->out.memory = pass->in.memory + (apart ? in : 0);
     problem.prefetches = pass->in.in_array;
-    return fftnd__kernel_create(&pass->kernel, &problem);
+    int code = fftnd__kernel_create(&pass->kernel, &problem);
+    redist_release(borrowed);
+    return code;
 }
 
 /* ---------------------------------------------------------------- all passes */
@@ -433,7 +445,6 @@ static void free_pass(struct fftnd__pass *pass, const redist__space *space) {
     for (long long i = 0; i < pass->partition.n && pass->events != NULL; i++)
         space->event_destroy(pass->events[i]);
     redist_release(pass->events);
-    redist_release(pass->memory);
     redist_release(pass);
 }
 

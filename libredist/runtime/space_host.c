@@ -27,7 +27,12 @@
 enum { MADV_POPULATE_WRITE = 23 }; /* of Linux 5.14; the C library's headers may be older */
 #endif
 
-enum { PAGE = REDIST__FILE_PAGE };
+enum { PAGE = REDIST__FILE_PAGE, LINE = 64 };
+
+/* At least one. */
+static size_t round_up(size_t bytes, size_t unit) {
+    return (bytes / unit + (bytes % unit != 0 || bytes == 0)) * unit;
+}
 
 struct segment {
     uint64_t key; /* 0 = peers cannot map it */
@@ -162,7 +167,7 @@ static int agree_on_key(struct segment *segment) {
 /* All ranks take part whatever failed. */
 static int agree_on_parts(struct segment *segment) {
     const struct redist__context *context = segment->context;
-    uint64_t mine = segment->bytes;
+    uint64_t mine = segment->bytes = round_up(segment->bytes, PAGE);
     int code = agree_on_key(segment);
     redist__note_mpi(&code, redist_insist(MPI_Allgather(&mine, 1, MPI_UINT64_T, segment->begins + 1,
                                                         1, MPI_UINT64_T, context->node)));
@@ -213,7 +218,7 @@ static int allocate_file(struct segment *segment) {
 }
 
 static int allocate_plain(struct segment *segment) {
-    segment->base = aligned_alloc(PAGE, segment->bytes);
+    segment->base = aligned_alloc(segment->bytes < PAGE ? LINE : PAGE, segment->bytes);
     if (segment->base == NULL)
         return redist_fail(REDIST_ERR_MEMORY, "no memory for an array of %zu bytes",
                            segment->bytes);
@@ -253,7 +258,7 @@ static struct segment *create_segment(struct redist__context *context, size_t by
     if (segment == NULL)
         return NULL;
     segment->context = context;
-    segment->bytes = (bytes / PAGE + (bytes % PAGE != 0 || bytes == 0)) * PAGE;
+    segment->bytes = round_up(bytes, bytes < PAGE ? LINE : PAGE);
     return segment;
 }
 
