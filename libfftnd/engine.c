@@ -127,7 +127,9 @@ static size_t step_bytes_at(const struct fftnd__engine *engine, int direction, i
 static size_t find_largest(const struct fftnd__engine *engine) {
     size_t most = 0;
     for (int direction = 0; direction < 2; direction++)
-        for (int i = 0; i <= engine->programs[direction].nsteps; i++) {
+        for (int i = 0;
+             engine->programs[direction].steps != NULL && i <= engine->programs[direction].nsteps;
+             i++) {
             size_t bytes = step_bytes_at(engine, direction, i);
             most = bytes > most ? bytes : most;
         }
@@ -485,6 +487,7 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     struct fftnd__transform *transform = &engine->transform;
     *engine = (struct fftnd__engine){.transform = plan->transform, .applies = direction};
     transform->applied = op;
+    transform->chain.is_borrowed = 1;
     transform->options.overwrite_input = transform->options.overwrite_input && !op->keeps_input;
     transform->fields[0] = op->inputs;
     transform->fields[1] = op->outputs;
@@ -512,7 +515,10 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
 void fftnd__engine_destroy(struct fftnd__engine *engine) {
     struct fftnd__transform *transform = &engine->transform;
     free_programs(engine);
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__free_steps(&engine->programs[direction]);
     free_work(engine);
+    fftnd__chain_free(&transform->chain);
     if (transform->applied != NULL) /* the rest is the plan's */
         return;
     if (transform->space != NULL) {

@@ -18,11 +18,12 @@ enum { FFTND__DEVICE_ALIGNMENT = 256 };
 struct fftnd__pass {
     struct fftnd__partition partition;
     struct fftnd__kernel kernel;
-    struct fftnd__kernel second; /* every other piece's, in a second stream; .library NULL = none */
+    struct fftnd__kernel *second;   /* every other piece's, in a second stream; NULL = none */
     struct fftnd__applied *applied; /* instead of the kernel, where an operator is; else NULL */
     struct fftnd__stores
         stores; /* after the kernel, where the pieces go, all or this rank's part, or into the array before that */
-    struct fftnd__side in, out;     /* the same memory when the kernel may run in place */
+    struct fftnd__truncation *truncation; /* of its sides; NULL = they have none */
+    struct fftnd__side in, out;           /* the same memory when the kernel may run in place */
     struct fftnd__pool *pool;       /* threads that share out the pieces, or move each of them */
     struct fftnd__offload *offload; /* where pieces are transformed; NULL = where the arrays are */
     int window; /* pieces in flight, which one thread begins and ends; 1 = each thread has one */

@@ -32,7 +32,7 @@ static int has_chunks_applied(const struct fftnd__pass *pass) {
 
 /* Where scratch memory of the library ends, that of two kernels if pieces have two streams. */
 static size_t library_end(const struct fftnd__pass *pass) {
-    return library_area(pass) * (pass->second.library != NULL ? 2 : 1);
+    return library_area(pass) * (pass->second != NULL ? 2 : 1);
 }
 
 static size_t area_of(struct fftnd__pass *pass) {
@@ -50,8 +50,8 @@ static int set_area(struct fftnd__pass *pass, char *area) {
     } else if (side != NULL) {
         side->memory = area + library_end(pass);
     }
-    if (pass->second.library != NULL)
-        REDIST_TRY(fftnd__kernel_set_area(&pass->second, area + library_area(pass)));
+    if (pass->second != NULL)
+        REDIST_TRY(fftnd__kernel_set_area(pass->second, area + library_area(pass)));
     return fftnd__pass_set_area(pass, area);
 }
 
