@@ -49,6 +49,17 @@ int redist_alloc_local(size_t bytes, void **array) {
     return redist__local_create(bytes, array);
 }
 
+int redist_alloc_info(const void *array, int *mappable) {
+    if (array == NULL || mappable == NULL)
+        return redist_fail(REDIST_ERR_NULL, "%s = NULL", array == NULL ? "array" : "mappable");
+    enum redist_mappability found =
+        redist_mappability((enum redist_space)redist__space_of(array), array, 1);
+    if (found == REDIST_FOREIGN)
+        return redist_fail(REDIST_ERR_STATE, "array is not from redist_alloc, or already freed");
+    *mappable = found == REDIST_MAPPABLE;
+    return REDIST_OK;
+}
+
 /* The context of the array's allocation; NULL if no space has such an array. */
 static struct redist__context *remove_array(const void *array) {
     struct redist__context *context = NULL;

@@ -232,6 +232,7 @@ static int make_topology(void) {
 
 static int create_keyval(void) {
     int finalize_key, created = MPI_KEYVAL_INVALID;
+    redist_stay_loaded(&keyval); /* MPI calls functions of this file from here on */
     int result = make_topology();
     if (result == MPI_SUCCESS)
         result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL);
