@@ -203,7 +203,8 @@ typedef struct fftnd_options {
 
     /* The arrays */
     /** nonzero: input and output are the same array, each side of `bytes` of fftnd_layout; for
-     * FFTND_R2C the real side is padded */
+     * FFTND_R2C the real side is padded: one or two numbers at the end of each row, which belong to
+     * the modes of the row and have any value */
     int in_place;
     /** nonzero: the input array may be used as work space; both arrays are then of `bytes` of
      * fftnd_layout. This and in_place save a work array, unless modes are dropped */
@@ -271,7 +272,9 @@ typedef struct fftnd_options {
     /** the axes of a side from the slowest in memory to the fastest (d values); NULL = 0..d-1, C order. With `order`
      * NULL the chain takes the axes as they lie in memory on the physical side */
     const int *memory_order[2];
-    /** elements that the local array of a side has room for beyond its own along each axis (d values); NULL = none */
+    /** elements that the local array of a side has room for beyond its own along each axis (d values); NULL = none.
+     * They are neither read nor changed, in place and with overwrite_input too: a padded array is no work space, so
+     * that these save no work array then */
     const redist_index *padding[2];
     enum fftnd_blocks blocks[2]; /**< how grid dimensions split the axes of a side */
     /** for each grid dimension the first index of each block of the axis that it splits on a side, and its extent

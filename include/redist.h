@@ -320,13 +320,14 @@ typedef struct redist_plan redist_plan;
 /**
  * Moves a distributed array from one alignment to another, once (paper, Listing 3).
  *   comm      the ranks among which axis_a and axis_b are exchanged; must agree
- *   datatype  one element; any committed type of non-zero size; size and extent must agree
+ *   datatype  one element; any committed type of non-zero size; size and extent must agree. Bytes of B that it does not
+ *             contain are left as they are. Which methods apply may depend on it (docs/guide.md)
  *   ndims     array axes, 2..REDIST_MAX_NDIMS; must agree
  *   sizes_a   local extents of A; sizes_a[axis_a] is the global extent of that axis
  *   a         the local array A, read only
  *   axis_a    the axis along which A is whole on every rank; must agree
  *   sizes_b   local extents of B; sizes_b[axis_b] is the global extent of that axis
- *   b         the local array B, overwritten; must not overlap A
+ *   b         the local array B, overwritten; must not overlap A, nor lie between the data of A's elements
  *   axis_b    the axis along which B is whole; differs from axis_a; must agree
  * redist_decompose splits the distributed axes: sizes_a[axis_b] is this rank's part of sizes_b[axis_b], and
  * sizes_b[axis_a] its part of sizes_a[axis_a]; all other extents are equal and must agree. An array without

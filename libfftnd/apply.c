@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of fftnd_operators.h. */
+#include "kernels/runs.h"
 #include "offload.h"
 #include "operators/operator.h"
 #include "plan.h"
@@ -545,20 +546,37 @@ static int agree_on_operator(const char *function, const fftnd_plan *plan, const
     return redist_agree_values_in(function, transform->comm, code, 1, &number);
 }
 
+/* Adds the elements of one field to those of another one. */
+struct addition {
+    char *to;
+    const char *from;
+    int sign;
+};
+
 #define ADD(T)                                                                                     \
-    static void add_##T(void *restrict to, const void *restrict from, size_t bytes, int sign) {    \
-        T *restrict sum = to;                                                                      \
-        const T *restrict addend = from;                                                           \
+    static int add_##T(void *data, ptrdiff_t offset, size_t bytes) {                               \
+        const struct addition *addition = data;                                                    \
+        T *restrict sum = (T *)(void *)(addition->to + offset);                                    \
+        const T *restrict addend = (const T *)(const void *)(addition->from + offset);             \
         for (size_t i = 0; i < bytes / sizeof(T); i++)                                             \
-            sum[i] += (T)sign * addend[i];                                                         \
+            sum[i] += (T)addition->sign * addend[i];                                               \
+        return REDIST_OK;                                                                          \
     }
 typedef long double long_double;
 ADD(double)
 ADD(float)
 ADD(long_double)
 
-static void (*const add_field[])(void *, const void *, size_t, int) = {
-    [FFTND_DOUBLE] = add_double, [FFTND_FLOAT] = add_float, [FFTND_LONG_DOUBLE] = add_long_double};
+static void add_field(const struct fftnd__engine *engine, struct addition addition) {
+    static fftnd__visit_run *const add[] = {[FFTND_DOUBLE] = add_double,
+                                            [FFTND_FLOAT] = add_float,
+                                            [FFTND_LONG_DOUBLE] = add_long_double};
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    const struct fftnd__block field =
+        fftnd__block_of_array(&engine->transform, array_of(engine, 1), addition.to, stride);
+    const struct fftnd__runs runs = fftnd__find_runs(&field);
+    (void)fftnd__visit_runs(&runs, add[engine->transform.precision], &addition);
+}
 
 /* Ranks without elements may have no array. */
 static char *field_of(char *fields, int i, size_t bytes) {
@@ -567,13 +585,12 @@ static char *field_of(char *fields, int i, size_t bytes) {
 
 static int run_term(fftnd_operator *op, const struct term *term, char *input, char *output) {
     struct fftnd__engine *engine = &op->parts[term->part].engine;
-    size_t bytes = part_bytes(op, 1);
-    char *field = field_of(output, term->output, bytes);
+    char *field = field_of(output, term->output, part_bytes(op, 1));
     REDIST_TRY(fftnd__engine_run(engine, engine->applies,
                                  field_of(input, term->input, part_bytes(op, 0)),
                                  term->sign != 0 ? op->addend : field));
     if (term->sign != 0)
-        add_field[engine->transform.precision](field, op->addend, bytes, term->sign);
+        add_field(engine, (struct addition){field, op->addend, term->sign});
     return REDIST_OK;
 }
 

@@ -17,6 +17,13 @@ struct edge {
     int apart; /* the destination must not be the array before the source either */
 };
 
+/* The edges, and whether the arrays of the user at both ends are padded. */
+struct problem {
+    const fftnd_options *options;
+    int padded[2], n;
+    struct edge edges[FFTND__MOST_STEPS];
+};
+
 static int same_memory(const fftnd_options *options, int a, int b) {
     int aliased = options->in_place && a <= FFTND__OUTPUT && b <= FFTND__OUTPUT;
     return a == b || aliased;
@@ -26,16 +33,18 @@ static int is_mapped(const fftnd_options *options, int buffer) {
     return options->mapped_arrays || buffer == FFTND__WORK0 || buffer == FFTND__WORK1;
 }
 
-/* Whether the array after edge `j` may lie in `buffer`. */
-static int may_hold(const fftnd_options *options, int n, const struct edge edges[], int j,
-                    int buffer) {
-    if (j == n - 1)
+/* Whether the array after edge `j` may lie in `buffer`. What lies between the elements of an array of the user is left
+ * alone, so that a padded array holds no other elements. */
+static int may_hold(const struct problem *problem, int j, int buffer) {
+    const fftnd_options *options = problem->options;
+    if (j == problem->n - 1)
         return buffer == FFTND__OUTPUT;
     int free_use = options->in_place || options->overwrite_input;
     if (buffer == FFTND__INPUT)
-        return free_use;
+        return free_use && !problem->padded[0] && !(options->in_place && problem->padded[1]);
     if (buffer == FFTND__OUTPUT)
-        return !options->in_place && (free_use || edges[j].reaches_output);
+        return !options->in_place && !problem->padded[1] &&
+               (free_use || problem->edges[j].reaches_output);
     return 1;
 }
 
@@ -70,16 +79,16 @@ struct table {
     int cost[FFTND__BUFFERS][FFTND__BUFFERS], next[FFTND__BUFFERS][FFTND__BUFFERS];
 };
 
-static void choose_next(const fftnd_options *options, int n, const struct edge edges[], int j,
-                        int before, int source, struct table tables[]) {
+static void choose_next(const struct problem *problem, int j, int before, int source,
+                        struct table tables[]) {
     int *cost = &tables[j].cost[before][source], *next = &tables[j].next[before][source];
     *cost = IMPOSSIBLE;
     *next = source;
     for (int to = 0; to < FFTND__BUFFERS; to++) {
-        if (!may_hold(options, n, edges, j, to))
+        if (!may_hold(problem, j, to))
             continue;
-        int rest = j + 1 < n ? tables[j + 1].cost[source][to] : 0;
-        int total = rest + edge_cost(options, &edges[j], before, source, to);
+        int rest = j + 1 < problem->n ? tables[j + 1].cost[source][to] : 0;
+        int total = rest + edge_cost(problem->options, &problem->edges[j], before, source, to);
         if (total < *cost) {
             *cost = total;
             *next = to;
@@ -105,19 +114,23 @@ static struct edge edge_between(const struct fftnd__program *program, int from, 
 
 /* The cheapest assignment: from the last array backwards, what is the least cost to the end from each buffer
  * (dynamic programming). */
-int fftnd__assign_buffers(struct fftnd__program *program, const fftnd_options *options) {
+int fftnd__assign_buffers(struct fftnd__program *program,
+                          const struct fftnd__transform *transform) {
     struct table tables[FFTND__MOST_STEPS];
-    struct edge edges[FFTND__MOST_STEPS];
+    int from = program->direction, to = transform->applied != NULL ? from : !from;
+    struct problem problem = {.options = &transform->options,
+                              .padded = {transform->padded[from], transform->padded[to]}};
     int stored[FFTND__MOST_STEPS + 1] = {0}, n = 0;
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].buffer != FFTND__NOWHERE) {
-            edges[n] = edge_between(program, stored[n], i);
+            problem.edges[n] = edge_between(program, stored[n], i);
             stored[++n] = i;
         }
+    problem.n = n;
     for (int j = n - 1; j >= 0; j--)
         for (int before = 0; before < FFTND__BUFFERS; before++)
             for (int source = 0; source < FFTND__BUFFERS; source++)
-                choose_next(options, n, edges, j, before, source, tables);
+                choose_next(&problem, j, before, source, tables);
     for (int j = 0, before = FFTND__INPUT, buffer = FFTND__INPUT; j < n; j++) {
         int next = tables[j].next[before][buffer];
         program->steps[stored[j + 1]].buffer = next;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "executor.h"
+#include "kernels/runs.h"
 #include "pieces.h"
 
 /* One execution of a program. */
@@ -118,9 +119,12 @@ static int finish(const struct fftnd__transform *transform) {
 static int finish_array(const struct run *run, const struct fftnd__step *step, long double scale) {
     const struct fftnd__transform *transform = run->transform;
     int code = REDIST_OK;
-    if (scale != 1.0)
-        code = transform->library->scale(array_of(run, step), fftnd__step_bytes(transform, step),
-                                         transform->precision, scale, transform->options.stream);
+    if (scale != 1.0) {
+        ptrdiff_t stride[REDIST_MAX_NDIMS];
+        const struct fftnd__block block =
+            fftnd__block_of_array(transform, step, array_of(run, step), stride);
+        code = fftnd__scale_block(&block, scale);
+    }
     return code == REDIST_OK && !transform->options.asynchronous ? finish(transform) : code;
 }
 

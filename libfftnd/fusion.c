@@ -175,18 +175,18 @@ static int needs_too_much(const struct fftnd__program *program,
  * partitions, and not pushed. */
 static int assign_lean_buffers(struct fftnd__program *program,
                                const struct fftnd__transform *transform) {
-    int found = fftnd__assign_buffers(program, &transform->options);
+    int found = fftnd__assign_buffers(program, transform);
     for (int i = program->nsteps; i >= 1; i--)
         if (program->steps[i].by_partitions && needs_too_much(program, transform, found)) {
             program->steps[i].by_partitions = 0;
-            found = fftnd__assign_buffers(program, &transform->options);
+            found = fftnd__assign_buffers(program, transform);
         }
     for (int i = program->nsteps; i >= 1; i--)
         if (program->steps[i].fused_with == FFTND__PUSHED &&
             needs_too_much(program, transform, found)) {
             program->steps[i].fused_with = FFTND__UNFUSED;
             program->steps[i].stored = FFTND__STORES_NONE;
-            found = fftnd__assign_buffers(program, &transform->options);
+            found = fftnd__assign_buffers(program, transform);
         }
     return found;
 }
@@ -332,7 +332,7 @@ static int assign_stored(struct fftnd__program *program, const struct fftnd__tra
         int passes_on = step->fused_with == FFTND__PULLED || step[1].fused_with == FFTND__PUSHED;
         step->buffer = passes_on ? FFTND__NOWHERE : FFTND__OUTPUT;
     }
-    return fftnd__assign_buffers(program, &transform->options);
+    return fftnd__assign_buffers(program, transform);
 }
 
 /* A second work array that a plan which is to be lean could do without: only transforms that drop

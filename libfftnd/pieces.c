@@ -7,6 +7,7 @@
  * the next ones come up and the one before goes down; the host only waits for tiles that are back.
  */
 #include "pieces.h"
+#include "kernels/runs.h"
 
 #include <string.h>
 #include <time.h>
@@ -392,9 +393,7 @@ static int run_kernel(struct fftnd__execution *execution, const struct fftnd__pi
     if (code == REDIST_OK && pass->stores.library != NULL && !execution->stores)
         code = store_here(execution, piece, in, out);
     if (code == REDIST_OK && scale != 1.0)
-        code = pass->kernel.library->scale(
-            out->memory, fftnd__span(out->ndims, out->count, out->stride, out->item),
-            out->precision, scale, out->stream);
+        code = fftnd__scale_block(out, scale);
     atomic_fetch_add_explicit(&execution->nanoseconds, now() - begin, memory_order_relaxed);
     return code;
 }

@@ -93,7 +93,8 @@ struct fftnd__transform {
     int user_ndims;                        /* fewer than the library's if one axis is long */
     int user_axis[REDIST_MAX_NDIMS];       /* the user's number of each axis */
     int memory[2][REDIST_MAX_NDIMS];       /* of each side: its axes from the slowest in memory */
-    redist_index padding[2][REDIST_MAX_NDIMS]; /* elements that its axes are longer */
+    redist_index padding[2][REDIST_MAX_NDIMS]; /* elements that its axes are longer, */
+    int padded[2];                             /* on some rank */
     const struct fftnd__serial *library;
     const redist__space *space; /* of the arrays */
     void *event;                /* of the space */
@@ -164,6 +165,6 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
 
 /* Chooses the array after each step that is not NOWHERE, so that as little work space and as few extra passes
  * as possible are needed. 0 if there is no way. */
-int fftnd__assign_buffers(struct fftnd__program *program, const fftnd_options *options);
+int fftnd__assign_buffers(struct fftnd__program *program, const struct fftnd__transform *transform);
 
 #endif

@@ -450,15 +450,18 @@ static int has_padding(const struct fftnd__transform *transform, int side) {
 
 int fftnd__keep_sides(struct fftnd__transform *transform) {
     struct fftnd__chain *chain = &transform->chain;
-    int moves[2];
+    int found[2][2]; /* it moves, it is padded: the latter differs between ranks in boxes only */
+    for (int side = 0; side < 2; side++) {
+        int padded = has_padding(transform, side);
+        found[1][side] = transform->padded[side] = padded;
+        found[0][side] = chain->moves[side] && (!fftnd__chain_meets(chain, (enum fftnd_side)side) ||
+                                                padded || transform->options.in_place);
+    }
     if (!chain->moves[0] && !chain->moves[1]) /* on all ranks */
         return REDIST_OK;
-    for (int side = 0; side < 2; side++)
-        moves[side] =
-            chain->moves[side] && (!fftnd__chain_meets(chain, (enum fftnd_side)side) ||
-                                   has_padding(transform, side) || transform->options.in_place);
     REDIST_TRY(redist_agree(transform->comm,
-                            redist_all_reduce(transform->comm, moves, 2, MPI_INT, MPI_MAX)));
-    memcpy(chain->moves, moves, sizeof moves);
+                            redist_all_reduce(transform->comm, found, 4, MPI_INT, MPI_MAX)));
+    memcpy(chain->moves, found[0], sizeof found[0]);
+    memcpy(transform->padded, found[1], sizeof found[1]);
     return REDIST_OK;
 }

@@ -45,6 +45,54 @@ static void make_twelve(MPI_Datatype *type) {
     MPI_Type_contiguous(3, MPI_FLOAT, type);
 }
 
+/* Elements of `place` bytes behind where they are, as if they were of a structure of `extent` bytes */
+static void make_part(MPI_Datatype part, MPI_Aint place, MPI_Aint extent, MPI_Datatype *type) {
+    MPI_Datatype placed;
+    MPI_Type_create_hindexed_block(1, 1, &place, part, &placed);
+    MPI_Type_create_resized(placed, 0, extent, type);
+    MPI_Type_free(&placed);
+}
+
+static void make_first(MPI_Datatype *type) {
+    make_part(MPI_DOUBLE, 0, 16, type);
+}
+
+static void make_second(MPI_Datatype *type) {
+    make_part(MPI_C_FLOAT_COMPLEX, 12, 28, type);
+}
+
+static void make_pair(MPI_Datatype *type) {
+    *type = MPI_DOUBLE_INT;
+}
+
+/* Three floats, each but the last followed by a gap */
+static void make_column(MPI_Datatype *type) {
+    MPI_Type_vector(3, 1, 2, MPI_FLOAT, type);
+}
+
+/* Twice two shorts */
+static void make_columns(MPI_Datatype *type) {
+    MPI_Datatype shorts, twice;
+    MPI_Type_vector(2, 1, 2, MPI_SHORT, &shorts);
+    MPI_Type_create_hvector(2, 1, 10, shorts, &twice);
+    make_part(twice, 3, 23, type);
+    MPI_Type_free(&shorts);
+    MPI_Type_free(&twice);
+}
+
+/* The second of two floats before the first */
+static void make_reversed(MPI_Datatype *type) {
+    const int places[] = {3, 1};
+    MPI_Datatype floats;
+    MPI_Type_create_indexed_block(2, 1, places, MPI_FLOAT, &floats);
+    MPI_Type_create_resized(floats, 0, 20, type);
+    MPI_Type_free(&floats);
+}
+
+static void make_short_pair(MPI_Datatype *type) {
+    *type = MPI_SHORT_INT;
+}
+
 /* A double at byte 0 and a char at byte 9, of 24 bytes */
 static void make_gap(MPI_Datatype *type) {
     const int lengths[] = {1, 1};
@@ -77,24 +125,31 @@ static const struct {
     const char *name;
     void (*make)(MPI_Datatype *type);
     size_t extent;
-    int derived, copyable;
+    int derived, copyable, axes;
     size_t shift;
     struct {
         size_t first, end;
-    } data[2];
+    } data[4];
 } kinds[] = {
-    {"char", make_char, 1, 0, 1, 0, {{0, 1}}},
-    {"float", make_float, 4, 0, 1, 0, {{0, 4}}},
-    {"double", make_double, 8, 0, 1, 0, {{0, 8}}},
-    {"float complex", make_float_complex, 8, 0, 1, 0, {{0, 8}}},
-    {"double complex", make_double_complex, 16, 0, 1, 0, {{0, 16}}},
-    {"long double complex", make_long_double_complex, 32, 0, 1, 0, {{0, 10}, {16, 26}}},
-    {"7 bytes", make_seven, 7, 1, 1, 0, {{0, 7}}},
-    {"12 bytes", make_twelve, 12, 1, 1, 0, {{0, 12}}},
-    {"with a gap", make_gap, 24, 1, 1, 0, {{0, 8}, {9, 10}}},
-    {"derived complex", make_derived_complex, 32, 1, 1, 0, {{0, 10}, {16, 26}}},
-    {"beyond its extent", make_beyond, 16, 1, 0, 16, {{0, 8}}},
-    {"shifted", make_shifted, 16, 1, 0, 16, {{0, 8}}},
+    {"char", make_char, 1, 0, 1, 0, 0, {{0, 1}}},
+    {"float", make_float, 4, 0, 1, 0, 0, {{0, 4}}},
+    {"double", make_double, 8, 0, 1, 0, 0, {{0, 8}}},
+    {"float complex", make_float_complex, 8, 0, 1, 0, 0, {{0, 8}}},
+    {"double complex", make_double_complex, 16, 0, 1, 0, 0, {{0, 16}}},
+    {"long double complex", make_long_double_complex, 32, 0, 1, 0, 0, {{0, 10}, {16, 26}}},
+    {"7 bytes", make_seven, 7, 1, 1, 0, 0, {{0, 7}}},
+    {"12 bytes", make_twelve, 12, 1, 1, 0, 0, {{0, 12}}},
+    {"derived complex", make_derived_complex, 32, 1, 1, 0, 0, {{0, 10}, {16, 26}}},
+    {"first of a structure", make_first, 16, 1, 1, 0, 0, {{0, 8}}},
+    {"second of a structure", make_second, 28, 1, 1, 0, 0, {{12, 20}}},
+    {"pair with padding", make_pair, 16, 0, 1, 0, 0, {{0, 12}}},
+    {"column", make_column, 20, 1, 1, 1, 0, {{0, 4}, {8, 12}, {16, 20}}},
+    {"columns", make_columns, 23, 1, 1, 2, 0, {{3, 5}, {7, 9}, {13, 15}, {17, 19}}},
+    {"reversed", make_reversed, 20, 1, 1, 1, 0, {{4, 8}, {12, 16}}},
+    {"with gaps of its own", make_gap, 24, 1, 0, 0, 0, {{0, 8}, {9, 10}}},
+    {"short pair", make_short_pair, 8, 0, 0, 0, 0, {{0, 2}, {4, 8}}},
+    {"beyond its extent", make_beyond, 16, 1, 0, 0, 16, {{0, 8}}},
+    {"shifted", make_shifted, 16, 1, 0, 0, 16, {{0, 8}}},
 };
 
 enum { NKINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -114,13 +169,18 @@ test_element element_create(int index) {
     test_element element = {.name = kinds[index].name,
                             .extent = kinds[index].extent,
                             .copyable = kinds[index].copyable,
+                            .axes = kinds[index].axes,
                             .shift = kinds[index].shift};
     kinds[index].make(&element.type);
     if (kinds[index].derived)
         MPI_Type_commit(&element.type);
-    for (int part = 0; part < 2; part++)
+    int size;
+    MPI_Type_size(element.type, &size);
+    if ((size_t)size == element.extent)
+        memset(element.holds, HOLDS_FILLING, element.extent);
+    for (int part = 0; part < 4; part++)
         for (size_t i = kinds[index].data[part].first; i < kinds[index].data[part].end; i++)
-            element.is_data[i] = 1;
+            element.holds[i] = HOLDS_DATA;
     return element;
 }
 
@@ -278,14 +338,15 @@ static unsigned char background(size_t position) {
     return (unsigned char)random_hash(position);
 }
 
-/* The bytes of one element; those of a blank one differ from the values everywhere. */
-static void element_bytes(const struct cursor *cursor, size_t position, size_t extent, int value,
-                          uint64_t salt, unsigned char bytes[]) {
+/* The bytes of one element; those of a blank one differ from the values everywhere, and what the type does not describe
+ * from array to array. */
+static void element_bytes(const struct cursor *cursor, size_t position, const test_element *element,
+                          int value, uint64_t salt, unsigned char bytes[]) {
     uint64_t hash = random_hash(cursor->global_number ^ random_hash(salt));
-    for (size_t i = 0; i < extent; i++) {
+    for (size_t i = 0; i < element->extent; i++) {
         unsigned char byte = (unsigned char)((hash >> (8 * (i % 8))) + 91 * (i / 8));
         bytes[i] = value ? byte : (unsigned char)~byte;
-        if (!cursor->in_box)
+        if (!cursor->in_box || element->holds[i] == HOLDS_NOTHING)
             bytes[i] = background(position + i);
     }
 }
@@ -304,7 +365,7 @@ void array_fill(const test_array *array, const test_place *place, enum test_cont
         bytes[i] = background(i);
     for (size_t n = place_elements(place); n > 0; n--, position += extent) {
         cursor_locate(&cursor, place);
-        element_bytes(&cursor, position, extent, has_value(&cursor, place, contents), salt,
+        element_bytes(&cursor, position, place->element, has_value(&cursor, place, contents), salt,
                       &bytes[position]);
         cursor_advance(&cursor, place);
     }
@@ -334,9 +395,13 @@ static void compare_element(struct comparison *comparison, const struct cursor *
                             const unsigned char expected[]) {
     const test_element *element = place->element;
     for (size_t i = 0; i < element->extent; i++) {
-        if (bytes[i] == expected[i] || (value && !element->is_data[i]))
+        int holds = element->holds[i];
+        if (bytes[i] == expected[i] || (value && holds == HOLDS_FILLING))
             continue;
-        const char *what = value ? "value" : cursor->in_box ? "uncovered element" : "padding";
+        const char *what = holds == HOLDS_NOTHING ? "gap"
+                           : value                ? "value"
+                           : cursor->in_box       ? "uncovered element"
+                                                  : "padding";
         if (comparison->wrong++ == 0)
             describe_byte(comparison, cursor, place->ndims, i, what);
     }
@@ -362,7 +427,7 @@ size_t array_wrong(const test_array *array, const test_place *place, enum test_c
     for (size_t n = place_elements(place); n > 0; n--, position += extent) {
         cursor_locate(&cursor, place);
         int value = has_value(&cursor, place, contents);
-        element_bytes(&cursor, position, extent, value, salt, expected);
+        element_bytes(&cursor, position, place->element, value, salt, expected);
         compare_element(&comparison, &cursor, place, value,
                         (const unsigned char *)array->allocation + position, expected);
         cursor_advance(&cursor, place);

@@ -16,17 +16,21 @@
 /** Largest extent of an element in bytes. */
 enum { ELEMENT_BYTES = 32 };
 
+/** What a byte of an element may hold: nothing that the type describes, data, or what numbers do not use. */
+enum test_holds { HOLDS_NOTHING, HOLDS_DATA, HOLDS_FILLING };
+
 /** A kind of element. */
 typedef struct test_element {
     const char *name;
     MPI_Datatype type;
     size_t extent;
-    int copyable; /**< lies within its extent, so that all methods apply */
+    int copyable; /**< a box of bytes within its extent, so that all methods apply, */
+    int axes;     /**< with so many axes */
     size_t shift; /**< bytes from where an element is to where its data begin */
-    unsigned char is_data[ELEMENT_BYTES]; /**< which bytes of the extent the type describes */
+    unsigned char holds[ELEMENT_BYTES]; /**< what each byte of the extent holds: enum test_holds */
 } test_element;
 
-/** The number of kinds: predefined types, odd sizes, with a gap; at last those not copyable. */
+/** The number of kinds: predefined types, odd sizes, with gaps; at last those not copyable. */
 int element_count(void);
 
 /** The number of kinds that are copyable. */
@@ -108,9 +112,8 @@ void array_fill(const test_array *array, const test_place *place, enum test_cont
                 uint64_t salt);
 
 /**
- * The number of bytes that differ from those of array_fill, guards and padding included; bytes that
- * the element's type does not describe are compared outside the values only. `text` then says which
- * one is the first.
+ * The number of bytes that differ from those of array_fill: guards, padding and what the element's type does not
+ * describe included, but for bytes of values that numbers do not use. `text` then says which one is the first.
  */
 size_t array_wrong(const test_array *array, const test_place *place, enum test_contents contents,
                    uint64_t salt, size_t text_bytes, char text[]);

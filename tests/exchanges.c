@@ -138,10 +138,14 @@ static int is_later(const exchange_way *way) {
     return way->use == USE_LATER || way->use == USE_LATER_START;
 }
 
+static int is_copyable(const exchange *given) {
+    return given->element->copyable && given->ndims + given->element->axes <= REDIST_MAX_NDIMS;
+}
+
 /* On a device: ranks that share one have no NCCL, later arrays are not mapped, and what cannot be copied
  * cannot be staged. */
 static int may_be_refused_on_device(const exchange *given, const exchange_way *way) {
-    return !given->element->copyable || !strcmp(way->method, "nccl") ||
+    return !is_copyable(given) || !strcmp(way->method, "nccl") ||
            ((!strncmp(way->method, "direct", 6) || !strncmp(way->method, "hier", 4)) &&
             is_later(way));
 }
@@ -149,7 +153,7 @@ static int may_be_refused_on_device(const exchange *given, const exchange_way *w
 int may_be_refused(const exchange *given, const exchange_way *way) {
     if (on_device())
         return may_be_refused_on_device(given, way);
-    if (!given->element->copyable && !is_type_based(way->method))
+    if (!is_copyable(given) && !is_type_based(way->method))
         return 1;
     int both_shared = memory_is_shared(way->memory[0]) && memory_is_shared(way->memory[1]);
     int pushes = !strncmp(way->method, "direct:p", 8) || !strcmp(way->method, "direct:lockstep");

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICE_ALIGNMENT = 256, GUARD_BYTES = 128, GUARD_VALUE = 0xa5, POISON_VALUE = 0xff };
+#include "poison.h"
+
+enum { DEVICE_ALIGNMENT = 256, GUARD_BYTES = 128, GUARD_VALUE = 0xa5 };
 
 /* ---------------------------------------------------------------- memory */
 
@@ -66,8 +68,12 @@ int fft_array_create(MPI_Comm comm, size_t bytes, enum fft_memory kind, size_t n
     } else {
         memory = aligned_alloc(64, rounded);
     }
-    *array = (fft_array){
-        .bytes = bytes, .memory = memory, .before = before, .kind = kind, .on_device = on_device};
+    *array = (fft_array){.bytes = bytes,
+                         .memory = memory,
+                         .before = before,
+                         .kind = kind,
+                         .on_device = on_device,
+                         .number_bytes = number_bytes};
     if (code != REDIST_OK) {
         return code;
     }
@@ -96,8 +102,13 @@ int fft_array_free(fft_array *array) {
 
 void fft_array_poison(fft_array *array) {
     if (array->bytes > 0) {
-        memset(array->data, POISON_VALUE, array->bytes);
+        poison_fill(array->data, array->bytes, array->number_bytes);
     }
+}
+
+size_t fft_array_changed(const fft_array *array, const unsigned char used[]) {
+    return array->bytes > 0 ? poison_changed(array->data, array->bytes, array->number_bytes, used)
+                            : 0;
 }
 
 void fft_array_keep(fft_array *array) {

@@ -13,12 +13,14 @@ typedef struct fft_array {
     size_t bytes; /**< how many it may use */
     unsigned char *memory; /**< what is freed */
     size_t before;         /**< guard bytes in front of the data */
+    size_t number_bytes;   /**< of the numbers in it */
     enum fft_memory kind;
     unsigned char *on_device; /**< the same memory on a device, or NULL */
     unsigned char *kept;      /**< copy made by fft_array_keep */
 } fft_array;
 
-/** Allocates; `number_bytes` is the offset of unaligned memory. Collective on comm. */
+/** Allocates, for numbers of so many bytes; unaligned memory begins that much behind an aligned address. Collective on
+ * comm. */
 int fft_array_create(MPI_Comm comm, size_t bytes, enum fft_memory kind, size_t number_bytes,
                      fft_array *array);
 
@@ -35,8 +37,11 @@ void fft_array_download(const fft_array *array);
 /** Collective on the array's communicator. */
 int fft_array_free(fft_array *array);
 
-/** Fills the array with NaN. */
+/** Fills the array with signalling NaNs (poison.h). */
 void fft_array_poison(fft_array *array);
+
+/** The number of bytes that differ from these since, those apart for which `used` is not 0. */
+size_t fft_array_changed(const fft_array *array, const unsigned char used[]);
 
 /** Remembers the bytes of the array. */
 void fft_array_keep(fft_array *array);

@@ -159,6 +159,53 @@ fft_case fft_random_mixed_case(int nranks, int has_nodes) {
     return random_case(nranks, has_nodes, 1);
 }
 
+/* Arrays in which groups of lines, pages and vectors end where a row does, or do not. */
+static void choose_long_shape(fft_case *given, int nranks) {
+    static const int likely[] = {1, 2, 3, 5, 16, 18, 24, 30, 32, 33, 48, 64, 100, 126, 128};
+    int sizes[4];
+    int left = 40000;
+    const int ndims = random_between(nranks == 1 ? 1 : 2, 4);
+    for (int axis = 0; axis < ndims; axis++) {
+        const int extent = likely[random_between(0, 14)];
+        sizes[axis] = extent < left ? extent : left;
+        left /= sizes[axis];
+    }
+    *given = fft_case_make(ndims, sizes, (enum fftnd_kind)random_between(0, 2));
+}
+
+fft_case fft_random_padded_case(int nranks) {
+    fft_case given;
+    choose_long_shape(&given, nranks);
+    given.precision = (enum fftnd_precision)random_between(0, 2);
+    choose_r2r(&given);
+    choose_options(&given, 0);
+    choose_grid(&given, nranks);
+    if (random_chance(40)) {
+        choose_axes(&given);
+    }
+    if (random_chance(30)) {
+        fft_random_order(&given);
+    }
+    if (random_chance(20)) {
+        fft_random_kept(&given);
+    }
+    if (random_chance(40)) {
+        fft_sides_random(&given);
+    }
+    for (int side = 0; side < 2; side++) {
+        for (int axis = 0; axis < given.ndims; axis++) {
+            given.padding[side][axis] = random_chance(50) ? random_between(1, 4) : 0;
+        }
+        given.memory[side] = (enum fft_memory)random_between(0, 3);
+    }
+    choose_configuration(&given);
+    if (random_chance(50)) {
+        unsetenv("FFTND_CONFIGURATION");
+        given.options.tile_bytes = 0;
+    }
+    return given;
+}
+
 /* Nonzero if a complex axis has a place behind one. */
 static int has_complex_behind(const fft_case *given, int place) {
     for (int i = place + 1; i < given->ndims; i++) {

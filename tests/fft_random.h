@@ -12,6 +12,9 @@ fft_case fft_random_case(int nranks, int has_nodes);
 /** The same with any mixture of axes, retained modes, and sides that lie in any way. */
 fft_case fft_random_mixed_case(int nranks, int has_nodes);
 
+/** A case of longer lines, of which many lie side by side, with padding on both sides. */
+fft_case fft_random_padded_case(int nranks);
+
 /** Makes a case keep some modes along each axis: all, nearly all, or any number; unless it has bounds of modes. */
 void fft_random_kept(fft_case *given);
 

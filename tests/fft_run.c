@@ -3,9 +3,13 @@
 #include "fft_run.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "fft_layout.h"
+#include "fft_sides.h"
 #include "harness.h"
+#include "poison.h"
 #include "random.h"
 
 /* ---------------------------------------------------------------- making a run */
@@ -58,8 +62,8 @@ void fft_run_create(MPI_Comm comm, const fft_case *given, fft_run *run) {
     create_arrays(run, given->memory);
     fft_reference_create(comm, given, random_bits(), &run->reference);
     if (given->options.user_workspace) {
-        check_ok(fft_array_create(comm, run->info.workspace_bytes, given->workspace, 0,
-                                  &run->own_workspace));
+        check_ok(fft_array_create(comm, run->info.workspace_bytes, given->workspace,
+                                  fft_case_number_bytes(given), &run->own_workspace));
         fft_run_set_workspace(run, &run->own_workspace);
     }
 }
@@ -139,13 +143,54 @@ static int transform(fft_run *run, enum fftnd_side side) {
 
 int fft_run_execute(fft_run *run, enum fftnd_side side) {
     move_arrays(run, fft_array_upload);
+    poison_forget();
     const int code = transform(run, side);
+    run->raised = poison_raised();
     move_arrays(run, fft_array_download);
     return code;
 }
 
 static const char *direction_name(enum fftnd_side from) {
     return from == FFTND_PHYSICAL ? "forward" : "backward";
+}
+
+/* Marks the bytes of the elements of a side. In place the spare numbers at the ends of real rows are the library's. */
+static void mark_elements(const fft_run *run, enum fftnd_side side, unsigned char used[]) {
+    fftnd_layout layout = run->layout[side];
+    const int halved = fft_case_halved_axis(run->given);
+    if (side == FFTND_PHYSICAL && halved >= 0) {
+        layout.count[halved] += fft_sides_spare(run->given, &run->info, layout.count);
+    }
+    const fft_walk walk = fft_walk_make(&layout, run->given->options.batch);
+    for (size_t which = 0; which < walk.nelements * (size_t)walk.nfields; which++) {
+        memset(used + fft_walk_place(&walk, which).offset, 1, layout.element_bytes);
+    }
+}
+
+static int is_padded(const fft_run *run, enum fftnd_side side) {
+    int padded = 0;
+    for (int axis = 0; axis < run->given->ndims; axis++) {
+        padded |= run->given->padding[side][axis] != 0;
+    }
+    return padded;
+}
+
+/* Bytes that a transform has changed in the array of a side beside the elements of the sides that are in it: none, unless
+ * it may use the array as it likes. */
+static size_t count_changed(const fft_run *run, enum fftnd_side side) {
+    const fft_array *array = run->array[side];
+    const int in_place = run->given->options.in_place;
+    const int is_free = in_place || run->given->options.overwrite_input;
+    const enum fftnd_side other = in_place ? fft_case_opposite(side) : side;
+    if (array->bytes == 0 || (is_free && !is_padded(run, side) && !is_padded(run, other))) {
+        return 0;
+    }
+    unsigned char *used = calloc(array->bytes, 1);
+    mark_elements(run, side, used);
+    mark_elements(run, other, used);
+    const size_t changed = fft_array_changed(array, used);
+    free(used);
+    return changed;
 }
 
 /* What a transform from `side` may not change. */
@@ -157,6 +202,11 @@ static void check_bytes(const fft_run *run, enum fftnd_side side) {
               direction_name(side));
     check_all(fft_array_is_guarded(run->array[0]) && fft_array_is_guarded(run->array[1]),
               "%s wrote outside an array", direction_name(side));
+    check_all(count_changed(run, FFTND_PHYSICAL) == 0 && count_changed(run, FFTND_SPECTRAL) == 0,
+              "%s changed %zu bytes of padding on the physical side, %zu on the spectral one",
+              direction_name(side), count_changed(run, FFTND_PHYSICAL),
+              count_changed(run, FFTND_SPECTRAL));
+    check_all(run->raised == NULL, "%s raised %s", direction_name(side), run->raised);
     check_all(workspace == NULL || fft_array_is_guarded(workspace),
               "%s wrote outside the work space", direction_name(side));
 }

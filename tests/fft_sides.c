@@ -170,6 +170,12 @@ static int pads_halved(const fft_case *given, const fftnd_plan_info *info) {
     return 1;
 }
 
+redist_index fft_sides_spare(const fft_case *given, const fftnd_plan_info *info,
+                             const redist_index count[]) {
+    const int halved = fft_case_halved_axis(given);
+    return pads_halved(given, info) ? 2 * (count[halved] / 2 + 1) - count[halved] : 0;
+}
+
 void fft_sides_strides(const fft_case *given, enum fftnd_side side, const fftnd_plan_info *info,
                        const redist_index count[], ptrdiff_t stride[]) {
     ptrdiff_t next = 1;
@@ -177,7 +183,7 @@ void fft_sides_strides(const fft_case *given, enum fftnd_side side, const fftnd_
         const int axis = given->has_memory_order[side] ? given->memory_order[side][i] : i;
         const int pads = side == FFTND_PHYSICAL && axis == fft_case_halved_axis(given) &&
                          pads_halved(given, info);
-        const redist_index least = 2 * (count[axis] / 2 + 1);
+        const redist_index least = count[axis] + (pads ? fft_sides_spare(given, info, count) : 0);
         redist_index extent = count[axis] + given->padding[side][axis];
         extent = pads && extent < least ? least : extent;
         stride[axis] = next;

@@ -19,6 +19,10 @@ void fft_sides_part(const fft_case *given, enum fftnd_side side, const fftnd_pla
 void fft_sides_strides(const fft_case *given, enum fftnd_side side, const fftnd_plan_info *info,
                        const redist_index count[], ptrdiff_t stride[]);
 
+/** Numbers behind each row of the real side that are there for its modes, in place, and are no padding of the case. */
+redist_index fft_sides_spare(const fft_case *given, const fftnd_plan_info *info,
+                             const redist_index count[]);
+
 /** The fewest exchanges of a chain, besides those to and from boxes and other split axes. */
 int fft_sides_chain_exchanges(const fft_case *given, const fftnd_plan_info *info);
 

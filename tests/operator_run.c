@@ -9,6 +9,7 @@
 
 #include "harness.h"
 #include "operator_trial.h"
+#include "poison.h"
 #include "random.h"
 
 /* ---------------------------------------------------------------- arrays */
@@ -114,6 +115,44 @@ static void *allocate(size_t bytes) {
     }
     check_ok(redist_alloc(MPI_COMM_WORLD, bytes, &memory));
     return memory;
+}
+
+/* Fills an array with what nothing may read as numbers. */
+static void poison(const struct array *array, size_t bytes) {
+    use_image(array, 0);
+    if (bytes > 0) {
+        poison_fill(image_of(array), bytes, array->layout->element_bytes / (size_t)array->numbers);
+    }
+    if (device != NULL && bytes > 0) {
+        device->copy(array->data, image, bytes);
+    }
+}
+
+static void mark(const struct array *array, unsigned char used[]) {
+    const fftnd_layout *layout = array->layout;
+    redist_index at[REDIST_MAX_NDIMS];
+    for (int field = 0; field < layout->batch; field++) {
+        for (ptrdiff_t i = 0; i < elements_of(layout); i++) {
+            const ptrdiff_t place = place_of(layout, i, at) + field * layout->batch_stride;
+            memset(used + (size_t)place * layout->element_bytes, 1, layout->element_bytes);
+        }
+    }
+}
+
+/* The number of bytes of an array that were changed beside the elements of this array and of one in the same memory. */
+static size_t count_changed(const struct array *array, const struct array *other) {
+    const size_t bytes = array->layout->bytes;
+    unsigned char *used =
+        calloc(bytes > other->layout->bytes ? bytes + 1 : other->layout->bytes + 1, 1);
+    mark(array, used);
+    mark(other, used);
+    use_image(array, 1);
+    const size_t changed =
+        bytes > 0 ? poison_changed(image_of(array), bytes,
+                                   array->layout->element_bytes / (size_t)array->numbers, used)
+                  : 0;
+    free(used);
+    return changed;
 }
 
 static void release(void *memory) {
@@ -243,11 +282,30 @@ static void run_operator(const struct trial *trial, const struct fields *input,
     struct fields result = fields_make(trial, points, trial->outputs);
     arrays[0].layout = &layouts[0], arrays[0].data = in;
     arrays[1].layout = &layouts[1], arrays[1].data = out;
+    const int is_free = options->in_place || options->overwrite_input;
+    const int halved = fft_case_halved_axis(trial->given);
+    const int is_clear = !(options->in_place && halved >= 0); /* no rows with numbers to spare */
+    int padded = 0;
+    for (int axis = 0; axis < trial->given->ndims; axis++) {
+        padded |= trial->given->padding[points][axis] != 0;
+    }
     for (int turn = 0; turn < 2; turn++) {
+        poison(&arrays[0], layouts[0].bytes);
+        if (out != in) {
+            poison(&arrays[1], layouts[1].bytes);
+        }
         for (int f = 0; f < trial->inputs * input->batch; f++) {
             write_field(&arrays[0], f, input->values + f * input->elements);
         }
+        poison_forget();
         check_ok((points ? fftnd_apply_physical : fftnd_apply)(trial->plan, op, in, out));
+        const char *raised = poison_raised();
+        check_all(raised == NULL, "operator %d raised %s", (int)trial->kind, raised);
+        for (int i = 0; i < 2 && is_clear && (padded || !is_free); i++) {
+            const size_t bytes = count_changed(&arrays[i], &arrays[out == in ? !i : i]);
+            check_all(bytes == 0, "operator %d changed %zu bytes of padding of array %d",
+                      (int)trial->kind, bytes, i);
+        }
         double error = 0;
         for (int f = 0; f < trial->outputs * input->batch; f++) {
             read_field(&arrays[1], f, result.values + f * result.elements);

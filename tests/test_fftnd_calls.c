@@ -65,7 +65,8 @@ static void check_overlaps(const fft_case *given) {
     fft_array block;
     create_run(given, &run);
     const size_t bytes[] = {run.layout[0].bytes, run.layout[1].bytes};
-    check_ok(fft_array_create(MPI_COMM_WORLD, bytes[0] + bytes[1], FFT_MEMORY_HEAP, 0, &block));
+    check_ok(fft_array_create(MPI_COMM_WORLD, bytes[0] + bytes[1], FFT_MEMORY_HEAP, sizeof(double),
+                              &block));
     run.array[0] = run.array[1] = &block;
     unsigned char *data = block.data;
     const size_t element = run.layout[FFTND_SPECTRAL].element_bytes;

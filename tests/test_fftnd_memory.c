@@ -130,8 +130,8 @@ START_TEST(mapped_arrays_promised) {
         fft_run run;
         fft_array other;
         fft_run_create(MPI_COMM_WORLD, &given, &run);
-        check_ok(
-            fft_array_create(MPI_COMM_WORLD, run.layout[side].bytes, FFT_MEMORY_HEAP, 0, &other));
+        check_ok(fft_array_create(MPI_COMM_WORLD, run.layout[side].bytes, FFT_MEMORY_HEAP,
+                                  sizeof(double), &other));
         void *arrays[2] = {fft_run_data(&run, FFTND_PHYSICAL), fft_run_data(&run, FFTND_SPECTRAL)};
         if (harness_rank == 0) {
             arrays[side] = fft_array_address(&other);
@@ -184,7 +184,8 @@ START_TEST(workspace_shared_by_two_plans) {
         fft_run_create(MPI_COMM_WORLD, &small, &runs[0]);
         fft_run_create(MPI_COMM_WORLD, &large, &runs[1]);
         const size_t bytes = runs[0].info.workspace_bytes + runs[1].info.workspace_bytes;
-        check_ok(fft_array_create(MPI_COMM_WORLD, bytes, (enum fft_memory)memory, 0, &shared));
+        check_ok(fft_array_create(MPI_COMM_WORLD, bytes, (enum fft_memory)memory, sizeof(double),
+                                  &shared));
         fft_run_set_workspace(&runs[0], &shared);
         fft_run_set_workspace(&runs[1], &shared);
         alternate(&runs[0], &runs[1]);
@@ -206,7 +207,8 @@ START_TEST(workspace_replaced) {
         given.workspace = i < 2 ? FFT_MEMORY_SHARED : FFT_MEMORY_HEAP;
         fft_run_create(MPI_COMM_WORLD, &given, &run);
         fft_run_transform(&run, FFTND_PHYSICAL);
-        check_ok(fft_array_create(MPI_COMM_WORLD, run.info.workspace_bytes, memory, 0, &other));
+        check_ok(fft_array_create(MPI_COMM_WORLD, run.info.workspace_bytes, memory, sizeof(double),
+                                  &other));
         fft_run_set_workspace(&run, &other);
         check_ok(fft_array_free(&run.own_workspace));
         fft_run_transform(&run, FFTND_PHYSICAL);
@@ -287,8 +289,8 @@ START_TEST(workspace_not_asked_for) {
     fft_run run;
     fft_array array;
     fft_run_create(MPI_COMM_WORLD, &given, &run);
-    check_ok(fft_array_create(MPI_COMM_WORLD, run.info.workspace_bytes + 64, FFT_MEMORY_HEAP, 0,
-                              &array));
+    check_ok(fft_array_create(MPI_COMM_WORLD, run.info.workspace_bytes + 64, FFT_MEMORY_HEAP,
+                              sizeof(double), &array));
     check_code(fftnd_plan_set_workspace(run.plan, array.data, array.bytes), REDIST_ERR_STATE);
     check_code(fftnd_plan_set_workspace(NULL, array.data, array.bytes), REDIST_ERR_STATE);
     fft_run_transform(&run, FFTND_PHYSICAL);

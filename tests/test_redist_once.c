@@ -183,7 +183,7 @@ END_TEST
 /* An element of so many ints. */
 static test_element make_ints(int items) {
     test_element element = {.name = "ints", .extent = (size_t)items * sizeof(int), .copyable = 1};
-    memset(element.is_data, 1, element.extent);
+    memset(element.holds, HOLDS_DATA, element.extent);
     PMPI_Type_contiguous(items, MPI_INT, &element.type);
     PMPI_Type_commit(&element.type);
     return element;

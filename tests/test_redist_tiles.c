@@ -67,9 +67,19 @@ static struct tile make_tile(uint64_t *sequence, const struct tiling *tiling, in
     return tile;
 }
 
+/* The data of one element to its place in the array. */
+static void take_element(const test_element *element, char *in_array, char *in_tile) {
+    for (size_t i = 0; i < element->extent; i++)
+        if (element->holds[i] != HOLDS_NOTHING) {
+            in_array[i] = in_tile[i];
+            in_tile[i] = (char)UNUSED;
+        }
+}
+
 /* Copies between a tile and the place in the local array, element by element. */
 static void copy_tile(const struct tile *tile, int to_tile, int ndims, const redist_box *box,
-                      const test_array *array, size_t item) {
+                      const test_array *array, const test_element *element) {
+    size_t item = element->extent;
     int total = 1;
     for (int i = 0; i < ndims; i++)
         total *= (int)tile->count[i];
@@ -85,9 +95,10 @@ static void copy_tile(const struct tile *tile, int to_tile, int ndims, const red
             rest %= weight;
         }
         char *in_array = array->data + place * item;
-        memcpy(to_tile ? in_tile : in_array, to_tile ? in_array : in_tile, item);
-        if (!to_tile)
-            memset(in_tile, UNUSED, item);
+        if (to_tile)
+            memcpy(in_tile, in_array, item);
+        else
+            take_element(element, in_array, in_tile);
     }
 }
 
@@ -114,15 +125,14 @@ static int move_tile(struct job *job, const struct tiling *tiling, int n) {
     const exchange *given = job->given;
     int put = job->tiles == REDIST_PUT, side = put ? 0 : 1, code;
     const redist_box *box = &given->boxes[side][given->rank];
-    size_t item = given->element->extent;
-    struct tile tile = make_tile(&job->sequence, tiling, n, item);
+    struct tile tile = make_tile(&job->sequence, tiling, n, given->element->extent);
     if (put) {
-        copy_tile(&tile, 1, given->ndims, box, &job->arrays[0], item);
+        copy_tile(&tile, 1, given->ndims, box, &job->arrays[0], given->element);
         code = redist_plan_put(job->plan, tile.start, tile.count, tile.data, tile.stride);
         memset(tile.data, 0, tile.bytes); /* may be overwritten at once */
     } else {
         code = redist_plan_get(job->plan, tile.start, tile.count, tile.data, tile.stride);
-        copy_tile(&tile, 0, given->ndims, box, &job->arrays[1], item);
+        copy_tile(&tile, 0, given->ndims, box, &job->arrays[1], given->element);
         job->stray += count_used(&tile);
     }
     free(tile.data);

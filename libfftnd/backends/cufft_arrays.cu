@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(threads)
         for (long long i = thread % lanes; i < modes.count[last]; i += lanes)
             change_element(modes.change, reinterpret_cast<number *>(begin + i * modes.stride[last]),
                            reinterpret_cast<number *>(partner + i * modes.partner_stride[last]),
-                           modes.numbers);
+                           modes.numbers, static_cast<number>(modes.factor));
     }
 }
 

@@ -12,7 +12,8 @@ typedef void change_line(const struct fftnd__modes *modes, int axis, char *at, c
     static void change_line_##name(const struct fftnd__modes *modes, int axis, char *at,           \
                                    char *partner, redist_index n) {                                \
         for (redist_index i = 0; i < n; i++) {                                                     \
-            change_##name(modes->change, (T *)(void *)at, (T *)(void *)partner, modes->numbers);   \
+            change_##name(modes->change, (T *)(void *)at, (T *)(void *)partner, modes->numbers,    \
+                          (T)modes->factor);                                                       \
             at += modes->stride[axis];                                                             \
             partner += modes->partner_stride[axis];                                                \
         }                                                                                          \

@@ -14,7 +14,8 @@ enum fftnd__change {
     FFTND__ADD,           /* its partner is added */
     FFTND__ADD_CONJUGATE, /* its conjugate is */
     FFTND__SHARE,         /* half of it goes to its partner; with itself as partner it is halved */
-    FFTND__HALVE          /* its partner becomes half of it */
+    FFTND__HALVE,         /* its partner becomes half of it */
+    FFTND__MULTIPLY       /* it is multiplied by the factor */
 };
 
 /* What happens to the mode half-way, which stands for two frequencies of the longer transform. */
@@ -35,7 +36,7 @@ struct fftnd__retained {
 /* Defines the function of one type for an element of `numbers` numbers. */
 #define FFTND__CHANGE_ELEMENT(name, T)                                                             \
     static inline FFTND__ON_DEVICE void name(enum fftnd__change change, T *mode, T *partner,       \
-                                             int numbers) {                                        \
+                                             int numbers, T factor) {                              \
         for (int i = 0; i < numbers; i++)                                                          \
             if (change == FFTND__CLEAR)                                                            \
                 mode[i] = 0;                                                                       \
@@ -45,6 +46,8 @@ struct fftnd__retained {
                 mode[i] = i == 0 ? 2 * mode[i] : 0;                                                \
             else if (change == FFTND__HALVE)                                                       \
                 partner[i] = mode[i] / 2;                                                          \
+            else if (change == FFTND__MULTIPLY)                                                    \
+                mode[i] *= factor;                                                                 \
             else                                                                                   \
                 partner[i] = mode[i] /= 2;                                                         \
     }
@@ -60,6 +63,7 @@ struct fftnd__modes {
     char *memory;
     ptrdiff_t partner;
     ptrdiff_t partner_stride[REDIST_MAX_NDIMS]; /* bytes */
+    double factor;                              /* devices have no numbers that are longer */
 };
 
 /* Changes them in memory of the host. */

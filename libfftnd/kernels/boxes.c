@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "boxes.h"
+#include "runs.h"
 
 /* A part of a piece, of all fields: a box before and after the operator. */
 struct box {
@@ -165,11 +166,7 @@ static int call(const struct box *box) {
 
 /* What the user sees is scaled, and what he writes. */
 static int scale(const struct fftnd__block *block, long double factor) {
-    return factor < 1 || factor > 1 ? block->library->scale(block->memory,
-                                                            fftnd__span(block->ndims, block->count,
-                                                                        block->stride, block->item),
-                                                            block->precision, factor, block->stream)
-                                    : REDIST_OK;
+    return factor < 1 || factor > 1 ? fftnd__scale_block(block, factor) : REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- all boxes */

@@ -18,9 +18,8 @@ struct redist__request {
     const char *names[2]; /* of the arrays: "a" and "b" */
     void *arrays[2];
     redist_options options;
-    size_t item; /* extent of datatype, set by redist__check_datatype */
-    int item_size;
-    size_t before, behind; /* bytes of an element outside its extent */
+    int item_size;                  /* of datatype, in bytes; and where its data are, */
+    struct redist__element element; /* both set by redist__check_datatype */
 };
 
 /* Copies the options that the user's structure has; the others keep their default. */
@@ -29,6 +28,7 @@ int redist__check_options(struct redist__request *request, const redist_options 
 /* In how many partitions array B is completed; ndims is checked already. */
 int redist__check_partitions(const struct redist__request *request);
 
+/* ndims is checked already. */
 int redist__check_datatype(struct redist__request *request);
 int redist__check_ndims(const struct redist__request *request, int least);
 
@@ -51,9 +51,10 @@ int redist__agree_request(const struct redist__request *request, int code, int a
 
 /* ---------------------------------------------------------------- the arrays of a plan (arrays.c) */
 
-/* Completes a problem, whose transfer description is there, by what is known of the arrays on all ranks. Collective,
- * the same result on all ranks. */
-int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem);
+/* Completes a problem, whose transfer description is there, by what is known of the arrays on all ranks; and whether
+ * elements are boxes of as many bytes on all of them. Collective, the same result on all ranks. */
+int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem,
+                        int *alike);
 
 /* Closes what the plan has mapped of its peers' arrays, on all ranks before any of them returns. Collective on
  * the node if arrays of the problem's space are mapped for a plan. */

@@ -190,11 +190,30 @@ static int find_reachable(const struct redist__request *request,
 
 /* Behind those of find_reachable: whether MPI finds device memory that it can map; whether nothing failed; whether the
  * best loops are known. Then sizes, of which the largest counts, with a minus: of the largest array, and that from
- * which arrays are stored past the caches. */
-enum { DEVICE = HANDLES, DONE, LOOPS, LARGEST, NONTEMPORAL, ANSWERS };
+ * which arrays are stored past the caches. At last what the runs of an element are, each number also with a minus. */
+enum { DEVICE = HANDLES, DONE, LOOPS, LARGEST, NONTEMPORAL, RUNS };
+enum { RUN_NUMBERS = 1 + REDIST__ELEMENT_AXES, ANSWERS = RUNS + 2 * RUN_NUMBERS };
 
 static long long as_answer(size_t bytes) {
     return bytes < LLONG_MAX ? -(long long)bytes : -LLONG_MAX;
+}
+
+static void answer_runs(const struct redist__element *element, long long mine[2 * RUN_NUMBERS]) {
+    for (int i = 0; i < RUN_NUMBERS; i++) {
+        int axis = i - 1;
+        long long number = axis < 0 ? (long long)element->run : 0;
+        if (axis >= 0 && axis < element->naxes)
+            number = element->count[axis];
+        mine[2 * i] = number;
+        mine[2 * i + 1] = -number;
+    }
+}
+
+static int are_alike(const long long agreed[2 * RUN_NUMBERS]) {
+    int alike = 1;
+    for (int i = 0; i < RUN_NUMBERS; i++)
+        alike &= agreed[2 * i] == -agreed[2 * i + 1];
+    return alike;
 }
 
 static void answer(const struct redist__request *request, const struct redist__problem *problem,
@@ -211,12 +230,14 @@ static void answer(const struct redist__request *request, const struct redist__p
         mine[DEVICE] &= later[side] == REDIST_BIND_AT_EXECUTION || mine[side];
         mine[LARGEST] = as_answer(own) < mine[LARGEST] ? as_answer(own) : mine[LARGEST];
     }
+    answer_runs(&problem->transfer->element, &mine[RUNS]);
     mine[LOOPS] = redist__copy_is_set();
     mine[NONTEMPORAL] = as_answer(redist__copy_table()->nontemporal_bytes);
 }
 
 /* What the methods may assume on all ranks, who all take part whatever happens on one. */
-static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
+static int find_mapped(const struct redist__request *request, struct redist__problem *problem,
+                       int *alike) {
     const struct redist__context *context = problem->context;
     long long mine[ANSWERS] = {0}, agreed[ANSWERS];
     answer(request, problem, mine);
@@ -229,6 +250,7 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
         return redist_agree(context->comm, code);
     if (!agreed[LOCAL])
         redist__local_note_unreachable();
+    *alike = are_alike(&agreed[RUNS]);
     problem->reaches_local = agreed[LOCAL] != 0;
     for (int side = 0; side < 2; side++)
         problem->mapped[side] = agreed[side] != 0;
@@ -248,10 +270,11 @@ void redist__expect_mappings(const struct redist__problem *problem) {
         problem->space->expect(problem->mappings);
 }
 
-int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem) {
+int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem,
+                        int *alike) {
     REDIST_TRY(find_space(request, problem));
     redist__expect_mappings(problem);
-    return find_mapped(request, problem);
+    return find_mapped(request, problem, alike);
 }
 
 /* The barrier orders every rank's closing before any rank's return, after which an array may be freed:

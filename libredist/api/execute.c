@@ -236,10 +236,10 @@ static int read_tile(const char *function, const redist_plan *plan, enum redist_
                               start == NULL   ? "start"
                               : count == NULL ? "count"
                                               : "stride");
-    tile->data = (char *)(size_t)data;
-    tile->kept = 0;
-    for (int i = 0; i < plan->transfer.ndims; i++) {
-        redist_index extent = plan->transfer.side[tiles == REDIST_GET].extent[i];
+    const struct redist__side *side = &plan->transfer.side[tiles == REDIST_GET];
+    *tile = redist__tile_of_elements(&plan->transfer, data);
+    for (int i = 0; i < plan->transfer.array_ndims; i++) {
+        redist_index extent = side->extent[i];
         if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])
             return redist_fail_in(
                 function, REDIST_ERR_SIZE,
@@ -322,8 +322,13 @@ int redist_plan_get(redist_plan *plan, const redist_index start[], const redist_
     return move(plan, plan->transport.candidate.method->get, &get);
 }
 
+/* Whoever stores into arrays writes whole elements. */
+static int are_whole(const redist_plan *plan) {
+    return plan->transfer.element.run == plan->transfer.element.extent;
+}
+
 int redist_plan_stores(const redist_plan *plan) {
-    return plan->problem.tiles == REDIST_PUT && plan->problem.partitions <= 1 &&
+    return plan->problem.tiles == REDIST_PUT && plan->problem.partitions <= 1 && are_whole(plan) &&
            plan->transport.candidate.method->store != NULL;
 }
 
@@ -342,7 +347,7 @@ int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
 
 int redist_plan_keeps(const redist_plan *plan) {
     return plan->problem.tiles == REDIST_PUT && plan->problem.space->asynchronous &&
-           plan->transport.candidate.method->own != NULL;
+           are_whole(plan) && plan->transport.candidate.method->own != NULL;
 }
 
 /* The tile of a call for plans that keep their own parts. */

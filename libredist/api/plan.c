@@ -25,10 +25,8 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.datatype = request->datatype;
     plan->transfer.rank = request->context->rank;
     plan->transfer.nranks = request->context->size;
-    plan->transfer.item = request->item;
-    plan->transfer.before = request->before;
-    plan->transfer.behind = request->behind;
-    plan->transfer.ndims = request->ndims;
+    plan->transfer.element = request->element;
+    plan->transfer.array_ndims = request->ndims;
     plan->problem.transfer = &plan->transfer;
     plan->problem.tiles = request->options.tiles;
     plan->problem.partitions = request->options.partitions > 1 ? request->options.partitions : 1;
@@ -76,7 +74,10 @@ static int choose_loops(struct redist__problem *problem, const redist_options *o
 
 static int choose_method(struct redist_plan *plan, const redist_options *options) {
     struct redist__problem *problem = &plan->problem;
-    REDIST_TRY(redist__find_arrays(&plan->request, problem));
+    int alike;
+    REDIST_TRY(redist__find_arrays(&plan->request, problem, &alike));
+    if (!alike)
+        plan->transfer.element.run = 0; /* what only MPI can match */
     if (plan->request.options.asynchronous && problem->space->asynchronous)
         problem->asynchronous = plan->request.options.skip_agreement = 1;
     REDIST_TRY(choose_loops(problem, options));
@@ -156,8 +157,9 @@ static int plan_exchange(struct redist__request *request, const redist_index siz
     if (code == REDIST_OK) {
         memcpy(sizes, sizes_a, (size_t)request->ndims * sizeof *sizes);
         sizes[axis_b] = sizes_b[axis_b];
-        const size_t bytes[2] = {redist__array_bytes(request->ndims, sizes_a, request->item),
-                                 redist__array_bytes(request->ndims, sizes_b, request->item)};
+        const struct redist__element *element = &request->element;
+        const size_t bytes[2] = {redist__element_array_bytes(element, request->ndims, sizes_a),
+                                 redist__element_array_bytes(element, request->ndims, sizes_b)};
         code = redist__check_arrays(request, request->arrays, bytes);
     }
     REDIST_TRY(redist__agree_request(request, code, axis_a, axis_b, sizes));
@@ -195,7 +197,7 @@ static size_t box_bytes(const struct redist__request *request, const redist_box 
     redist_index extent[REDIST_MAX_NDIMS];
     for (int i = 0; i < request->ndims; i++)
         extent[i] = box->extent[i] != 0 ? box->extent[i] : box->count[i];
-    return redist__array_bytes(request->ndims, extent, request->item);
+    return redist__element_array_bytes(&request->element, request->ndims, extent);
 }
 
 /* Reads the caller's boxes too. */

@@ -84,6 +84,54 @@ static int check_committed(const struct redist__request *request) {
     return REDIST_OK;
 }
 
+/* Writes one element over zeroed memory: what is not zero then is data. */
+static int map_element(const struct redist__request *request, unsigned char *map, size_t extent,
+                       MPI_Aint low, void *packed, int room) {
+    MPI_Comm comm = request->context->comm;
+    int used = 0;
+    void *element = (void *)((uintptr_t)map - (uintptr_t)low);
+    memset(map, 0xFF, extent);
+    REDIST_TRY(redist_check_mpi_in(
+        request->function, MPI_Pack(element, 1, request->datatype, packed, room, &used, comm)));
+    room = used;
+    used = 0;
+    memset(map, 0, extent);
+    return redist_check_mpi_in(
+        request->function, MPI_Unpack(packed, room, &used, element, 1, request->datatype, comm));
+}
+
+/* An element that is larger than any component of a structure stays one that MPI copies: so is one whose runs need more
+ * axes than there are, or has data in one place twice. */
+static int find_runs(struct redist__request *request, MPI_Aint low, size_t bytes) {
+    enum { MOST_BYTES = 1 << 24 };
+    struct redist__element *element = &request->element;
+    int room = 0;
+    size_t data = 0;
+    if ((size_t)request->item_size == element->extent && element->first == 0 &&
+        element->end == element->extent) {
+        element->run = element->before + element->behind == 0 ? element->extent : 0;
+        return REDIST_OK;
+    }
+    if (element->before + element->behind != 0 || bytes > MOST_BYTES)
+        return REDIST_OK;
+    REDIST_TRY(redist_check_mpi_in(
+        request->function, MPI_Pack_size(1, request->datatype, request->context->comm, &room)));
+    unsigned char *map = redist_calloc(1, bytes);
+    void *packed = redist_calloc(1, (size_t)room);
+    int code = map != NULL && packed != NULL
+                   ? map_element(request, map, bytes, low, packed, room)
+                   : FAIL(REDIST_ERR_MEMORY, "no memory to look at an element of %zu bytes", bytes);
+    for (size_t i = 0; code == REDIST_OK && i < bytes; i++)
+        data += map[i] != 0;
+    if (data == (size_t)request->item_size)
+        redist__element_find_runs(element, map);
+    if (request->ndims + element->naxes > REDIST_MAX_NDIMS)
+        element->run = 0, element->naxes = 0;
+    redist_release(map);
+    redist_release(packed);
+    return code;
+}
+
 int redist__check_datatype(struct redist__request *request) {
     if (request->datatype == MPI_DATATYPE_NULL)
         return FAIL(REDIST_ERR_DATATYPE, "datatype = MPI_DATATYPE_NULL");
@@ -98,11 +146,8 @@ int redist__check_datatype(struct redist__request *request) {
     if (request->item_size <= 0 || extent <= 0)
         return FAIL(REDIST_ERR_DATATYPE, "datatype has size %d and extent %lld", request->item_size,
                     (long long)extent);
-    request->item = (size_t)extent;
-    request->before = true_low < 0 ? (size_t)-true_low : 0;
-    request->behind =
-        true_low + true_extent > extent ? (size_t)(true_low + true_extent - extent) : 0;
-    return REDIST_OK;
+    request->element = redist__element_between((size_t)extent, true_low, true_low + true_extent);
+    return find_runs(request, true_low, (size_t)true_extent);
 }
 
 int redist__check_ndims(const struct redist__request *request, int least) {
@@ -239,7 +284,7 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"ndims", request->ndims},
         {"axis_a", axis_a},
         {"axis_b", axis_b},
-        {"the extent of datatype", (long long)request->item},
+        {"the extent of datatype", (long long)request->element.extent},
         {"the size of datatype", request->item_size},
         {"the hash of options->method", redist_hash_text(options->method)},
         {"options->effort", options->effort},

@@ -24,22 +24,38 @@ int redist__transfer_derive(struct redist__transfer *derived, const struct redis
     return allocate_parts(derived);
 }
 
+/* Elements with one run in all of their extent, or that are no boxes of bytes, have no axes. */
+static void begin(struct redist__transfer *transfer) {
+    const struct redist__element *element = &transfer->element;
+    transfer->item = element->run != 0 ? element->run : element->extent;
+    transfer->ndims = transfer->array_ndims + element->naxes;
+}
+
 static int set_extents(struct redist__transfer *transfer, struct redist__side *side,
                        const redist_index extent[]) {
-    int ndims = transfer->ndims;
-    side->bytes = redist__array_bytes(ndims, extent, transfer->item);
+    const struct redist__element *element = &transfer->element;
+    int ndims = transfer->array_ndims;
+    side->bytes = redist__element_array_bytes(element, ndims, extent);
     if (side->bytes == SIZE_MAX)
         return redist_fail_in("libredist", REDIST_ERR_LIMIT,
                               "the local array is larger than %lld bytes", (long long)PTRDIFF_MAX);
     memcpy(side->extent, extent, (size_t)ndims * sizeof *extent);
     if (side->bytes != 0)
-        redist__strides(ndims, extent, transfer->item, side->stride);
+        redist__strides(ndims, extent, element->extent, side->stride);
+    for (int i = 0; i < element->naxes; i++) {
+        side->extent[ndims + i] = element->count[i];
+        side->stride[ndims + i] = element->stride[i];
+    }
     return REDIST_OK;
 }
 
-static void finish_part(int ndims, struct redist__side *side, struct redist__part *part) {
-    size_t elements = 1, offset = 0;
-    for (int i = 0; i < ndims; i++) {
+static void finish_part(const struct redist__transfer *transfer, struct redist__side *side,
+                        struct redist__part *part) {
+    const struct redist__element *element = &transfer->element;
+    size_t elements = 1, offset = element->run != 0 ? element->first : 0;
+    for (int i = 0; i < element->naxes; i++)
+        part->count[transfer->array_ndims + i] = element->count[i];
+    for (int i = 0; i < transfer->ndims; i++) {
         elements *= (size_t)part->count[i];
         offset += (size_t)part->start[i] * (size_t)side->stride[i];
     }
@@ -55,16 +71,17 @@ static int cut_axis(struct redist__transfer *transfer, int s, const redist_index
     REDIST_TRY(set_extents(transfer, side, sizes));
     for (int peer = 0; peer < transfer->nranks; peer++) {
         struct redist__part *part = &side->parts[peer];
-        memcpy(part->count, sizes, (size_t)transfer->ndims * sizeof *sizes);
+        memcpy(part->count, sizes, (size_t)transfer->array_ndims * sizeof *sizes);
         redist_decompose(sizes[axis], transfer->nranks, peer, &part->count[axis],
                          &part->start[axis]);
-        finish_part(transfer->ndims, side, part);
+        finish_part(transfer, side, part);
     }
     return REDIST_OK;
 }
 
 int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
                               int axis_a, const redist_index sizes_b[], int axis_b) {
+    begin(transfer);
     REDIST_TRY(allocate_parts(transfer));
     REDIST_TRY(cut_axis(transfer, 0, sizes_a, axis_a));
     return cut_axis(transfer, 1, sizes_b, axis_b);
@@ -74,7 +91,7 @@ int redist__transfer_exchange(struct redist__transfer *transfer, const redist_in
 static int intersect_boxes(struct redist__transfer *transfer, int s, const redist_box all[]) {
     struct redist__side *side = &transfer->side[s];
     const redist_box *mine = &all[2 * transfer->rank + s];
-    int ndims = transfer->ndims;
+    int ndims = transfer->array_ndims;
     redist_index extent[REDIST_MAX_NDIMS];
     for (int i = 0; i < ndims; i++)
         extent[i] = mine->extent[i] != 0 ? mine->extent[i] : mine->count[i];
@@ -89,12 +106,13 @@ static int intersect_boxes(struct redist__transfer *transfer, int s, const redis
         }
         for (int i = 0; i < ndims; i++)
             part->start[i] += mine->offset[i] - mine->start[i];
-        finish_part(ndims, side, part);
+        finish_part(transfer, side, part);
     }
     return REDIST_OK;
 }
 
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]) {
+    begin(transfer);
     REDIST_TRY(allocate_parts(transfer));
     REDIST_TRY(intersect_boxes(transfer, 0, all));
     return intersect_boxes(transfer, 1, all);
@@ -108,7 +126,7 @@ void redist__transfer_free(struct redist__transfer *transfer) {
 }
 
 int redist__transfer_copyable(const struct redist__transfer *transfer) {
-    return transfer->before == 0 && transfer->behind == 0;
+    return transfer->element.run != 0;
 }
 
 static unsigned long long mix(unsigned long long hash, const void *data, size_t bytes) {
@@ -121,6 +139,10 @@ static unsigned long long mix(unsigned long long hash, const void *data, size_t 
 unsigned long long redist__transfer_hash(const struct redist__transfer *transfer) {
     unsigned long long hash = 14695981039346656037ULL;
     size_t axes = (size_t)transfer->ndims;
+    const struct redist__element *element = &transfer->element;
+    if (element->run != element->extent)
+        hash = mix(mix(hash, &element->extent, sizeof element->extent), element->stride,
+                   (size_t)element->naxes * sizeof *element->stride);
     hash = mix(hash, &transfer->rank, sizeof transfer->rank);
     for (int s = 0; s < 2; s++) {
         const struct redist__side *side = &transfer->side[s];

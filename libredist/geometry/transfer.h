@@ -3,7 +3,7 @@
 #ifndef REDIST__TRANSFER_H
 #define REDIST__TRANSFER_H
 
-#include "box.h"
+#include "element.h"
 
 /* The box of the local array that is exchanged with one peer. */
 struct redist__part {
@@ -17,17 +17,20 @@ struct redist__part {
 struct redist__side {
     redist_index extent[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
-    size_t bytes;                       /* of the whole local array */
-    size_t elements;                    /* in all parts together */
-    struct redist__part *parts;         /* one for each rank */
+    size_t bytes;               /* of the whole local array, up to the last one that is data */
+    size_t elements;            /* in all parts together */
+    struct redist__part *parts; /* one for each rank */
 };
 
-/* `side[direction]` is the source, `side[!direction]` the destination. */
+/* `side[direction]` is the source, `side[!direction]` the destination. The axes inside an element stand behind those of
+ * the array: methods copy and send boxes of items, and what lies between the items of an element stays as it is. */
 struct redist__transfer {
     int rank, nranks;
-    size_t item;           /* extent of an element in bytes */
-    size_t before, behind; /* bytes of an element outside its extent */
-    int ndims;
+    struct redist__element element;
+    int array_ndims;
+    int ndims; /* with those inside an element */
+    size_t
+        item; /* bytes that are copied as they are: one run of an element's data, or an element */
     struct redist__side side[2];
 };
 
@@ -40,7 +43,7 @@ static inline int redist__distance_of(const struct redist__transfer *transfer, i
     return (rank - transfer->rank + transfer->nranks) % transfer->nranks;
 }
 
-/* Both fill a zeroed description whose first members, up to ndims, are set; `all` has the boxes in A and in B of each
+/* Both fill a zeroed description whose first members, up to array_ndims, are set; `all` has the boxes in A and in B of each
  * rank. Not collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
 int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
                               int axis_a, const redist_index sizes_b[], int axis_b);
@@ -52,7 +55,7 @@ int redist__transfer_derive(struct redist__transfer *derived, const struct redis
                             int rank, int nranks);
 void redist__transfer_free(struct redist__transfer *transfer);
 
-/* Elements can be copied as their extents are: no byte of one lies outside. */
+/* Elements can be copied as boxes of bytes. */
 int redist__transfer_copyable(const struct redist__transfer *transfer);
 
 /* A hash of everything that decides how fast an exchange is on this rank. */

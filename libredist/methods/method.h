@@ -68,6 +68,18 @@ struct redist__tile {
     int kept; /* what is put: this rank's part is in array B already */
 };
 
+/* A tile at `data`, of which only the axes inside an element are set. */
+static inline struct redist__tile redist__tile_of_elements(const struct redist__transfer *transfer,
+                                                           const void *data) {
+    const struct redist__element *element = &transfer->element;
+    struct redist__tile tile = {.data = (char *)((uintptr_t)data + element->first)};
+    for (int i = 0; i < element->naxes; i++) {
+        tile.count[transfer->array_ndims + i] = element->count[i];
+        tile.stride[transfer->array_ndims + i] = element->stride[i];
+    }
+    return tile;
+}
+
 /* A candidate: a method and one of its variants. */
 struct redist__candidate {
     const struct redist__method *method;

@@ -31,7 +31,8 @@ static void prepare_peer(struct redist__packing *packing, const struct redist__t
     redist__copy_prepare(&packing->unpack.copies[peer], transfer->ndims, part->count,
                          transfer->item, there, stride);
     packing->in_array[peer] =
-        as_in_array ? !packing->staged : packing->pack.copies[peer].ndims == 0;
+        as_in_array ? !packing->staged
+                    : packing->pack.copies[peer].ndims == 0 && part->offset % transfer->item == 0;
 }
 
 /* All messages lie in the array, or those that can, or none. */
@@ -145,8 +146,8 @@ int redist__element_type(const struct redist__transfer *transfer, MPI_Datatype *
 /* MPICH 4.0 receives nothing into types that are derived from complex long doubles, or crashes. The user's type may
  * contain some, so elements that are as large are bytes, unless they have gaps, which stay as they are. */
 static int has_bytes(const struct redist__problem *problem, int size) {
-    return (size_t)size >= 2 * sizeof(long double) && (size_t)size == problem->transfer->item &&
-           redist__transfer_copyable(problem->transfer);
+    const struct redist__element *element = &problem->transfer->element;
+    return (size_t)size >= 2 * sizeof(long double) && element->run == element->extent;
 }
 
 static int create_derived(const struct redist__problem *problem, const int extent[],
@@ -158,7 +159,7 @@ static int create_derived(const struct redist__problem *problem, const int exten
         element = bytes;
     }
     if (result == MPI_SUCCESS)
-        result = MPI_Type_create_subarray(problem->transfer->ndims, extent, count, start,
+        result = MPI_Type_create_subarray(problem->transfer->array_ndims, extent, count, start,
                                           MPI_ORDER_C, element, derived);
     if (bytes != MPI_DATATYPE_NULL)
         MPI_Type_free(&bytes);
@@ -170,7 +171,7 @@ static int create_subarray(struct redist__types *types, const struct redist__pro
                            const struct redist__side *side, int peer) {
     const struct redist__part *part = &side->parts[peer];
     int extent[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], start[REDIST_MAX_NDIMS];
-    for (int i = 0; i < problem->transfer->ndims; i++) {
+    for (int i = 0; i < problem->transfer->array_ndims; i++) {
         extent[i] = (int)side->extent[i]; /* redist__check_extents */
         count[i] = (int)part->count[i];
         start[i] = (int)part->start[i];
@@ -259,8 +260,9 @@ int redist__check_copyable(const struct redist__transfer *transfer, const char *
     if (redist__transfer_copyable(transfer))
         return REDIST_OK;
     return redist__fail(REDIST_ERR_METHOD,
-                        "method %s copies elements as bytes, but datatype has data outside of its "
-                        "extent or a lower bound that is not 0",
+                        "method %s copies elements as boxes of bytes, but the data of datatype lie "
+                        "outside of its extent, or are no runs of equal length at equal distances "
+                        "on all ranks",
                         method);
 }
 
@@ -281,7 +283,7 @@ int redist__check_counts(const struct redist__transfer *transfer, const char *me
 
 int redist__check_extents(const struct redist__transfer *transfer, const char *method) {
     for (int s = 0; s < 2; s++)
-        for (int i = 0; i < transfer->ndims; i++)
+        for (int i = 0; i < transfer->array_ndims; i++)
             if (transfer->side[s].extent[i] > INT_MAX)
                 return redist__fail(
                     REDIST_ERR_LIMIT,

@@ -146,11 +146,12 @@ static int allocate_side(struct contest *contest, int side, size_t bytes) {
 static int allocate_scratch(struct contest *contest) {
     const struct redist__transfer *transfer = contest->problem->transfer;
     for (int side = 0; side < 2; side++) {
-        size_t bytes = transfer->before + transfer->side[side].bytes + transfer->behind;
+        const struct redist__element *element = &transfer->element;
+        size_t bytes = element->before + transfer->side[side].bytes + element->behind;
         REDIST_TRY(allocate_side(contest, side, bytes));
         REDIST_TRY(redist_agree(contest->comm,
                                 contest->problem->space->clear(contest->scratch[side], bytes)));
-        contest->array[side] = (char *)contest->scratch[side] + transfer->before;
+        contest->array[side] = (char *)contest->scratch[side] + element->before;
     }
     return REDIST_OK;
 }
@@ -172,7 +173,7 @@ static void execute_tile(const struct contest *contest, struct redist__transport
     const struct redist__method *method = transport->candidate.method;
     int put = problem->tiles == REDIST_PUT;
     const struct redist__side *side = &problem->transfer->side[!put];
-    struct redist__tile tile = {.data = contest->array[!put]};
+    struct redist__tile tile = redist__tile_of_elements(problem->transfer, contest->array[!put]);
     memcpy(tile.count, side->extent, sizeof tile.count);
     memcpy(tile.stride, side->stride, sizeof tile.stride);
     method->open(transport->state, contest->array[put]);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is done to all elements of a box, and to nothing that lies between them. */
+#ifndef FFTND__RUNS_H
+#define FFTND__RUNS_H
+
+#include "truncation.h"
+
+/* A box as contiguous runs, and loops around them, outermost first. */
+struct fftnd__runs {
+    int n;
+    redist_index count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
+    size_t bytes;                       /* of a run; 0 = the box is empty */
+};
+
+struct fftnd__runs fftnd__find_runs(const struct fftnd__block *block);
+
+/* Calls a function for each run, of `bytes` bytes from `offset` in the box on, until one fails. */
+typedef int fftnd__visit_run(void *data, ptrdiff_t offset, size_t bytes);
+int fftnd__visit_runs(const struct fftnd__runs *runs, fftnd__visit_run *visit, void *data);
+
+/* All elements of the array after a step; `stride` is what the block points to. */
+struct fftnd__block fftnd__block_of_array(const struct fftnd__transform *transform,
+                                          const struct fftnd__step *step, void *memory,
+                                          ptrdiff_t stride[REDIST_MAX_NDIMS]);
+
+/* Multiplies the elements by the block's library, in its stream: as `scale` of struct fftnd__serial. */
+int fftnd__scale_block(const struct fftnd__block *block, long double factor);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the data of one element of an array are. Bytes between them belong to somebody else. */
+#ifndef REDIST__ELEMENT_H
+#define REDIST__ELEMENT_H
+
+#include "box.h"
+
+/* A component of a structure is one run of bytes inside a larger extent; a column of a small matrix is several such
+ * runs at equal distances: an element is a box too, with at most two axes. Copies have them as their innermost axes. */
+enum { REDIST__ELEMENT_AXES = 2 };
+
+struct redist__element {
+    size_t extent;         /* bytes from one element to the next */
+    size_t before, behind; /* bytes from the extent to data that lie outside of it */
+    size_t first, end;     /* where the data inside the extent begin and end */
+    size_t run;            /* bytes of each run; 0 = the data are no such box inside the extent */
+    int naxes;
+    redist_index count[REDIST__ELEMENT_AXES];
+    ptrdiff_t stride[REDIST__ELEMENT_AXES]; /* bytes */
+};
+
+/* An element whose data lie from `low` to `high`, in bytes from its address. */
+struct redist__element redist__element_between(size_t extent, ptrdiff_t low, ptrdiff_t high);
+
+/* Finds the runs of an element from a map of the bytes from its first byte of data to its last one: 0 = none of its
+ * data. */
+void redist__element_find_runs(struct redist__element *element, const unsigned char map[]);
+
+/* Bytes of an array of elements, up to the last byte of data; SIZE_MAX if that does not fit. */
+size_t redist__element_array_bytes(const struct redist__element *element, int ndims,
+                                   const redist_index extent[]);
+
+#endif
