@@ -61,6 +61,26 @@ REDIST_API int redist_check_method_in(const char *function, const char *request)
  */
 REDIST_API int redist_agree(MPI_Comm comm, int code);
 
+/**
+ * Collective operations on a communicator of the library (redist_private_comm, or its node's), made of messages: when a
+ * rank has ended or given up they end on all others with ERR_PEER, where MPI's would wait for it. On another communicator
+ * they are MPI's. All ranks pass the same sizes, types and roots. What was to be received has no meaning after an error.
+ * Errors: ERR_PEER, ERR_MPI, not the same on all ranks.
+ *   redist_barrier      returns when all ranks have called it
+ *   redist_broadcast    sends `bytes` bytes of rank `root` to all
+ *   redist_all_lowest   the lowest value of all ranks
+ *   redist_all_reduce   combines `count` elements of all ranks in place, by a commutative operation of MPI
+ *   redist_all_gather   puts the `bytes` bytes of each rank into `all`, in the order of ranks
+ *   redist_all_to_all   sends the i-th `bytes` bytes of `own` to rank i, and receives those for this rank into `theirs`
+ */
+REDIST_API int redist_barrier(MPI_Comm comm);
+REDIST_API int redist_broadcast(MPI_Comm comm, void *data, size_t bytes, int root);
+REDIST_API int redist_all_lowest(MPI_Comm comm, int value, int *lowest);
+REDIST_API int redist_all_reduce(MPI_Comm comm, void *data, int count, MPI_Datatype type,
+                                 MPI_Op operation);
+REDIST_API int redist_all_gather(MPI_Comm comm, const void *own, size_t bytes, void *all);
+REDIST_API int redist_all_to_all(MPI_Comm comm, const void *own, size_t bytes, void *theirs);
+
 /** A value that must be the same on all ranks, and the argument's name for the message. */
 typedef struct redist_shared_value {
     const char *name;
@@ -315,7 +335,6 @@ struct redist__copy;
 struct redist__batch;
 struct redist__mappings;
 struct redist__memory_handle;
-struct redist__signalling;
 
 /** Who copies: in host memory stores that go through the caches or past them, on a device a kernel or its copy
  * engines; these also for copies between host and device. */
@@ -396,8 +415,6 @@ typedef struct redist__space {
     int (*batch_run)(struct redist__batch *batch, int first, int count, void *stream);
     void (*batch_close)(struct redist__batch *batch);
 
-    /** Signals between ranks in streams (runtime/signalling.h); NULL = there are none. */
-    const struct redist__signalling *signalling;
 
     /** Between these two, this thread's work in a stream, and in those that follow it, is not done but kept as a graph,
      * which is replayed as often as wanted. Both NULL = there are no graphs; a stream may not be able to now. */

@@ -25,8 +25,7 @@ static void find_last_steps(struct fftnd__program *program) {
 /* Reduces numbers of all ranks. Collective. */
 static int reduce(const struct fftnd__transform *transform, int n, long long numbers[],
                   MPI_Op operation) {
-    return redist_check_mpi(redist_insist(
-        MPI_Allreduce(MPI_IN_PLACE, numbers, n, MPI_LONG_LONG, operation, transform->comm)));
+    return redist_all_reduce(transform->comm, numbers, n, MPI_LONG_LONG, operation);
 }
 
 /* Arrays that have room in the output on all ranks may lie there. Collective. */

@@ -25,8 +25,7 @@ static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
     mine[1] = bytes;
     code = redist_agree(comm, code);
     if (code == REDIST_OK)
-        code = redist_check_mpi(redist_insist(
-            MPI_Allgather(mine, 2, MPI_UNSIGNED_LONG_LONG, all, 2, MPI_UNSIGNED_LONG_LONG, comm)));
+        code = redist_all_gather(comm, mine, sizeof mine, all);
     for (int rank = 0; rank < nranks && code == REDIST_OK; rank++)
         if (all[2 * rank] == mine[0]) {
             sharers++;
@@ -41,10 +40,9 @@ static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
 /* Devices differ, and so does what is free. Collective, after find_limit has failed too. */
 static int find_least_limit(struct fftnd__offload *offload, MPI_Comm comm, int code) {
     unsigned long long least = offload->limit;
-    int result = redist_insist(
-        MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, comm));
+    int reduced = redist_all_reduce(comm, &least, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN);
     offload->least_limit = (size_t)least;
-    return code == REDIST_OK ? redist_check_mpi(result) : code;
+    return code == REDIST_OK ? reduced : code;
 }
 
 static int create_streams(struct fftnd__offload *offload) {

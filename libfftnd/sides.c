@@ -289,10 +289,7 @@ static int check_boxes_of(const struct fftnd__request *request, int side) {
                            : FAIL(REDIST_ERR_MEMORY, "no memory for the boxes of all ranks");
     code = redist_agree(request->comm, code);
     if (code == REDIST_OK)
-        code = redist_agree(
-            request->comm,
-            redist_check_mpi(redist_insist(MPI_Allgather(&box, sizeof box, MPI_BYTE, all,
-                                                         sizeof box, MPI_BYTE, request->comm))));
+        code = redist_agree(request->comm, redist_all_gather(request->comm, &box, sizeof box, all));
     if (code == REDIST_OK)
         code = check_cover(request, side, all);
     redist_release(all);
@@ -461,8 +458,7 @@ int fftnd__keep_sides(struct fftnd__transform *transform) {
             chain->moves[side] && (!fftnd__chain_meets(chain, (enum fftnd_side)side) ||
                                    has_padding(transform, side) || transform->options.in_place);
     REDIST_TRY(redist_agree(transform->comm,
-                            redist_check_mpi(redist_insist(MPI_Allreduce(
-                                MPI_IN_PLACE, moves, 2, MPI_INT, MPI_MAX, transform->comm)))));
+                            redist_all_reduce(transform->comm, moves, 2, MPI_INT, MPI_MAX)));
     memcpy(chain->moves, moves, sizeof moves);
     return REDIST_OK;
 }

@@ -11,7 +11,7 @@
 
 static atomic_int is_armed;
 static enum fault armed_fault;
-static int armed_number;
+static int armed_number, armed_length;
 static atomic_int counts[FAULTS];
 static _Atomic(const char *) struck;
 static long memory_before;
@@ -27,11 +27,16 @@ const char *faults_name(enum fault fault) {
 }
 
 void faults_arm(enum fault fault, int k) {
+    faults_arm_several(fault, k, 1);
+}
+
+void faults_arm_several(enum fault fault, int k, int length) {
     for (int i = 0; i < FAULTS; i++)
         atomic_store(&counts[i], 0);
     atomic_store(&struck, NULL);
     armed_fault = fault;
     armed_number = k;
+    armed_length = length;
     memory_before = counters_memory_asked();
     counters_fail_memory(fault == FAULT_MEMORY ? k : 0);
     atomic_store(&is_armed, 1);
@@ -62,7 +67,8 @@ static int fails(enum fault fault, const char *function) {
         raise(SIGKILL);
     int refused = armed_fault == FAULT_SILENCE && (fault == FAULT_CALL || fault == FAULT_POLL) &&
                   atomic_load(&counts[FAULT_CALL]) >= armed_number;
-    if (!refused && (fault != armed_fault || number != armed_number))
+    int chosen = number >= armed_number && number - armed_number < armed_length;
+    if (!refused && (fault != armed_fault || !chosen))
         return 0;
     atomic_store(&struck, function);
     return 1;

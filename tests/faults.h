@@ -27,6 +27,9 @@ const char *faults_name(enum fault fault);
 /** The k-th call of this kind from now on (k >= 1) fails on this rank, and no other; counts anew. */
 void faults_arm(enum fault fault, int k);
 
+/** That one and those behind it, `length` calls in all. */
+void faults_arm_several(enum fault fault, int k, int length);
+
 /** Nothing fails from now on, and nothing is counted. */
 void faults_disarm(void);
 

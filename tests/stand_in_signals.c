@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "../libredist/copy/copy.h"
-#include "../libredist/runtime/signalling.h"
 #include "../libredist/runtime/space.h"
+#include "../libredist/sync/signalling.h"
 #include "stand_in_space.h"
 #include "stream_device.h"
 
@@ -148,10 +148,14 @@ static int gate(const struct redist__signals *signals, const struct redist__gate
     return stand_in_give(stream, run_gate, &given, sizeof(given));
 }
 
-const struct redist__signalling redist__signalling_cuda = {
+static const struct redist__signalling signalling = {
     .find_device = find_device,
     .boxes_create = boxes_create,
     .boxes_free = free,
     .exchange = exchange,
     .gate = gate,
 };
+
+const struct redist__signalling *redist__signalling_of(const struct redist__space *space) {
+    return space->id == REDIST_SPACE_CUDA ? &signalling : NULL;
+}

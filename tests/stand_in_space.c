@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "../libredist/copy/copy.h"
-#include "../libredist/runtime/signalling.h"
 #include "../libredist/runtime/space.h"
 #include "stand_in_graphs.h"
 #include "stream_device.h"
@@ -453,7 +452,6 @@ const struct redist__space redist__space_cuda = {
     .batch_open = batch_open,
     .batch_run = batch_run,
     .batch_close = batch_close,
-    .signalling = &redist__signalling_cuda,
     .stream_can_keep = stand_in_stream_can_keep,
     .graph_begin = stand_in_graph_begin,
     .graph_end = stand_in_graph_end,

@@ -37,7 +37,7 @@ static void run_helper(const struct redist__process *test, int report_to, int en
     struct report report = {.process = redist__process_self(),
                             .number = (long)getpid(),
                             .is_test = is_self(test),
-                            .test_is_gone = redist__process_is_gone(test, 0)};
+                            .test_is_gone = redist__process_is_gone(test)};
     char nothing;
     ssize_t done = write(report_to, &report, sizeof(report));
     done += read(end, &nothing, 1);
@@ -102,19 +102,18 @@ START_TEST(myself) {
     struct redist__process self = redist__process_self();
     check_all(self.number == (uint64_t)getpid(), "the number is wrong");
     check_all(self.space != 0 && self.start != 0, "namespace or start is unknown");
-    check_all(is_self(&self) && !redist__process_is_gone(&self, 0),
+    check_all(is_self(&self) && !redist__process_is_gone(&self),
               "this process is not itself, or gone");
     self.start++;
     check_all(!is_self(&self), "another start is taken for this process");
-    check_all(redist__process_is_gone(&self, 0),
-              "a number in use again is taken for the first user");
+    check_all(redist__process_is_gone(&self), "a number in use again is taken for the first user");
 }
 END_TEST
 
 START_TEST(unknown) {
-    const struct redist__process nobody = {0}, no_space = {0, (uint64_t)getpid(), 1, -1};
+    const struct redist__process nobody = {0}, no_space = {0, (uint64_t)getpid(), 1, -1, 0};
     check_all(!is_self(&nobody) && !is_self(&no_space), "an unknown process is taken for this one");
-    check_all(!redist__process_is_gone(&nobody, 0) && !redist__process_is_gone(&no_space, 0),
+    check_all(!redist__process_is_gone(&nobody) && !redist__process_is_gone(&no_space),
               "an unknown process is said to be gone");
 }
 END_TEST
@@ -127,13 +126,29 @@ START_TEST(killed) {
     check_all(process->number == (uint64_t)helper.child, "the child has another number");
     check_all(!helper.report.is_test && !is_self(process),
               "the child and the test are taken for one");
-    check_all(!redist__process_is_gone(process, 0) && !helper.report.test_is_gone,
+    check_all(!redist__process_is_gone(process) && !helper.report.test_is_gone,
               "a process that runs is said to be gone");
     kill(helper.child, SIGKILL);
     waitid(P_PID, (id_t)helper.child, &info, WEXITED | WNOWAIT);
-    check_all(redist__process_is_gone(process, 0), "a zombie is not said to be gone");
+    check_all(redist__process_is_gone(process), "a zombie is not said to be gone");
     helper_end(&helper);
-    check_all(redist__process_is_gone(process, 0), "a killed process is not said to be gone");
+    check_all(redist__process_is_gone(process), "a killed process is not said to be gone");
+}
+END_TEST
+
+/* What it had given up before it described itself is no news. */
+START_TEST(gives_up) {
+    struct helper helper = helper_start(0);
+    const struct redist__process before = redist__process_self();
+    check_all(helper.report.error == 0, "no process: %s", strerror(helper.report.error));
+    struct redist__process child = helper.report.process;
+    check_all(!redist__process_is_gone(&child), "a process that runs is said to be gone");
+    redist__process_give_up();
+    const struct redist__process after = redist__process_self();
+    check_all(redist__process_is_gone(&before), "nobody sees that this process has given up");
+    check_all(!redist__process_has_ended(&before), "it is said to have ended");
+    check_all(!redist__process_is_gone(&after), "it has given up again");
+    helper_end(&helper);
 }
 END_TEST
 
@@ -154,15 +169,15 @@ START_TEST(equal_numbers) {
                   a->process.space != redist__process_self().space,
               "namespaces are not told apart");
     check_all(!a->is_test && !b->is_test, "the test is taken for a process of another namespace");
-    check_all(!a->test_is_gone && !redist__process_is_gone(&a->process, 0),
+    check_all(!a->test_is_gone && !redist__process_is_gone(&a->process),
               "a process that cannot be seen is said to be gone");
     helpers_end(2, helpers);
-    check_all(!redist__process_is_gone(&a->process, 0),
+    check_all(!redist__process_is_gone(&a->process),
               "it is said that a process is gone that cannot be seen");
 }
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {myself, unknown, killed, equal_numbers, NULL};
+    const TTest *const tests[] = {myself, unknown, killed, gives_up, equal_numbers, NULL};
     return harness_run(argc, argv, "test_redist_process", tests);
 }

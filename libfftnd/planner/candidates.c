@@ -85,8 +85,7 @@ static int agree_on_caches(struct fftnd__candidates *candidates, int *untiled) {
     long long least[3] = {(long long)caches->second, (long long)caches->last,
                           share_bytes(request) <= caches->second ||
                               has_columns(request, &candidates->guess)};
-    int code = redist_check_mpi(redist_insist(
-        MPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_LONG_LONG, MPI_MIN, request->comm)));
+    int code = redist_all_reduce(request->comm, least, 3, MPI_LONG_LONG, MPI_MIN);
     candidates->cache_bytes = (size_t)least[0];
     candidates->last_bytes = (size_t)least[1];
     *untiled = (int)least[2];

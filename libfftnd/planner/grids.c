@@ -91,8 +91,7 @@ static int share_model(MPI_Comm comm, const char *text, int *found, redist_model
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         shared.found = scan_model(text, &shared.model);
-    int code =
-        redist_check_mpi(redist_insist(MPI_Bcast(&shared, sizeof shared, MPI_BYTE, 0, comm)));
+    int code = redist_broadcast(comm, &shared, sizeof shared, 0);
     *found = shared.found;
     if (*found)
         *model = shared.model;

@@ -69,8 +69,8 @@ static double turns_seconds(const struct search *search) {
 static int out_of_time(const struct search *search) {
     int out =
         MPI_Wtime() - search->begin > search->request->options.plan_seconds - turns_seconds(search);
-    int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, search->comm));
-    return out || result != MPI_SUCCESS;
+    int code = redist_broadcast(search->comm, &out, sizeof out, 0);
+    return out || code != REDIST_OK;
 }
 
 /* Waits for what was only enqueued. */
@@ -85,7 +85,7 @@ static int time_round_trip(const struct search *search, const struct trial *tria
     struct fftnd__engine *engine = trial->engine;
     void *const *arrays = trial->arrays;
     int last = !search->request->options.in_place;
-    int begun = redist_check_mpi(redist_insist(MPI_Barrier(search->comm)));
+    int begun = redist_barrier(search->comm);
     double begin = MPI_Wtime();
     int forth = fftnd__engine_run(engine, REDIST_FORWARD, arrays[0], arrays[last]);
     int back = fftnd__engine_run(engine, REDIST_BACKWARD, arrays[last], arrays[0]);
@@ -94,8 +94,7 @@ static int time_round_trip(const struct search *search, const struct trial *tria
         back = back == REDIST_OK ? waited : back;
     }
     *seconds = MPI_Wtime() - begin;
-    int ended = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, search->comm)));
+    int ended = redist_all_reduce(search->comm, seconds, 1, MPI_DOUBLE, MPI_MAX);
     const int codes[] = {begun, forth, back, ended};
     int code = REDIST_OK;
     for (int i = 0; i < 4 && code == REDIST_OK; i++)
@@ -414,8 +413,7 @@ static int take_dictated(struct search *search, int *dictated) {
     MPI_Comm_rank(search->comm, &rank);
     if (rank == 0 && getenv("FFTND_CONFIGURATION") != NULL)
         snprintf(text, sizeof text, "%s", getenv("FFTND_CONFIGURATION"));
-    int code = redist_check_mpi(
-        redist_insist(MPI_Bcast(text, FFTND__CONFIGURATION_BYTES, MPI_CHAR, 0, search->comm)));
+    int code = redist_broadcast(search->comm, text, sizeof text, 0);
     *dictated = text[0] != '\0';
     if (code == REDIST_OK && *dictated &&
         !fftnd__configuration_scan(text, search->request, &search->best))

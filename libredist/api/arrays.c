@@ -5,6 +5,7 @@
 #include "api.h"
 
 #include <limits.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------- redist_alloc */
 
@@ -119,8 +120,7 @@ static int find_space(const struct redist__request *request, struct redist__prob
     const int unknown = REDIST_SPACE_AUTO;
     int vote[4] = {own, own != unknown ? -own : -redist__space_count(), code != REDIST_OK,
                    !redist__mpi_takes_cuda()};
-    int voted = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, vote, 4, MPI_INT, MPI_MAX, context->comm)));
+    int voted = redist_all_reduce(context->comm, vote, 4, MPI_INT, MPI_MAX);
     if (voted != REDIST_OK || vote[2])
         return redist_agree(context->comm, code == REDIST_OK ? voted : code);
     if (vote[0] != unknown && vote[0] != -vote[1])
@@ -165,8 +165,7 @@ static int find_reachable(const struct redist__request *request,
     if (code == REDIST_OK) {
         struct redist__memory_handle mine[HANDLES];
         export_arrays(request, problem, mine);
-        code = redist_check_mpi(redist_insist(MPI_Allgather(mine, sizeof mine, MPI_BYTE, handles,
-                                                            sizeof mine, MPI_BYTE, context->node)));
+        code = redist_all_gather(context->node, mine, sizeof mine, handles);
     }
     for (int i = 0; i < HANDLES * context->node_size && code == REDIST_OK; i++)
         if (i % HANDLES == LOCAL)
@@ -207,12 +206,13 @@ static void answer(const struct redist__request *request, const struct redist__p
 /* What the methods may assume on all ranks, who all take part whatever happens on one. */
 static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
     const struct redist__context *context = problem->context;
-    long long mine[ANSWERS] = {0}, agreed[ANSWERS] = {0};
+    long long mine[ANSWERS] = {0}, agreed[ANSWERS];
     answer(request, problem, mine);
     int code = find_reachable(request, problem, mine);
     mine[DONE] = code == REDIST_OK;
-    redist__note_mpi(&code, redist_insist(MPI_Allreduce(mine, agreed, ANSWERS, MPI_LONG_LONG,
-                                                        MPI_MIN, context->comm)));
+    memcpy(agreed, mine, sizeof agreed);
+    redist__keep_first(&code,
+                       redist_all_reduce(context->comm, agreed, ANSWERS, MPI_LONG_LONG, MPI_MIN));
     if (code != REDIST_OK || !agreed[DONE])
         return redist_agree(context->comm, code);
     if (!agreed[LOCAL])
@@ -249,6 +249,6 @@ void redist__close_mappings(const struct redist__problem *problem) {
     if (space == NULL)
         return;
     space->unmap(problem->mappings);
-    if (space->asynchronous && redist__peers_check(problem->context) == REDIST_OK)
-        (void)redist_insist(MPI_Barrier(problem->context->node));
+    if (space->asynchronous)
+        (void)redist_barrier(problem->context->node); /* which ends when a peer is gone */
 }

@@ -34,14 +34,12 @@ static int create_plan(struct group *group, int elements) {
 
 /* Of the slowest rank of all groups. */
 static int time_round(const struct group *group, double *seconds) {
-    int result = redist_insist(MPI_Barrier(group->all));
+    int begun = redist_barrier(group->all);
     double begin = MPI_Wtime();
     int code = group->size > 1 ? redist_plan_execute(group->plan, REDIST_FORWARD) : REDIST_OK;
     *seconds = group->size > 1 ? (MPI_Wtime() - begin) / (group->size - 1) : 0;
-    redist__note_mpi(&code, result);
-    result =
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, group->all));
-    redist__note_mpi(&code, result);
+    redist__keep_first(&code, begun);
+    redist__keep_first(&code, redist_all_reduce(group->all, seconds, 1, MPI_DOUBLE, MPI_MAX));
     *seconds = *seconds > shortest ? *seconds : shortest;
     return redist_agree(group->all, code);
 }
@@ -146,8 +144,7 @@ static int measure_link(struct group *group, redist_link *link) {
     double pair = 0;
     int *largest = &group->largest;
     *largest = group->size;
-    int code = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, largest, 1, MPI_INT, MPI_MAX, group->all)));
+    int code = redist_all_reduce(group->all, largest, 1, MPI_INT, MPI_MAX);
     *link = (redist_link){0, 0, 0};
     REDIST_TRY(redist_agree(group->all, code));
     if (*largest == 1)
@@ -174,8 +171,8 @@ static int measure_both(const struct redist__context *context, const redist_opti
             code = REDIST_OK; /* a method for nodes only */
     }
     model->ranks_per_node = context->node_size;
-    redist__note_mpi(&code, redist_insist(MPI_Allreduce(MPI_IN_PLACE, &model->ranks_per_node, 1,
-                                                        MPI_INT, MPI_MAX, context->comm)));
+    redist__keep_first(
+        &code, redist_all_reduce(context->comm, &model->ranks_per_node, 1, MPI_INT, MPI_MAX));
     return redist_agree(context->comm, code);
 }
 

@@ -215,9 +215,7 @@ static int check_boxes(const struct redist__request *request, const redist_index
 
 static int describe_boxes(const struct redist__request *request, const redist_box boxes[2],
                           redist_box all[], struct redist_plan *plan) {
-    REDIST_TRY(redist_check_mpi(
-        redist_insist(MPI_Allgather(boxes, 2 * sizeof *boxes, MPI_BYTE, all, 2 * sizeof *boxes,
-                                    MPI_BYTE, request->context->comm))));
+    REDIST_TRY(redist_all_gather(request->context->comm, boxes, 2 * sizeof *boxes, all));
     REDIST_TRY(redist__check_disjoint(request, "box_a", 0, all));
     REDIST_TRY(redist__check_disjoint(request, "box_b", 1, all));
     return redist__transfer_boxes(&plan->transfer, all);

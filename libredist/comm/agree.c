@@ -12,48 +12,20 @@ struct report {
     char message[REDIST__MESSAGE_BYTES];
 };
 
-_Static_assert(sizeof(struct report) <= REDIST__REPORT_BYTES, "there is room for a report");
-
-/* The lowest rank whose code is not OK, or the communicator's size. A reduction that fails is made once more,
- * since the peers are in it, and then says that this rank has failed. */
-static int first_failure(MPI_Comm comm, int *code, int *size, int *failed_rank) {
-    const struct redist__context *context = redist__context_find(comm);
-    int rank, result = MPI_ERR_OTHER;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, size);
-    if (context != NULL && redist__peers_known(context)) {
-        int failed = redist__find_lowest(context, *code == REDIST_OK ? *size : rank, failed_rank);
-        *code = *code == REDIST_OK ? failed : *code;
-        return failed;
-    }
-    for (int attempt = 0; attempt < 2 && result != MPI_SUCCESS; attempt++) {
-        int mine = *code == REDIST_OK ? *size : rank;
-        result = MPI_Allreduce(&mine, failed_rank, 1, MPI_INT, MPI_MIN, comm);
-        if (result != MPI_SUCCESS && *code == REDIST_OK)
-            *code = redist_check_mpi(result);
-    }
-    return result == MPI_SUCCESS ? REDIST_OK : *code;
-}
-
-/* The report of a rank, on all ranks. */
-static int spread_report(MPI_Comm comm, int root, struct report *report) {
-    const struct redist__context *context = redist__context_find(comm);
-    if (context != NULL && redist__peers_known(context))
-        return redist__report(context, root, report, sizeof *report);
-    return redist_check_mpi(redist_insist(MPI_Bcast(report, sizeof *report, MPI_BYTE, root, comm)));
-}
-
+/* The lowest rank that has failed reports to all; a rank that cannot hear of it has failed, too. */
 int redist_agree(MPI_Comm comm, int code) {
-    int size, failed_rank;
-    if (first_failure(comm, &code, &size, &failed_rank) != REDIST_OK)
-        return code;
-    if (failed_rank == size)
-        return REDIST_OK;
+    int rank, size, first;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
     struct report report = {.code = code};
     strncpy(report.message, redist_error_message(), sizeof report.message - 1);
-    int spread = spread_report(comm, failed_rank, &report);
-    if (spread != REDIST_OK)
-        return code != REDIST_OK ? code : spread;
+    int heard = redist_all_lowest(comm, code == REDIST_OK ? size : rank, &first);
+    if (heard == REDIST_OK && first == size)
+        return REDIST_OK;
+    if (heard == REDIST_OK)
+        heard = redist_broadcast(comm, &report, sizeof report, first);
+    if (heard != REDIST_OK && code == REDIST_OK)
+        return heard;
     redist_set_message(report.message);
     return report.code;
 }
@@ -79,11 +51,11 @@ int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nv
     long long root[MAX_VALUES] = {0};
     for (int i = 0; i < nvalues; i++)
         root[i] = values[i].value;
-    int result = redist_insist(MPI_Bcast(root, nvalues, MPI_LONG_LONG, 0, comm));
-    if (result == MPI_SUCCESS)
+    int heard = redist_broadcast(comm, root, (size_t)nvalues * sizeof root[0], 0);
+    if (heard == REDIST_OK)
         code = compare_values(function, code, nvalues, values, root);
     else if (code == REDIST_OK)
-        code = redist_check_mpi(result);
+        code = heard;
     return redist_agree(comm, code);
 }
 

@@ -23,8 +23,10 @@ int redist__mpi_is_running(void);
 /* Agrees whether all ranks have got memory; "no memory %s" if one has not. Collective. */
 int redist__agree_memory(MPI_Comm comm, const void *memory, const char *what);
 
-/* Keeps the first failure of several MPI calls in *code; returns the result. */
-int redist__note_mpi(int *code, int result);
+/* Keeps the first failure of several calls in *code. */
+static inline void redist__keep_first(int *code, int next) {
+    *code = *code == REDIST_OK ? next : *code;
+}
 
 /* ---------------------------------------------------------------- processes (process.c) */
 
@@ -34,7 +36,8 @@ struct redist__process {
     uint64_t space;  /* the namespace that the number belongs to */
     uint64_t number; /* of the process in that namespace */
     uint64_t start;  /* when it started, in ticks since the machine did */
-    int64_t notice;  /* the descriptor by which it gives notice to others, -1 = there is none */
+    int64_t notice;  /* the descriptor of the file with its count of give_ups, -1 = there is none */
+    uint64_t given_up; /* that count when the process described itself */
 };
 
 struct redist__process redist__process_self(void);
@@ -43,13 +46,16 @@ int redist__process_is_same(const struct redist__process *a, const struct redist
 /* A number that no process of this machine has given before, also where containers number theirs alike. */
 uint64_t redist__process_key(void);
 
-/* Nonzero if the process has ended, or is about to, or has given up the context with this number (0 = none); 0 also
- * where that cannot be seen from here. */
-int redist__process_is_gone(const struct redist__process *process, uint64_t context);
+/* Nonzero if the process has ended, or is about to; 0 also where that cannot be seen from here. */
+int redist__process_has_ended(const struct redist__process *process);
 
-/* Gives notice that this process takes no more part in what the ranks of a context do together: MPI refuses its calls.
- * Any thread. */
-void redist__process_give_up(uint64_t context);
+/* The same, or it has given up since it described itself. */
+int redist__process_is_gone(const struct redist__process *process);
+
+/* This process takes no more part in what it has begun together with others, whatever the communicator: MPI refuses
+ * its calls, or one of its peers is gone. Counted; contexts that are made later start anew. Any thread. */
+void redist__process_give_up(void);
+uint64_t redist__process_given_up(void);
 
 /* Whether more processes than there are cores may run on the cores of this one. Processes outside of the
  * communicator count too, as far as they can be seen. Collective on the communicator, whose ranks share a node. */
@@ -78,7 +84,8 @@ struct redist__context {
     int *node_ranks;             /* rank in node of each rank in comm, -1 elsewhere */
     int nnodes, *node_of;        /* nodes, numbered by their lowest ranks, and that of each rank */
     int *nodes_sorted;           /* the same, in ascending order */
-    struct redist__peers *peers; /* the processes of the node, by waiting.c */
+    struct redist__peers *peers; /* the processes of this machine, by peers.c */
+    struct redist__scratch *scratch; /* of collective operations */
     struct redist__kept *kept[REDIST__KEPT_ORDERS];
     int nblocks, next_block;       /* of tags that MPI allows; where the search for one begins */
     int taken_blocks;              /* how many are taken, */
@@ -92,9 +99,10 @@ struct redist__context {
 /* The context of a communicator, made at the first call; takes a reference. Collective. */
 int redist__context_get(MPI_Comm comm, struct redist__context **context);
 
-/* The context whose communicator this is, or that was made for it; NULL if there is none. Takes no
- * reference. Not collective. */
+/* The context whose communicator this is, or that was made for it; and the one whose node has this communicator; NULL if
+ * there is none. Take no reference. Not collective. */
 struct redist__context *redist__context_find(MPI_Comm comm);
+struct redist__context *redist__context_of_node(MPI_Comm node);
 
 /* Gives a reference back; the last one frees the communicators. Collective. */
 void redist__context_release(struct redist__context *context);
@@ -114,7 +122,7 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
 /* Tags of messages, in blocks. No two living plans of a context share any: a plan takes the first free block
  * behind the one taken last, so that messages of a plan that is gone meet no other for long; all ranks do so in
  * the same order. The first block is for what is no plan's. */
-enum { REDIST__TAGS = 16, REDIST__VOTE_TAG = 0, REDIST__REPORT_TAG, REDIST__GIVE_UP_TAG };
+enum { REDIST__TAGS = 16, REDIST__COLLECTIVE_TAG = 0, REDIST__GIVE_UP_TAG };
 
 /* The first tag of a block; -1 if all are taken. */
 int redist__tags_take(struct redist__context *context);
@@ -129,51 +137,89 @@ int redist__context_attach(MPI_Comm comm, struct redist__context *context);
 void redist__context_detach(MPI_Comm comm);
 int redist__context_attached(MPI_Comm comm, struct redist__context **context);
 
+/* The contexts that are alive, with a reference to each, which the caller gives back; NULL at the end, NULL without
+ * memory. */
+struct redist__context **redist__contexts_hold(void);
+
+/* ---------------------------------------------------------------- who is gone (peers.c) */
+
+/*
+ * A rank that is gone has ended, or has given up, since MPI refuses its calls or somebody else is gone. Whoever finds
+ * that out gives up too, in all that the process has begun with others, whatever the communicator: it returns an error,
+ * and who waits for it elsewhere would wait in vain. So the news spreads along all communicators, but for those that
+ * share no process with the ones concerned. On a node it is read from the processes, to others it is sent.
+ */
+
+/* Room for the processes of so many ranks, NULL if there is no memory. Finding those of the node's ranks, also if the node
+ * is cut afterwards, is a collective call of MPI; its result. They are watched when all ranks have found theirs. */
+struct redist__peers *redist__peers_allocate(int count);
+int redist__peers_find(struct redist__context *context);
+void redist__peers_watch(struct redist__context *context);
+
+/* Whether they are watched: from then on, on all ranks at the same time, collective operations end when one is gone. */
+int redist__peers_known(const struct redist__context *context);
+
+/* REDIST_ERR_PEER if it is known that one is gone; and the same after a look, if the last one was a while ago, or at
+ * once. A look takes some 10 us for each of them. */
+int redist__peers_check(const struct redist__context *context);
+int redist__peers_look(const struct redist__context *context);
+int redist__peers_look_now(const struct redist__context *context);
+
+/* A look by a thread that may not call MPI: it tells nobody. */
+int redist__peers_see(const struct redist__context *context);
+
+/* Takes a message that says that a rank is gone, if there is one. Returns the code of MPI. */
+int redist__peers_hear(const struct redist__context *context);
+
+/* This rank waits for its peers no more, nor they for it. */
+void redist__give_up(const struct redist__context *context);
+
+/* Receives what nobody has received, since some MPI libraries refuse to free a communicator with messages under way.
+ * Returns whether nothing is left. */
+int redist__peers_drain(MPI_Comm comm);
+
+/* The process of a rank of this machine; NULL = it is on another one. */
+const struct redist__process *redist__peers_process(const struct redist__context *context,
+                                                    int rank);
+
 /* ---------------------------------------------------------------- waiting for peers (waiting.c) */
 
 /* One pass of a loop that waits for peers, the poll-th: lets MPI make progress and other processes run. REDIST_OK,
- * REDIST_ERR_PEER if a process of the node is gone, or REDIST_ERR_MPI. */
+ * REDIST_ERR_PEER if a peer is gone, or REDIST_ERR_MPI. */
 int redist__pause(const struct redist__context *context, unsigned poll);
 
 /* The same in a thread that may not call MPI, beside others. */
 int redist__pause_beside(const struct redist__context *context, unsigned poll);
 
 /* redist__pause in a loop that has to wait for one rank of the node, since that one may use memory of this rank: only
- * its own end is an error; or, if it has not begun what it would use it for, that it has given up. */
-int redist__pause_for(const struct redist__context *context, int node_rank, int has_begun,
-                      unsigned poll);
+ * its own end is an error; or, if it has not begun what it would use it for (the counter is below the value), that it
+ * has given up. */
+int redist__pause_for(const struct redist__context *context, int rank,
+                      const _Atomic uint64_t *begun, uint64_t value, unsigned poll);
 
 /* Waits until a counter has reached `value`. Codes as above. */
 int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
                      const struct redist__context *context);
 
-/* The processes of a context's node, to see later whether they are still there. Room for so many, NULL if there
- * is no memory; finding them is collective on the node, whatever has failed. */
-struct redist__peers *redist__peers_allocate(int count);
-int redist__peers_find(struct redist__context *context);
-void redist__peers_free(struct redist__context *context);
+/* ---------------------------------------------------------------- collective operations (collective.c) */
 
-/* The lowest value of all ranks, and the bits that the values of all ranks have, by a reduction that ends when a peer
- * is gone. Collective; the ranks of a context use it from the same moment on, when redist__peers_known is nonzero. */
+/* What a message carries at most, in memory that MPI may keep when an operation is given up. */
+enum { REDIST__COLLECTIVE_BYTES = 2048 };
+
+struct redist__scratch {
+    _Alignas(16) char in[REDIST__COLLECTIVE_BYTES], out[REDIST__COLLECTIVE_BYTES];
+    int in_use; /* by MPI, for ever */
+};
+
+/* The lowest value of all ranks of the context, and the bits that the values of all ranks have. Collective; like the
+ * operations of redist_support.h they end when a peer is gone. */
 int redist__find_lowest(const struct redist__context *context, int value, int *lowest);
 int redist__find_common(const struct redist__context *context, int bits, int *common);
-int redist__peers_known(const struct redist__context *context);
 
-/* Nonzero if one of them is gone, or has given up: MPI's collective calls would wait for it. Looks, in some 10 us for
- * each of them. */
-int redist__peers_gone(const struct redist__context *context);
-
-/* REDIST_ERR_PEER if that is known. */
-int redist__peers_check(const struct redist__context *context);
-
-/* This rank waits for its peers no more, nor they for it: MPI refuses its calls, or a peer is gone. From now on all
- * that the ranks of the context do together fails. Peers learn of it while they wait, as of a process that is gone:
- * those on this node from the process, others by a message of one that MPI still serves. */
-void redist__give_up(const struct redist__context *context);
-
-/* Sends what one rank has to all others, in calls that end when a peer is gone. Collective. */
-int redist__report(const struct redist__context *context, int root, void *report, size_t bytes);
-enum { REDIST__REPORT_BYTES = sizeof(int) + REDIST__MESSAGE_BYTES };
+/* Sends some bytes to one rank of the context, and receives as many from another one. All ranks do so in an order in
+ * which each message meets its receiver. */
+int redist__send_receive(const struct redist__context *context, int to, const void *out, int from,
+                         void *in, size_t bytes);
 
 /* ---------------------------------------------------------------- failures of executions (agree.c) */
 

@@ -101,7 +101,9 @@ static void release(struct redist__context *context) {
     redist_release(context->node_of);
     redist_release(context->nodes_sorted);
     redist_release(context->taken);
-    redist__peers_free(context);
+    redist_release(context->peers);
+    if (context->scratch != NULL && !context->scratch->in_use)
+        redist_release(context->scratch);
     redist_release(context);
 }
 
@@ -116,8 +118,9 @@ struct redist__context *redist__context_allocate(MPI_Comm comm) {
     context->node_of = redist_calloc((size_t)size, sizeof *context->node_of);
     context->nodes_sorted = redist_calloc((size_t)size, sizeof *context->nodes_sorted);
     context->peers = redist__peers_allocate(size);
+    context->scratch = redist_calloc(1, sizeof *context->scratch);
     if (context->node_ranks == NULL || context->node_of == NULL || context->nodes_sorted == NULL ||
-        context->peers == NULL || !create_tags(context)) {
+        context->peers == NULL || context->scratch == NULL || !create_tags(context)) {
         release(context);
         return NULL;
     }
@@ -136,21 +139,44 @@ static int unlink_context(const struct redist__context *context) {
     return found;
 }
 
+static void free_comm(MPI_Comm *comm) {
+    if (*comm != MPI_COMM_NULL && redist__peers_drain(*comm))
+        MPI_Comm_free(comm);
+}
+
 static void destroy(struct redist__context *context) {
     if (!unlink_context(context))
         return;
     for (int order = 0; order < REDIST__KEPT_ORDERS; order++)
         free_kept(context, order);
-    if (context->node != MPI_COMM_NULL)
-        MPI_Comm_free(&context->node);
-    if (context->comm != MPI_COMM_NULL)
-        MPI_Comm_free(&context->comm);
+    free_comm(&context->node);
+    free_comm(&context->comm);
     release(context);
 }
 
 void redist__context_release(struct redist__context *context) {
     if (atomic_fetch_sub_explicit(&context->references, 1, memory_order_acq_rel) == 1)
         destroy(context);
+}
+
+struct redist__context **redist__contexts_hold(void) {
+    size_t count = 0;
+    pthread_mutex_lock(&lock);
+    for (struct redist__context *context = contexts; context != NULL; context = context->older)
+        count++;
+    struct redist__context **held = redist_calloc(count + 1, sizeof(struct redist__context *));
+    count = 0;
+    for (struct redist__context *context = contexts; context != NULL && held != NULL;
+         context = context->older) {
+        int references = atomic_load(&context->references);
+        while (references > 0 &&
+               !atomic_compare_exchange_weak(&context->references, &references, references + 1))
+            ;
+        if (references > 0) /* else a thread is about to free it */
+            held[count++] = context;
+    }
+    pthread_mutex_unlock(&lock);
+    return held;
 }
 
 static int is_listed(const struct redist__context *context) {
@@ -257,6 +283,15 @@ int redist__context_attached(MPI_Comm comm, struct redist__context **context) {
         *context = (*context)->older;
     pthread_mutex_unlock(&lock);
     return code;
+}
+
+struct redist__context *redist__context_of_node(MPI_Comm node) {
+    pthread_mutex_lock(&lock);
+    struct redist__context *context = contexts;
+    while (context != NULL && context->node != node)
+        context = context->older;
+    pthread_mutex_unlock(&lock);
+    return context;
 }
 
 struct redist__context *redist__context_find(MPI_Comm comm) {

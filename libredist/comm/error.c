@@ -80,12 +80,6 @@ int redist_check_mpi_in(const char *function, int result) {
     return redist_fail_in(function, REDIST_ERR_MPI, "MPI: %s", text);
 }
 
-int redist__note_mpi(int *code, int result) {
-    if (result != MPI_SUCCESS && *code == REDIST_OK)
-        *code = redist_check_mpi_in("libredist", result);
-    return result;
-}
-
 int redist_check_comm_in(const char *function, MPI_Comm comm) {
     if (!redist__mpi_is_running())
         return redist_fail_in(function, REDIST_ERR_STATE,

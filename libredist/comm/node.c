@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* REDIST_NODE_SIZE cuts a node into several, to try on one machine what happens between nodes. */
+/* REDIST_NODE_SIZE cuts a node into several, to try on one machine what happens between nodes: but for who is gone, which
+ * their processes show all the same. */
 static int cut_node(struct redist__context *context, int node_size) {
     MPI_Comm whole = context->node;
     int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */
@@ -48,6 +49,8 @@ static int split_node(struct redist__context *context) {
         MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &context->node));
     if (result != MPI_SUCCESS)
         context->node = MPI_COMM_NULL;
+    else
+        result = redist__peers_find(context);
     if (result == MPI_SUCCESS && node_size > 0)
         result = cut_node(context, node_size);
     return redist_check_mpi(result);
@@ -62,13 +65,11 @@ static int compare_nodes(const void *left, const void *right) {
  * in the collective calls all the same. */
 static int find_nodes(struct redist__context *context) {
     int leader = context->rank, code = REDIST_OK;
-    redist__note_mpi(&code, redist_insist(MPI_Allreduce(MPI_IN_PLACE, &leader, 1, MPI_INT, MPI_MIN,
-                                                        context->node)));
-    redist__note_mpi(&code,
-                     redist_insist(MPI_Allgather(&context->node_rank, 1, MPI_INT,
-                                                 context->node_ranks, 1, MPI_INT, context->comm)));
-    redist__note_mpi(&code, redist_insist(MPI_Allgather(&leader, 1, MPI_INT, context->node_of, 1,
-                                                        MPI_INT, context->comm)));
+    redist__keep_first(&code, redist_all_lowest(context->node, leader, &leader));
+    redist__keep_first(&code, redist_all_gather(context->comm, &context->node_rank, sizeof(int),
+                                                context->node_ranks));
+    redist__keep_first(&code,
+                       redist_all_gather(context->comm, &leader, sizeof leader, context->node_of));
     for (int rank = 0; rank < context->size && code == REDIST_OK; rank++) {
         int first = context->node_of[rank];
         context->node_of[rank] = first == rank ? context->nnodes++ : context->node_of[first];
@@ -111,13 +112,11 @@ static int connect_context(MPI_Comm comm, struct redist__context *context) {
     MPI_Comm_set_errhandler(context->node, MPI_ERRORS_RETURN);
     MPI_Comm_rank(context->node, &context->node_rank);
     MPI_Comm_size(context->node, &context->node_size);
-    int nodes = find_nodes(context), number = number_context(context);
+    REDIST_TRY(redist_agree(comm, number_context(context)));
+    redist__peers_watch(context);
+    int nodes = find_nodes(context);
     int cores = redist__cores_count(context->node, &context->crowded);
-    int peers = redist__peers_find(context);
-    REDIST_TRY(nodes);
-    REDIST_TRY(number);
-    REDIST_TRY(cores);
-    return peers;
+    return nodes != REDIST_OK ? nodes : cores;
 }
 
 /* The user's communicator refers to the context from then on. */

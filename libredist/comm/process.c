@@ -46,57 +46,49 @@ static int read_own_stat(char *state, unsigned long long *start) {
     return read_stat(file, state, start) || read_stat("/proc/self/stat", state, start);
 }
 
-/* ---------------------------------------------------------------- notices */
+/* ---------------------------------------------------------------- giving up */
 
-/* A page of this process that the others of its user find among its open files for as long as it lives, and read
- * when they have waited for a while: nothing of it is left behind, whichever way the process ends. */
-enum { NOTICES = 512 };
-static const char notice_name[] = "redist-given-up";
+/* How often this process has given up, in a file that the other processes of its user find among its open files for as
+ * long as it lives, and read when they have waited for a while: nothing of it is left behind, whichever way the process
+ * ends. Without such a file only messages tell. */
+static const char file_name[] = "redist-given-up";
+static _Atomic uint64_t own_count;
+static int own_descriptor = -1;
 
-struct notices {
-    _Atomic uint64_t count, contexts[NOTICES];
-};
-
-static struct notices *notices;
-static int notices_descriptor = -1;
-
-static void create_notices(void) {
-    int descriptor = memfd_create(notice_name, MFD_CLOEXEC);
-    if (descriptor < 0)
-        return;
-    void *page = MAP_FAILED;
-    if (ftruncate(descriptor, sizeof *notices) == 0)
-        page = mmap(NULL, sizeof *notices, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (page == MAP_FAILED) {
-        close(descriptor);
-        return;
+static void create_file(void) {
+    const uint64_t none = 0;
+    own_descriptor = memfd_create(file_name, MFD_CLOEXEC);
+    if (own_descriptor >= 0 && pwrite(own_descriptor, &none, sizeof none, 0) != sizeof none) {
+        close(own_descriptor);
+        own_descriptor = -1;
     }
-    notices = page;
-    notices_descriptor = descriptor;
 }
 
-/* The oldest are forgotten where there is no more room. */
-void redist__process_give_up(uint64_t context) {
-    if (notices != NULL)
-        atomic_store(&notices->contexts[atomic_fetch_add(&notices->count, 1) % NOTICES], context);
+uint64_t redist__process_given_up(void) {
+    return atomic_load(&own_count);
+}
+
+void redist__process_give_up(void) {
+    uint64_t count = atomic_fetch_add(&own_count, 1) + 1;
+    ssize_t written = pwrite(own_descriptor, &count, sizeof count, 0);
+    (void)written; /* messages tell, too */
 }
 
 /* The file may be another one, if the program has closed what is not its own. */
-static int has_given_up(const struct redist__process *process, uint64_t context) {
+static uint64_t read_given_up(const struct redist__process *process) {
     char file[64], target[64] = "";
-    struct notices theirs = {0};
+    uint64_t count = 0;
     snprintf(file, sizeof file, "/proc/%llu/fd/%lld", (unsigned long long)process->number,
              (long long)process->notice);
-    if (context == 0 || process->notice < 0 || readlink(file, target, sizeof target - 1) < 0 ||
-        strstr(target, notice_name) == NULL)
+    if (process->notice < 0 || readlink(file, target, sizeof target - 1) < 0 ||
+        strstr(target, file_name) == NULL)
         return 0;
-    int descriptor = open(file, O_RDONLY | O_CLOEXEC), found = 0;
-    ssize_t bytes = descriptor >= 0 ? read(descriptor, &theirs, sizeof theirs) : 0;
-    for (int i = 0; i < NOTICES && bytes == sizeof theirs; i++)
-        found |= theirs.contexts[i] == context;
+    int descriptor = open(file, O_RDONLY | O_CLOEXEC);
+    if (descriptor >= 0 && read(descriptor, &count, sizeof count) != sizeof count)
+        count = 0;
     if (descriptor >= 0)
         close(descriptor);
-    return found;
+    return count;
 }
 
 /* ---------------------------------------------------------------- processes */
@@ -107,8 +99,9 @@ struct redist__process redist__process_self(void) {
     unsigned long long start = 0;
     if (!read_own_stat(&state, &start))
         start = 0;
-    pthread_once(&once, create_notices);
-    return (struct redist__process){find_space(), (uint64_t)getpid(), start, notices_descriptor};
+    pthread_once(&once, create_file);
+    return (struct redist__process){find_space(), (uint64_t)getpid(), start, own_descriptor,
+                                    redist__process_given_up()};
 }
 
 int redist__process_is_same(const struct redist__process *a, const struct redist__process *b) {
@@ -122,18 +115,26 @@ uint64_t redist__process_key(void) {
     return process << 32 | (atomic_fetch_add(&counter, 1) + 1);
 }
 
-int redist__process_is_gone(const struct redist__process *process, uint64_t context) {
+static int can_be_seen(const struct redist__process *process) {
+    return process->space != 0 && process->number != 0 && process->space == find_space();
+}
+
+int redist__process_has_ended(const struct redist__process *process) {
     char file[64], state = ' ';
     unsigned long long start = 0;
-    if (process->space == 0 || process->number == 0 || process->space != find_space())
+    if (!can_be_seen(process))
         return 0;
     if (kill((pid_t)process->number, 0) != 0 && errno == ESRCH)
         return 1;
     snprintf(file, sizeof file, "/proc/%llu/stat", (unsigned long long)process->number);
     if (!read_stat(file, &state, &start))
         return 0;
-    return state == 'Z' || state == 'X' || (process->start != 0 && start != process->start) ||
-           has_given_up(process, context);
+    return state == 'Z' || state == 'X' || (process->start != 0 && start != process->start);
+}
+
+int redist__process_is_gone(const struct redist__process *process) {
+    return redist__process_has_ended(process) ||
+           (can_be_seen(process) && read_given_up(process) > process->given_up);
 }
 
 /* ---------------------------------------------------------------- cores */
@@ -217,8 +218,7 @@ int redist__cores_count(MPI_Comm node, int *crowded) {
                                                                "ranks",
                                                                size));
     if (code == REDIST_OK)
-        code = redist_check_mpi(redist_insist(
-            MPI_Allgather(&mine, sizeof mine, MPI_BYTE, masks, sizeof mine, MPI_BYTE, node)));
+        code = redist_all_gather(node, &mine, sizeof mine, masks);
     if (code == REDIST_OK)
         *crowded = is_crowded(size, masks, &mine);
     redist_release(masks);

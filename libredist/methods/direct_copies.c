@@ -161,6 +161,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
             ? redist__space_host.export_memory(state->stage, 1)
             : state->problem->space->export_memory(shared_array(state), 1);
     redist__flags_publish_ready(&state->flags, &array);
+    redist__note(state->problem, redist__peers_check(state->problem->context));
 }
 
 void redist__direct_wait_stream(const struct redist__direct *state) {

@@ -133,8 +133,8 @@ static int find_messages(struct state *state, uint64_t sums[], uint64_t all_sums
     int n = 2 * state->nnodes, first = state->first[state->own], code = REDIST_OK;
     sum_by_node(state, 0, sums);
     sum_by_node(state, 1, sums + state->nnodes);
-    redist__note_mpi(&code, redist_insist(MPI_Allgather(sums, n, MPI_UINT64_T, all_sums, n,
-                                                        MPI_UINT64_T, context->node)));
+    redist__keep_first(&code,
+                       redist_all_gather(context->node, sums, (size_t)n * sizeof *sums, all_sums));
     for (int i = 0; i < context->node_size; i++)
         add_rank(state, state->members[first + i],
                  all_sums + context->node_ranks[state->members[first + i]] * n);
@@ -146,8 +146,8 @@ static int find_messages(struct state *state, uint64_t sums[], uint64_t all_sums
                 at += side[direction].parts[state->members[i]].elements;
             }
         }
-    redist__note_mpi(&code, redist_insist(MPI_Alltoall(positions, 2, MPI_UINT64_T, state->positions,
-                                                       2, MPI_UINT64_T, context->comm)));
+    redist__keep_first(
+        &code, redist_all_to_all(context->comm, positions, sizeof *positions, state->positions));
     return code;
 }
 

@@ -104,15 +104,14 @@ static void find_stage_sizes(const struct redist__kway_shape *shape,
                              const struct redist__stage *stage, uint64_t before[], uint64_t after[],
                              uint64_t scratch[], int *code) {
     const struct redist__context *context = context_of(shape);
-    int size = context->size, tag = shape->problem->tag;
+    int size = context->size;
     memcpy(after, before, (size_t)size * sizeof *after);
     for (int digit = 1; digit <= redist__kway_most(stage); digit++) {
         int count = copy_sizes(stage, digit, size, 1, before, scratch);
         int to = neighbour(stage, context->rank, digit);
         int from = neighbour(stage, context->rank, -digit);
-        redist__note_mpi(code, redist_insist(MPI_Sendrecv(scratch, count, MPI_UINT64_T, to, tag,
-                                                          scratch + size, count, MPI_UINT64_T, from,
-                                                          tag, context->comm, MPI_STATUS_IGNORE)));
+        redist__keep_first(code, redist__send_receive(context, to, scratch, from, scratch + size,
+                                                      (size_t)count * sizeof *scratch));
         copy_sizes(stage, digit, size, 0, after, scratch + size);
     }
 }

@@ -93,7 +93,7 @@ static int connect_comm(const struct redist__problem *problem, ncclComm_t *comm)
     int code = REDIST_OK;
     if (context->rank == 0)
         code = check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
-    redist__note_mpi(&code, redist_insist(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context->comm)));
+    redist__keep_first(&code, redist_broadcast(context->comm, &id, sizeof id, 0));
     REDIST_TRY(redist_agree(context->comm, code));
     code = check_nccl(ncclCommInitRank(comm, context->size, id, context->rank), "ncclCommInitRank");
     code = redist_agree(context->comm, code);
@@ -410,7 +410,7 @@ static void wait_streams(struct state *state) {
     redist__note(state->problem, code);
     if (code == REDIST_OK)
         return;
-    if (redist__peers_gone(state->problem->context) ||
+    if (redist__peers_look_now(state->problem->context) != REDIST_OK ||
         ncclCommGetAsyncError(state->comm, &result) != ncclSuccess || result != ncclSuccess)
         give_up(state);
     state->problem->space->drain();

@@ -309,9 +309,7 @@ int redist__check_devices(const struct redist__problem *problem, const char *met
     unsigned long long *devices = redist_calloc((size_t)context->size, sizeof *devices);
     int code = redist__agree_memory(context->comm, devices, "for the devices of all ranks");
     if (code == REDIST_OK) {
-        redist__note_mpi(&code,
-                         redist_insist(MPI_Allgather(&device, 1, MPI_UNSIGNED_LONG_LONG, devices, 1,
-                                                     MPI_UNSIGNED_LONG_LONG, context->comm)));
+        code = redist_all_gather(context->comm, &device, sizeof device, devices);
         code = redist_agree(context->comm,
                             code == REDIST_OK ? compare_devices(context, method, devices) : code);
     }

@@ -36,7 +36,7 @@ static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
-    if (problem->space->signalling == NULL)
+    if (redist__signalling_of(problem->space) == NULL)
         return redist__fail(REDIST_ERR_METHOD, "method signals is not for %s memory",
                             problem->space->name);
     REDIST_TRY(redist__check_one_node(problem, "signals"));
@@ -84,7 +84,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method signals");
     size_t size = (size_t)problem->context->size;
     state->problem = problem;
-    state->signalling = problem->space->signalling;
+    state->signalling = redist__signalling_of(problem->space);
     state->by_kernel = candidate->variant == BY_KERNEL;
     state->block_bytes = sizeof(struct redist__signal_block) +
                          size * (sizeof(struct redist__signal_words) + sizeof(void *) + 2);
@@ -129,9 +129,7 @@ static int tell_all(struct redist__signalled *state, struct place places[],
     const struct place mine = describe_place(state);
     REDIST_TRY(redist_agree(comm, state->signalling->find_device(&device)));
     REDIST_TRY(redist__check_devices(problem, "signals", device));
-    REDIST_TRY(redist_agree(
-        comm, redist_check_mpi(redist_insist(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, places,
-                                                           sizeof mine, MPI_BYTE, comm)))));
+    REDIST_TRY(redist_agree(comm, redist_all_gather(comm, &mine, sizeof mine, places)));
     for (int i = 0; i < 2 * problem->context->size; i++)
         own[i / 2].of[i % 2] = redist__remote_describe(problem, i % 2, i / 2);
     return redist__remotes_exchange(problem, own, state->remotes);

@@ -3,7 +3,7 @@
 #ifndef REDIST__METHOD_SIGNALS_H
 #define REDIST__METHOD_SIGNALS_H
 
-#include "../runtime/signalling.h"
+#include "../sync/signalling.h"
 #include "tiles.h"
 
 /* One direction: what goes to each peer. */

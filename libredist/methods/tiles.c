@@ -18,9 +18,8 @@ struct redist__remote redist__remote_describe(const struct redist__problem *prob
 
 int redist__remotes_exchange(const struct redist__problem *problem,
                              const struct redist__remotes own[], struct redist__remotes theirs[]) {
-    int result = redist_insist(MPI_Alltoall(own, sizeof *own, MPI_BYTE, theirs, sizeof *theirs,
-                                            MPI_BYTE, problem->context->comm));
-    return redist_agree(problem->context->comm, redist_check_mpi(result));
+    MPI_Comm comm = problem->context->comm;
+    return redist_agree(comm, redist_all_to_all(comm, own, sizeof *own, theirs));
 }
 
 int redist__check_one_node(const struct redist__problem *problem, const char *method) {

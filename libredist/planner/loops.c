@@ -30,9 +30,8 @@ struct contest {
 
 /* A time is that of the slowest rank. */
 static void agree_on_times(struct contest *contest, int n, double seconds[]) {
-    int result =
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, seconds, n, MPI_DOUBLE, MPI_MAX, contest->node));
-    contest->code = contest->code == REDIST_OK ? redist_check_mpi(result) : contest->code;
+    redist__keep_first(&contest->code,
+                       redist_all_reduce(contest->node, seconds, n, MPI_DOUBLE, MPI_MAX));
 }
 
 /* Times the candidates from `first` to `last` - 1, interleaved, and keeps the best. */
@@ -126,8 +125,7 @@ static size_t arena_bytes(void) {
 static void agree_on_sizes(struct contest *contest, int created) {
     const redist_caches *caches = redist_find_caches();
     unsigned long long sizes[] = {caches->second, caches->last, created ? contest->arena.bytes : 0};
-    contest->code = redist_check_mpi(redist_insist(
-        MPI_Allreduce(MPI_IN_PLACE, sizes, 3, MPI_UNSIGNED_LONG_LONG, MPI_MIN, contest->node)));
+    contest->code = redist_all_reduce(contest->node, sizes, 3, MPI_UNSIGNED_LONG_LONG, MPI_MIN);
     contest->second = sizes[0];
     contest->last = sizes[1];
     contest->largest = sizes[2];
@@ -221,8 +219,7 @@ static int find(const struct redist__context *context, const char *file,
         code = code == REDIST_OK ? looked : code;
         *found &= code == REDIST_OK && scan_case(text, table, (enum redist__copy_case)i);
     }
-    redist__note_mpi(&code, redist_insist(MPI_Allreduce(MPI_IN_PLACE, found, 1, MPI_INT, MPI_MIN,
-                                                        context->node)));
+    redist__keep_first(&code, redist_all_reduce(context->node, found, 1, MPI_INT, MPI_MIN));
     return code;
 }
 
@@ -268,15 +265,13 @@ int redist__loops_choose(struct redist__context *context, const redist_options *
     int matter = redist__loops_matter(largest_bytes), code = REDIST_OK;
     int known = !matter || redist__copy_is_set();
     if (matter)
-        code = redist_check_mpi(
-            redist_insist(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, context->node)));
+        code = redist_all_lowest(context->node, known, &known);
     if (code == REDIST_OK && !known)
         code = find_or_measure(context, options);
     unsigned long long bytes = redist__copy_table()->nontemporal_bytes;
-    int result = redist_insist(
-        MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, context->comm));
+    redist__keep_first(
+        &code, redist_all_reduce(context->comm, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX));
     *nontemporal_bytes = bytes;
-    code = code == REDIST_OK ? redist_check_mpi(result) : code;
     return redist_agree(context->comm, code);
 }
 

@@ -105,8 +105,7 @@ static int collect(struct contest *contest) {
         refused[i] = code != REDIST_OK;
         reason = refused[i] ? code : reason;
     }
-    REDIST_TRY(redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm))));
+    REDIST_TRY(redist_all_reduce(contest->comm, refused, n, MPI_INT, MPI_MAX));
     for (int i = 0; i < n; i++)
         if (!refused[i])
             contest->candidates[contest->count++] =
@@ -211,7 +210,7 @@ static void enqueue(const struct contest *contest, struct redist__transport *tra
 static int time_round(struct contest *contest, struct trial *trial, steps seconds) {
     struct redist__failure *failure = &trial->failure;
     struct redist__transport *transport = &trial->transport;
-    int begun = redist_check_mpi(redist_insist(MPI_Barrier(contest->comm)));
+    int begun = redist_barrier(contest->comm);
     double begin = MPI_Wtime();
     if (contest->problem->tiles != REDIST_WHOLE)
         execute_tile(contest, transport);
@@ -224,9 +223,8 @@ static int time_round(struct contest *contest, struct trial *trial, steps second
     if (has_one_step(contest))
         seconds[0] = MPI_Wtime() - begin;
     redist__failure_note(failure, begun);
-    redist__failure_note(failure, redist_check_mpi(redist_insist(
-                                      MPI_Allreduce(MPI_IN_PLACE, seconds, REDIST_TURN_STEPS,
-                                                    MPI_DOUBLE, MPI_MAX, contest->comm))));
+    redist__failure_note(
+        failure, redist_all_reduce(contest->comm, seconds, REDIST_TURN_STEPS, MPI_DOUBLE, MPI_MAX));
     return redist_agree(contest->comm, redist__failure_report(failure));
 }
 
@@ -299,8 +297,8 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
 
 static int out_of_time(const struct contest *contest) {
     int out = MPI_Wtime() - contest->begin > (1 - turns_share) * contest->budget;
-    int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
-    return out || result != MPI_SUCCESS;
+    int code = redist_broadcast(contest->comm, &out, sizeof out, 0);
+    return out || code != REDIST_OK;
 }
 
 /* A first round for all, then more for those that still have a chance, while time is left. */
@@ -428,8 +426,7 @@ static int choose_measured(struct contest *contest, int *measured) {
     int winner = -1;
     contest->budget = seconds > 0 ? seconds : default_seconds;
     contest->begin = MPI_Wtime();
-    int code = redist_check_mpi(
-        redist_insist(MPI_Bcast(&contest->budget, 1, MPI_DOUBLE, 0, contest->comm)));
+    int code = redist_broadcast(contest->comm, &contest->budget, sizeof contest->budget, 0);
     if (redist_agree(contest->comm, code) == REDIST_OK && allocate_scratch(contest) == REDIST_OK) {
         compete(contest);
         winner = find_winner(contest);
@@ -458,8 +455,7 @@ static int describe(const struct contest *contest, size_t bytes, char key[]) {
     const struct redist__problem *problem = contest->problem;
     const struct redist__transfer *transfer = problem->transfer;
     uint64_t hash = redist__transfer_hash(transfer);
-    int result =
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, &hash, 1, MPI_UINT64_T, MPI_SUM, contest->comm));
+    int code = redist_all_reduce(contest->comm, &hash, 1, MPI_UINT64_T, MPI_SUM);
     const char *request = contest->options->method;
     snprintf(key, bytes, "%s/%s%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/tiles=%d/%016llx",
              request != NULL ? request : "auto", problem->space->name,
@@ -468,7 +464,7 @@ static int describe(const struct contest *contest, size_t bytes, char key[]) {
                                      : "",
              problem->context->size, problem->context->node_size, transfer->item, transfer->ndims,
              problem->mapped[0], problem->mapped[1], (int)problem->tiles, (unsigned long long)hash);
-    return redist_check_mpi(result);
+    return code;
 }
 
 static int choose(struct contest *contest, int *winner) {

@@ -36,8 +36,7 @@ static int find_bytes(const redist_turns *turns, size_t *bytes) {
     size_t share = caches->last_whole / (size_t)(known == REDIST_OK ? node_size : 1);
     share = share > caches->last ? share : caches->last;
     long long most[2] = {(long long)turns->array_bytes, -(long long)share};
-    int reduced = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG_LONG, MPI_MAX, turns->comm)));
+    int reduced = redist_all_reduce(turns->comm, most, 2, MPI_LONG_LONG, MPI_MAX);
     size_t arrays = (size_t)most[0], least_share = (size_t)-most[1];
     size_t others = arrays < least_share / OTHER_ARRAYS ? OTHER_ARRAYS * arrays : least_share;
     *bytes = arrays <= least_share && !turns->on_device ? others : 0;
@@ -47,8 +46,8 @@ static int find_bytes(const redist_turns *turns, size_t *bytes) {
 /* Whether `seconds` more were too many, by rank 0's clock. */
 static int is_late(const struct rounds *rounds, double seconds) {
     int late = MPI_Wtime() - rounds->begin + seconds > rounds->seconds;
-    int result = redist_insist(MPI_Bcast(&late, 1, MPI_INT, 0, rounds->turns->comm));
-    return late || result != MPI_SUCCESS;
+    int code = redist_broadcast(rounds->turns->comm, &late, sizeof late, 0);
+    return late || code != REDIST_OK;
 }
 
 /* The times count from the first turn on: the run that touches pages is none. */

@@ -285,7 +285,7 @@ int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t 
         read_file(file, own, found.name);
     if (rank == 0 && file != NULL && is_warned(redist_hash_text(file), 0))
         found.warned = redist_hash_text(file);
-    int code = redist_check_mpi(redist_insist(MPI_Bcast(&found, sizeof found, MPI_BYTE, 0, comm)));
+    int code = redist_broadcast(comm, &found, sizeof found, 0);
     if (code == REDIST_OK && found.warned != 0)
         is_warned(found.warned, 1);
     snprintf(name, bytes, "%s", code == REDIST_OK ? found.name : "");

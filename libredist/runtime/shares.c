@@ -178,7 +178,7 @@ static int lies_there(const struct redist__import *import,
 /* This process's own copy of a descriptor of the owner's; -1 if there is none, or the system does not give it. */
 static int fetch_descriptor(const struct redist__memory_handle *handle) {
     if (handle->descriptor < 0 || handle->owner.space != this_process()->space ||
-        redist__process_is_gone(&handle->owner, 0))
+        redist__process_has_ended(&handle->owner))
         return -1;
     int owner = (int)syscall(SYS_pidfd_open, (pid_t)handle->owner.number, 0);
     int descriptor = owner >= 0 ? (int)syscall(SYS_pidfd_getfd, owner, handle->descriptor, 0) : -1;
@@ -313,7 +313,8 @@ static int close_at_peers(const struct redist__context *context, const struct ex
         return 0;
     for (int rank = 0; rank < context->node_size; rank++) {
         struct redist__memory_handle handle = {.key = export->handle.key, .owner = *this_process()};
-        (void)redist_insist(MPI_Bcast(&handle, sizeof handle, MPI_BYTE, rank, context->node));
+        if (redist_broadcast(context->node, &handle, sizeof handle, rank) != REDIST_OK)
+            return 0;
         if (rank != context->node_rank && handle.key != 0)
             redist__import_close(&importer, redist__import_is_of, &handle);
     }

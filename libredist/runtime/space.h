@@ -43,7 +43,6 @@ struct redist__batch {
 };
 
 extern const struct redist__space redist__space_host, redist__space_cuda;
-extern const struct redist__signalling redist__signalling_cuda;
 
 /* How many values enum redist_space has. */
 int redist__space_count(void);

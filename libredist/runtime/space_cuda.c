@@ -493,7 +493,6 @@ const struct redist__space redist__space_cuda = {
     .batch_open = batch_open,
     .batch_run = batch_run,
     .batch_close = batch_close,
-    .signalling = &redist__signalling_cuda,
     .stream_can_keep = stream_can_keep,
     .graph_begin = graph_begin,
     .graph_end = graph_end,

@@ -149,11 +149,11 @@ static void free_file(struct segment *segment) {
  * for this one. */
 static int agree_on_key(struct segment *segment) {
     uint64_t key = redist__process_key();
-    int result = redist_insist(MPI_Bcast(&key, 1, MPI_UINT64_T, 0, segment->context->node));
+    int code = redist_broadcast(segment->context->node, &key, sizeof key, 0);
     segment->key = key;
-    if (result == MPI_SUCCESS && is_known(key))
-        return redist_fail(REDIST_ERR_MEMORY, "another array has the key of this one");
-    return redist_check_mpi(result);
+    if (code == REDIST_OK && is_known(key))
+        code = redist_fail(REDIST_ERR_MEMORY, "another array has the key of this one");
+    return code;
 }
 
 /* All ranks take part whatever failed. */
@@ -161,8 +161,8 @@ static int agree_on_parts(struct segment *segment) {
     const struct redist__context *context = segment->context;
     uint64_t mine = segment->bytes;
     int code = agree_on_key(segment);
-    redist__note_mpi(&code, redist_insist(MPI_Allgather(&mine, 1, MPI_UINT64_T, segment->begins + 1,
-                                                        1, MPI_UINT64_T, context->node)));
+    redist__keep_first(&code,
+                       redist_all_gather(context->node, &mine, sizeof mine, segment->begins + 1));
     for (int rank = 0; rank < context->node_size; rank++)
         segment->begins[rank + 1] += segment->begins[rank];
     return code;
@@ -270,7 +270,7 @@ static int allocate_memory(struct segment *segment) {
 static void free_memory(struct segment *segment) {
     if (segment->file == NULL)
         free(segment->base);
-    else if (!redist__peers_gone(segment->context))
+    else if (redist__peers_look_now(segment->context) == REDIST_OK)
         free_file(segment);
 }
 

@@ -122,7 +122,7 @@ void redist__flags_publish_ready(const struct redist__flags *flags,
                                  const struct redist__memory_handle *array) {
     struct redist__flag_block *mine = own_block(flags);
     mine->array = *array;
-    atomic_store_explicit(&mine->ready, flags->number, memory_order_release);
+    atomic_store(&mine->ready, flags->number);
 }
 
 /* The word of a failure: which execution, and its code. */
@@ -150,8 +150,7 @@ void redist__flags_wait_done(const struct redist__flags *flags, int peer, uint64
          poll++) {
         if (progress != NULL)
             progress(data);
-        int has_begun = atomic_load_explicit(&block->ready, memory_order_relaxed) >= number;
-        code = redist__pause_for(context, context->node_ranks[peer], has_begun, poll);
+        code = redist__pause_for(context, peer, &block->ready, number, poll);
     }
     redist__failure_note(failure, code);
     uint64_t failed = atomic_load_explicit(&block->failed, memory_order_relaxed);

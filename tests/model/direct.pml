@@ -14,7 +14,8 @@
  *   - a failure on one rank is an error on every rank, in that execution or in the next one;
  *   - partitions of a destination that a rank publishes as complete are complete;
  *   - with steps, none of them begun early, a rank serves no peer that another rank still serves;
- *   - all ranks return, also if one of them has failed, or its process has ended, at any time.
+ *   - all ranks return, also if one of them has failed, its process has ended, or it has given up what it does with
+ *     others (in another communicator, by another thread) and does not come any more, at any time.
  *
  * Chosen on the command line of spin:
  *   RANKS       2 to 4
@@ -22,6 +23,7 @@
  *   PACED       with PUSH and PULL: 0 = all peers at once, 1 = steps, 2 = steps, the next one begun early
  *   PATTERN     ALL: every rank sends to every other; CHAIN: each to the next one only
  *   FAILS, DIES 1: an action of one rank may fail, the process of one rank may end
+ *   LEAVES      1: one rank may give up; so does whoever finds that out, or that a process has ended
  *   BREAK       a mistake that must be found: see the list below
  */
 #define PUSH 1
@@ -44,6 +46,9 @@
 #define WRONG_SERVER 10       /* begins a step without looking at the rank that served the peer before */
 #define ANY_GONE 11           /* waits no longer for a peer when the process of another one has ended */
 #define NO_GONE 12            /* does not notice that a process has ended */
+#define NO_GIVEN_UP 13        /* does not notice that a rank has given up */
+#define NO_SECOND_LOOK 14     /* does not look whether it has given up after it has announced its array */
+#define GONE_IN_IT 15         /* does not wait for a rank that has given up but is in this execution */
 
 #ifndef EXECUTIONS
 #define EXECUTIONS 2
@@ -66,6 +71,9 @@
 #ifndef DIES
 #define DIES 0
 #endif
+#ifndef LEAVES
+#define LEAVES 0
+#endif
 #ifndef BREAK
 #define BREAK NOTHING
 #endif
@@ -87,6 +95,7 @@ byte inside[RANKS];   /* the execution that a rank is in; 0 = its user has the a
 byte senders[RANKS];  /* copies into a rank's array that are under way */
 byte broken;          /* the execution in which a step failed */
 bool injected, gone[RANKS], has_died;
+bool gave_up[RANKS], has_left;
 #if MODE == PUT
 byte got[RANKS * RANKS * PARTITIONS]; /* by receiver, sender, partition: the last execution, and how many tiles */
 #define HAS_ALL(to, from) (PATTERN == CHAIN && (to) != (from) + 1 || HAS_PARTITIONS(to, from, PARTITIONS))
@@ -117,17 +126,22 @@ byte got[RANKS * RANKS]; /* by receiver and sender: the execution that its data 
 #define DELIVERED(peer) HAS_PARTITIONS(peer, me, finished)
 #define ARRIVED(peer) (flag_partitions[peer] >= WORD(n, PARTITIONS))
 
-#if DIES && BREAK != NO_GONE
-#define SOMEBODY_GONE (has_died)
-#if BREAK == ANY_GONE
-#define IS_GONE(peer) (has_died)
+#if DIES && BREAK == ANY_GONE
+#define HAS_ENDED(peer) (has_died)
+#elif DIES && BREAK != NO_GONE
+#define HAS_ENDED(peer) (gone[peer])
 #else
-#define IS_GONE(peer) (gone[peer])
+#define HAS_ENDED(peer) (false)
 #endif
+#if LEAVES && BREAK == GONE_IN_IT
+#define WILL_NOT_COME(peer, number) (gave_up[peer])
+#elif LEAVES && BREAK != NO_GIVEN_UP
+#define WILL_NOT_COME(peer, number) (gave_up[peer] && flag_ready[peer] < (number))
 #else
-#define SOMEBODY_GONE (false)
-#define IS_GONE(peer) (false)
+#define WILL_NOT_COME(peer, number) (false)
 #endif
+#define IS_GONE(peer, number) (HAS_ENDED(peer) || WILL_NOT_COME(peer, number))
+#define SOMEBODY_GONE (DIES && BREAK != NO_GONE && has_died || LEAVES && BREAK != NO_GIVEN_UP && has_left)
 
 /* How many steps may be begun before this one may */
 #if MODE == PUT
@@ -163,6 +177,26 @@ inline may_die() {
     fi;
 }
 
+/* One rank may give up at any time, once. */
+#define MAY_LEAVE (LEAVES && !has_left)
+inline leave() {
+    gave_up[me] = true;
+    has_left = true;
+}
+
+inline may_leave() {
+    if
+    :: MAY_LEAVE -> leave();
+    :: skip;
+    fi;
+}
+
+/* Whoever finds out that somebody is gone gives up, too. */
+inline note_gone() {
+    bad = true;
+    gave_up[me] = LEAVES;
+}
+
 /* ---------------------------------------------------------------- the flags */
 
 /* The failures of a peer are known once it is done. */
@@ -173,7 +207,7 @@ inline wait_done(other, number) {
         :: flag_failed[other] != 0 -> bad = true;
         :: else -> skip;
         fi;
-    :: IS_GONE(other) -> bad = true;
+    :: IS_GONE(other, number) -> note_gone();
     :: MAY_DIE -> die();
     fi;
 }
@@ -195,11 +229,27 @@ inline announce() {
 #endif
     atomic {
         may_die();
-        may_fail();
+        may_leave();
+        if
+        :: gave_up[me] -> goto dead; /* its user does not come again; or does, */
+        :: gave_up[me] -> bad = true;
+        :: !gave_up[me] -> may_fail();
+        fi;
         skipped = false;
+    }
+    may_leave();
+    atomic {
         inside[me] = n;
         flag_ready[me] = n;
     }
+#if LEAVES && BREAK != NO_SECOND_LOOK
+    atomic {
+        if
+        :: gave_up[me] -> bad = true;
+        :: else -> skip;
+        fi;
+    }
+#endif
 }
 
 inline publish_failure() {
@@ -297,6 +347,7 @@ inline copy_all() {
     do
     :: todo == 0 -> break;
     :: atomic { MAY_DIE -> die(); }
+    :: atomic { MAY_LEAVE -> leave(); }
     :: atomic { COPY_WITH(0); }
         atomic { COPY_END(0); }
     :: atomic { COPY_WITH(1); }
@@ -310,7 +361,7 @@ inline copy_all() {
         atomic { COPY_END(3); }
 #endif
     :: atomic {
-            todo != 0 && SOMEBODY_GONE -> bad = true;
+            todo != 0 && SOMEBODY_GONE -> note_gone();
             todo = 0;
         }
         break;
@@ -387,12 +438,13 @@ inline copy_all() {
         do
         :: ended == SWEEP -> break;
         :: atomic { MAY_DIE -> die(); }
+        :: atomic { MAY_LEAVE -> leave(); }
         :: atomic { step < SWEEP && HAS_STEP && IS_READY(PEER(step)) -> begin_step(); }
         :: atomic {
                 ended < step -> end_step();
             }
             flag_steps[me] = WORD(n, ended);
-        :: atomic { ended < SWEEP && SOMEBODY_GONE -> bad = true; }
+        :: atomic { ended < SWEEP && SOMEBODY_GONE -> note_gone(); }
             do
             :: atomic { ended < step -> end_step(); }
             :: else -> break;
@@ -459,6 +511,7 @@ inline publish_partitions() {
 inline copy_all() {
     do
     :: atomic { MAY_DIE -> die(); }
+    :: atomic { MAY_LEAVE -> leave(); }
     :: atomic { !bad && !ALL_PUT -> may_fail(); tiles = tiles + !skipped; skipped = false; }
     :: atomic {
             (step % SWEEP != 0 || SOME_LEFT) && step - ended < 2 && HAS_STEP && IS_READY(PEER(step)) ->
@@ -476,7 +529,7 @@ inline copy_all() {
         finished = PARTITIONS;
         publish_partitions();
     :: !bad && NOTHING_LEFT && ALL_PUT && flag_partitions[me] >= WORD(n, PARTITIONS) && OF_PEERS(ARRIVED, &&) -> break;
-    :: atomic { !bad && SOMEBODY_GONE -> bad = true; }
+    :: atomic { !bad && SOMEBODY_GONE -> note_gone(); }
     :: bad ->
         do
         :: atomic { ended < step -> end_step(); }

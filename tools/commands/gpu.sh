@@ -250,6 +250,19 @@ run_example() { # usual|aware, ranks, name
     run_limited "$1" "$2" "$build/examples/$3" --space cuda && echo "1 passed, 0 failed, 0 skipped"
 }
 
+# Ranks that are killed, or whose calls fail, at random moments of work on devices.
+survive() { # ranks
+    devices=$(count_devices) REDIST_TEST_SPACE=cuda timeout "$limit" tests/test_survivors.sh openmpi \
+        "$(launcher openmpi)" none "$1" "$PWD/$build/tests/test_survivors" 25
+}
+
+test_survivors() {
+    local n
+    for n in 2 3 4; do
+        test_one "survivors-$n" survive "$n"
+    done
+}
+
 test_examples() { # usual|aware
     local n name
     for n in 1 2 4; do
@@ -301,6 +314,7 @@ run_tests() {
     fi
     [ $large = no ] || export REDIST_TEST_LARGE=1
     test_ranks usual
+    test_survivors
     test_examples usual
     if [ -n "${OPENMPI_CUDA:-}" ]; then
         test_ranks aware

@@ -3,6 +3,7 @@
 # ./dev soak --minutes N [--seed S]: random exchanges and transforms, and calls that fail, on 1 to 8 ranks in
 # turn, until the time is over. Prints what was done, and the seed of anything wrong.
 # ./dev soak --ranks N --seed S [--case C]: repeats one round of it, or one case of that round.
+# ./dev soak --kills N [--seed S]: kills one of 2 to 6 ranks, N times, at random moments of random work.
 set -uo pipefail
 . tools/shell/environment.sh
 . tools/shell/build.sh
@@ -13,11 +14,11 @@ round_seconds=20
 rank_counts=(2 4 3 1 6 2 8 5 3 4 7 2)
 
 usage() {
-    echo "usage: ./dev soak --minutes N [--seed S] | --ranks N --seed S [--case C]" >&2
+    echo "usage: ./dev soak --minutes N [--seed S] | --ranks N --seed S [--case C] | --kills N [--seed S]" >&2
     exit 2
 }
 
-minutes='' seed='' ranks='' only_case=''
+minutes='' seed='' ranks='' only_case='' kills=''
 while [ $# -gt 0 ]; do
     [[ ${2:-} =~ ^[0-9]+$ ]] || usage
     case $1 in
@@ -25,15 +26,16 @@ while [ $# -gt 0 ]; do
     --seed) seed=$2 ;;
     --ranks) ranks=$2 ;;
     --case) only_case=$2 ;;
+    --kills) kills=$2 ;;
     *) usage ;;
     esac
     shift 2
 done
-[ -n "$minutes" ] || { [ -n "$ranks" ] && [ -n "$seed" ]; } || usage
+[ -n "$minutes" ] || [ -n "$kills" ] || { [ -n "$ranks" ] && [ -n "$seed" ]; } || usage
 [ -n "$seed" ] || seed=$(date +%s)
 
 exchanges=0 transforms=0 plans=0 faults=0 wrong=0
-log=out/log/soak.txt
+log=out/log/soak.txt wrong_kills=out/log/wrong_kills
 
 # Runs a test program with a seed for some seconds.
 run_program() { # ranks, seed, seconds, program, arguments
@@ -90,6 +92,23 @@ fault_round() { # number
     judge "$code" "$count" "$number" "$program"
 }
 
+# Kills by twenties, two at a time, since launching leaves cores idle; each prints how it went.
+kill_twenty() { # ranks, seed
+    REDIST_TEST_FAULTS=kill REDIST_TEST_SEED=$2 tests/test_survivors.sh openmpi "$(launcher openmpi)" none "$1" \
+        "$PWD/$build/tests/test_survivors" 20 </dev/null 2>&1 || touch "$wrong_kills"
+}
+
+kill_all() {
+    local number counts=(3 4 2 6 5)
+    rm -f "$wrong_kills"
+    for ((number = 0; number < (kills + 19) / 20; number++)); do
+        [ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
+        kill_twenty "${counts[number % 5]}" $((seed + number)) &
+    done
+    wait
+    [ ! -e "$wrong_kills" ]
+}
+
 report() {
     local seconds=$((SECONDS - begin))
     printf '%d s: %d exchanges, %d transforms, %d plans, %d faults; wrong: %d\n' \
@@ -120,6 +139,10 @@ repeat() {
 mkdir -p out/log
 build_gcc || exit 1
 begin=$SECONDS
+if [ -n "$kills" ]; then
+    kill_all
+    exit
+fi
 if [ -n "$minutes" ]; then soak; else repeat; fi
 [ ! -t 1 ] || echo
 report

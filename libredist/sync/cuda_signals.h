@@ -3,8 +3,8 @@
 #ifndef REDIST__CUDA_SIGNALS_H
 #define REDIST__CUDA_SIGNALS_H
 
-#include "../sync/signals.h"
-#include "cuda_device.h"
+#include "../runtime/cuda_device.h"
+#include "signals.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,7 @@
 #define REDIST__SIGNALLING_H
 
 #include "../geometry/box.h"
-#include "../sync/signals.h"
+#include "signals.h"
 
 /*
  * One const table of a space. Functions that get a stream only enqueue there, also while it is captured in a graph,
@@ -27,5 +27,8 @@ struct redist__signalling {
     int (*gate)(const struct redist__signals *signals, const struct redist__gate *gate,
                 void *stream);
 };
+
+/* That of a space; NULL = its streams cannot signal. */
+const struct redist__signalling *redist__signalling_of(const struct redist__space *space);
 
 #endif

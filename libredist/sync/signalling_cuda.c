@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Signals between CUDA devices. */
 #include "../comm/comm.h"
+#include "../runtime/space.h"
 #include "cuda_signals.h"
 #include "signalling.h"
-#include "space.h"
 
 #include <string.h>
 
@@ -85,10 +85,14 @@ static int gate(const struct redist__signals *signals, const struct redist__gate
     return CHECK(redist__cuda_gate(signals, at, stream));
 }
 
-const struct redist__signalling redist__signalling_cuda = {
+static const struct redist__signalling signalling = {
     .find_device = find_device,
     .boxes_create = boxes_create,
     .boxes_free = boxes_free,
     .exchange = exchange,
     .gate = gate,
 };
+
+const struct redist__signalling *redist__signalling_of(const struct redist__space *space) {
+    return space->id == REDIST_SPACE_CUDA ? &signalling : NULL;
+}

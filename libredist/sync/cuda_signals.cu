@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels that signal between devices, and one that does a whole exchange. */
-#include "cuda_copy.cuh"
+#include "../runtime/cuda_copy.cuh"
 #include "cuda_signals.h"
 #include "redist_early_launch.cuh"
 
 #define REDIST__SIGNALS_INLINE static __device__ inline
-#include "../sync/signals_protocol.h"
+#include "signals_protocol.h"
 
 REDIST__SIGNALS_INLINE uint64_t redist__word_load(const uint64_t *word) {
     uint64_t value;

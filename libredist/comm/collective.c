@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collective operations made of messages, which end when a peer is gone: MPI's own would wait for it. Also not by MPI's
+ * nonblocking ones: MPI_Iallreduce of Open MPI 4.1 may not end on more ranks than cores after MPI_Ialltoallw, and what
+ * was begun cannot be called off. On a communicator that is not the library's they are MPI's.
+ */
+#include "comm.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- messages */
+
+/* One rank's view of an operation. */
+struct group {
+    const struct redist__context *context;
+    MPI_Comm comm;
+    int rank, size;
+};
+
+/* Nonzero if the ranks of the communicator are watched. A context may have been made for the node's, too. */
+static int find_group(MPI_Comm comm, struct group *group) {
+    const struct redist__context *context = redist__context_of_node(comm);
+    group->comm = comm;
+    if (context == NULL) {
+        context = redist__context_find(comm);
+        group->comm = context != NULL ? context->comm : comm;
+    }
+    if (context == NULL || !redist__peers_known(context))
+        return 0;
+    group->context = context;
+    MPI_Comm_rank(group->comm, &group->rank);
+    MPI_Comm_size(group->comm, &group->size);
+    return 1;
+}
+
+/* Bytes of an array of `total` bytes, from `offset` on; behind its end they continue at its beginning. */
+struct span {
+    char *array;
+    size_t total, offset, bytes;
+};
+
+static void copy_span(const struct span *span, size_t done, char *scratch, size_t bytes, int out) {
+    for (size_t i = 0, run; i < bytes; i += run) {
+        size_t place = (span->offset + done + i) % span->total;
+        run = bytes - i < span->total - place ? bytes - i : span->total - place;
+        if (out)
+            memcpy(scratch + i, span->array + place, run);
+        else
+            memcpy(span->array + place, scratch + i, run);
+    }
+}
+
+/* A call that returns an error may have begun the message all the same. */
+static int begin(const struct group *group, int sends, int peer, size_t bytes,
+                 MPI_Request *request) {
+    struct redist__scratch *scratch = group->context->scratch;
+    int result = MPI_ERR_OTHER, tag = REDIST__COLLECTIVE_TAG;
+    for (int attempt = 0; attempt < 2 && *request == MPI_REQUEST_NULL; attempt++)
+        result =
+            sends ? MPI_Isend(scratch->out, (int)bytes, MPI_BYTE, peer, tag, group->comm, request)
+                  : MPI_Irecv(scratch->in, (int)bytes, MPI_BYTE, peer, tag, group->comm, request);
+    return *request != MPI_REQUEST_NULL ? MPI_SUCCESS : result;
+}
+
+/* What cannot be called off may use the scratch memory for ever. */
+static void abandon(const struct group *group, MPI_Request requests[2]) {
+    for (int i = 0, done = 1; i < 2; i++) {
+        if (requests[i] != MPI_REQUEST_NULL) {
+            (void)MPI_Cancel(&requests[i]);
+            (void)MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
+        }
+        group->context->scratch->in_use |= requests[i] != MPI_REQUEST_NULL;
+    }
+    redist__give_up(group->context);
+}
+
+enum { NOBODY = -1 };
+
+/* Sends the scratch memory to one rank and receives it from another one. */
+static int exchange_scratch(const struct group *group, int to, int from, size_t bytes) {
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int received = from != NOBODY ? begin(group, 0, from, bytes, &requests[0]) : MPI_SUCCESS;
+    int sent = to != NOBODY ? begin(group, 1, to, bytes, &requests[1]) : MPI_SUCCESS;
+    int result = received != MPI_SUCCESS ? received : sent, done = 0, code = REDIST_OK;
+    for (unsigned poll = 0; result == MPI_SUCCESS && !done && code == REDIST_OK; poll++) {
+        result = redist_insist(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE));
+        if (!done)
+            code = redist__pause(group->context, poll);
+    }
+    code = result == MPI_SUCCESS ? code : redist_check_mpi_in("libredist", result);
+    if (code != REDIST_OK)
+        abandon(group, requests);
+    return code;
+}
+
+/* Sends one span and receives another one of as many bytes. */
+static int exchange(const struct group *group, int to, const struct span *out, int from,
+                    const struct span *in) {
+    struct redist__scratch *scratch = group->context->scratch;
+    size_t bytes = to != NOBODY ? out->bytes : in->bytes;
+    int code = redist__peers_look(group->context);
+    for (size_t done = 0, piece; done < bytes && code == REDIST_OK; done += piece) {
+        piece = bytes - done < sizeof scratch->in ? bytes - done : sizeof scratch->in;
+        if (to != NOBODY)
+            copy_span(out, done, scratch->out, piece, 1);
+        code = exchange_scratch(group, to, from, piece);
+        if (from != NOBODY && code == REDIST_OK)
+            copy_span(in, done, scratch->in, piece, 0);
+    }
+    return code;
+}
+
+static int rank_at(const struct group *group, int distance) {
+    return (group->rank + distance % group->size + group->size) % group->size;
+}
+
+static struct group group_of(const struct redist__context *context) {
+    return (struct group){context, context->comm, context->rank, context->size};
+}
+
+int redist__send_receive(const struct redist__context *context, int to, const void *out, int from,
+                         void *in, size_t bytes) {
+    const struct group group = group_of(context);
+    const struct span sent = {(char *)(size_t)out, bytes, 0, bytes}, got = {in, bytes, 0, bytes};
+    return exchange(&group, to, &sent, from, &got);
+}
+
+/* ---------------------------------------------------------------- votes */
+
+static int lower(int a, int b) {
+    return a < b ? a : b;
+}
+
+static int common(int a, int b) {
+    return a & b;
+}
+
+/* In log P rounds, in each of which everyone hears from a rank twice as far away. */
+static int vote(const struct group *group, int (*combine)(int a, int b), int value, int *result) {
+    int heard = 0, code = redist__peers_look(group->context);
+    const struct span out = {(char *)&value, sizeof value, 0, sizeof value};
+    const struct span in = {(char *)&heard, sizeof heard, 0, sizeof heard};
+    for (int distance = 1; distance < group->size && code == REDIST_OK; distance *= 2) {
+        code = exchange(group, rank_at(group, distance), &out, rank_at(group, -distance), &in);
+        value = combine(value, heard);
+    }
+    *result = value;
+    return code;
+}
+
+int redist__find_lowest(const struct redist__context *context, int value, int *lowest) {
+    const struct group group = group_of(context);
+    return vote(&group, lower, value, lowest);
+}
+
+int redist__find_common(const struct redist__context *context, int bits, int *found) {
+    const struct group group = group_of(context);
+    return vote(&group, common, bits, found);
+}
+
+int redist_all_lowest(MPI_Comm comm, int value, int *lowest) {
+    struct group group;
+    if (find_group(comm, &group))
+        return vote(&group, lower, value, lowest);
+    return redist_check_mpi(
+        redist_insist(MPI_Allreduce(&value, lowest, 1, MPI_INT, MPI_MIN, comm)));
+}
+
+int redist_barrier(MPI_Comm comm) {
+    int nothing;
+    return redist_all_lowest(comm, 0, &nothing);
+}
+
+/* ---------------------------------------------------------------- data */
+
+/* From the root over ranks at distances that are halved; *reached is the distance at which this rank gets it. */
+static int broadcast(const struct group *group, void *data, size_t bytes, int root) {
+    const struct span span = {data, bytes, 0, bytes};
+    int place = rank_at(group, -root), distance = 1, code = REDIST_OK;
+    while (distance < group->size && !(place & distance))
+        distance *= 2;
+    if (place != 0)
+        code = exchange(group, NOBODY, NULL, rank_at(group, -distance), &span);
+    for (distance /= 2; distance > 0 && code == REDIST_OK; distance /= 2)
+        if (place + distance < group->size)
+            code = exchange(group, rank_at(group, distance), &span, NOBODY, NULL);
+    return code;
+}
+
+int redist_broadcast(MPI_Comm comm, void *data, size_t bytes, int root) {
+    struct group group;
+    if (find_group(comm, &group))
+        return broadcast(&group, data, bytes, root);
+    return redist_check_mpi(redist_insist(MPI_Bcast(data, (int)bytes, MPI_BYTE, root, comm)));
+}
+
+/* Each rank adds what it has to that of a rank at twice the distance, and rank 0 sends the result to all. */
+static int reduce(const struct group *group, void *data, int count, MPI_Datatype type, MPI_Op op,
+                  size_t bytes) {
+    const struct span span = {data, bytes, 0, bytes};
+    int code = REDIST_OK, distance = 1;
+    for (; distance < group->size && !(group->rank & distance) && code == REDIST_OK; distance *= 2)
+        if (group->rank + distance < group->size) {
+            code = exchange_scratch(group, NOBODY, group->rank + distance, bytes);
+            if (code == REDIST_OK)
+                code = redist_check_mpi(redist_insist(
+                    MPI_Reduce_local(group->context->scratch->in, data, count, type, op)));
+        }
+    if (group->rank != 0 && code == REDIST_OK)
+        code = exchange(group, group->rank - distance, &span, NOBODY, NULL);
+    return code == REDIST_OK ? broadcast(group, data, bytes, 0) : code;
+}
+
+int redist_all_reduce(MPI_Comm comm, void *data, int count, MPI_Datatype type, MPI_Op op) {
+    struct group group;
+    int bytes = 0, code = REDIST_OK;
+    if (!find_group(comm, &group))
+        return redist_check_mpi(
+            redist_insist(MPI_Allreduce(MPI_IN_PLACE, data, count, type, op, comm)));
+    REDIST_TRY(redist_check_mpi(redist_insist(MPI_Type_size(type, &bytes))));
+    int most = REDIST__COLLECTIVE_BYTES / bytes;
+    for (int done = 0, n; done < count && code == REDIST_OK; done += n) {
+        n = count - done < most ? count - done : most;
+        code = reduce(&group, (char *)data + (size_t)done * (size_t)bytes, n, type, op,
+                      (size_t)n * (size_t)bytes);
+    }
+    return code;
+}
+
+/* In round k a rank passes on what it has from the 2^k ranks from itself on. */
+static int gather(const struct group *group, const void *own, size_t bytes, void *all) {
+    size_t size = (size_t)group->size, rank = (size_t)group->rank;
+    int code = REDIST_OK;
+    if (bytes != 0)
+        memmove((char *)all + rank * bytes, own, bytes);
+    for (size_t distance = 1; distance < size && code == REDIST_OK; distance *= 2) {
+        size_t n = distance < size - distance ? distance : size - distance;
+        const struct span out = {all, size * bytes, rank * bytes, n * bytes};
+        const struct span in = {all, size * bytes, (rank + distance) % size * bytes, n * bytes};
+        code = exchange(group, rank_at(group, -(int)distance), &out, rank_at(group, (int)distance),
+                        &in);
+    }
+    return code;
+}
+
+int redist_all_gather(MPI_Comm comm, const void *own, size_t bytes, void *all) {
+    struct group group;
+    if (find_group(comm, &group))
+        return gather(&group, own, bytes, all);
+    return redist_check_mpi(
+        redist_insist(MPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm)));
+}
+
+int redist_all_to_all(MPI_Comm comm, const void *own, size_t bytes, void *theirs) {
+    struct group group;
+    int code = REDIST_OK;
+    if (!find_group(comm, &group))
+        return redist_check_mpi(redist_insist(
+            MPI_Alltoall(own, (int)bytes, MPI_BYTE, theirs, (int)bytes, MPI_BYTE, comm)));
+    size_t total = (size_t)group.size * bytes;
+    for (int distance = 0; distance < group.size && code == REDIST_OK; distance++) {
+        int to = rank_at(&group, distance), from = rank_at(&group, -distance);
+        const struct span out = {(char *)(size_t)own, total, (size_t)to * bytes, bytes};
+        const struct span in = {theirs, total, (size_t)from * bytes, bytes};
+        if (distance == 0)
+            memcpy((char *)theirs + in.offset, (const char *)own + out.offset, bytes);
+        else
+            code = exchange(&group, to, &out, from, &in);
+    }
+    return code;
+}
