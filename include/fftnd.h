@@ -211,7 +211,9 @@ typedef struct fftnd_options {
     /** nonzero: all arrays that are transformed are from redist_alloc (on a device
      * redist_alloc_in) over the plan's ranks, or parts of such arrays. Exchanges then begin and
      * end in them, which saves work space and leaves more of the arrays in the caches; with
-     * overwrite_input a slab transform needs no work space */
+     * overwrite_input a slab transform needs no work space. Where redist_alloc found no shared
+     * memory (redist_alloc_info), the first transform makes the plan one for any memory, with
+     * work space of its own */
     int mapped_arrays;
     int user_workspace; /**< nonzero: work space comes from fftnd_plan_set_workspace */
     /** where the arrays and work space live; REDIST_SPACE_AUTO = host. For REDIST_SPACE_CUDA
@@ -472,9 +474,11 @@ typedef struct fftnd_plan_info {
 
     /* Memory of this rank */
     size_t workspace_bytes; /**< work space */
-    size_t tile_bytes;      /**< of a tile, about; 0 where there are none */
-    size_t device_bytes;    /**< on the device for tiles; 0 = all is transformed where it lies */
-    size_t transfer_bytes;  /**< that one transform copies to the device, and as many back */
+    /** memory of this rank for tiles in the caches, of all threads, besides the work space; on a device beside the host
+     * that of a tile, about */
+    size_t tile_bytes;
+    size_t device_bytes;   /**< on the device for tiles; 0 = all is transformed where it lies */
+    size_t transfer_bytes; /**< that one transform copies to the device, and as many back */
     /** nonzero: in the last transform arrays went to the device through buffers, since it could
      * not reach them */
     int buffered;

@@ -189,6 +189,15 @@ REDIST_API int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t by
 REDIST_API int redist_alloc_local(size_t bytes, void **array);
 
 /**
+ * Whether peers can map an array of redist_alloc, redist_alloc_in or redist_alloc_local. Where they cannot, for want of
+ * shared memory, plans that were promised such arrays take it all the same, with a warning, and move it by messages.
+ *   array     an address in it
+ *   mappable  out: 1 or 0; of redist_alloc on all ranks alike
+ * Not collective. Errors: ERR_NULL, ERR_STATE (not such an array).
+ */
+REDIST_API int redist_alloc_info(const void *array, int *mappable);
+
+/**
  * Frees an array of redist_alloc, redist_alloc_in or redist_alloc_local and sets *array to NULL; does nothing when
  * *array is NULL. No plan may be executed on it afterwards; such plans are freed before or later, those of a
  * communicator with other ranks, for memory of a device, before.
@@ -224,7 +233,8 @@ enum redist_binding {
     REDIST_BIND_AT_PLAN = 0,      /**< when it is made */
     REDIST_BIND_AT_EXECUTION = 1, /**< with each execution; any memory */
     /** with each execution; memory that peers can map: from redist_alloc, or on a device as from
-     * redist_alloc_in */
+     * redist_alloc_in. Where redist_alloc found no shared memory, the first execution on such an array makes the plan
+     * one for any memory */
     REDIST_BIND_AT_EXECUTION_MAPPED = 2
 };
 

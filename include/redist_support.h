@@ -403,6 +403,9 @@ typedef struct redist__space {
     /** Memory that peers map (redist_alloc_in; collective), as libredist's runtime/space.h describes it. */
     int (*create)(struct redist__context *context, size_t bytes, void **array);
     struct redist__context *(*remove)(const void *array);
+    int (*has)(
+        const void
+            *array); /**< whether it lies in such memory, mapped or not; NULL = all is mapped */
     void (*expect)(struct redist__mappings *mappings); /**< NULL = nothing has to be known before */
     struct redist__memory_handle (*export_memory)(const void *array, size_t bytes);
     char *(*map)(const struct redist__memory_handle *handle, struct redist__mappings *mappings);
@@ -440,6 +443,34 @@ REDIST_API int redist_copy_box_in(enum redist_space space, void *stream, int ndi
                                   const ptrdiff_t source_stride[], void *destination,
                                   const ptrdiff_t destination_stride[]);
 
+/** What peers on the node can do with an array. */
+enum redist_mappability {
+    REDIST_MAPPABLE,
+    REDIST_PLAIN, /**< it is of redist_alloc, which found no shared memory, on all ranks */
+    REDIST_PLAIN_LOCAL, /**< it is of redist_alloc_local, and peers do not reach it, on this rank at least */
+    REDIST_FOREIGN,  /**< it is the user's own */
+    REDIST_TOO_SHORT /**< the allocation that it lies in ends before */
+};
+
+/** That of `bytes` bytes at `array` in a space. Not collective. */
+REDIST_API enum redist_mappability redist_mappability(enum redist_space space, const void *array,
+                                                      size_t bytes);
+
+/** For the result of an agreement: a plan that expected arrays which peers map has to do without. Not an error. */
+enum { REDIST_TAKES_PLAIN = -1 };
+
+/**
+ * REDIST_OK if an array suits a plan of mapped arrays; REDIST_TAKES_PLAIN if plain memory has to do, for a plan whose
+ * ranks agree on that (`agrees`) or all find out by themselves; else REDIST_ERR_ARGUMENT, whose message names the array
+ * and says what was promised. Not collective.
+ */
+REDIST_API int redist_check_mapped(const char *function, const char *name, const char *promise,
+                                   enum redist_space space, const void *array, size_t bytes,
+                                   int agrees);
+
+/** Warns once, on rank 0, that plans for mapped arrays do without. Not collective. */
+REDIST_API void redist_warn_plain(MPI_Comm comm);
+
 /**
  * Nonzero if peers on the node can map memory: it is from redist_alloc or, in a space of a device, as
  * redist_alloc_in gives it.
@@ -471,6 +502,10 @@ REDIST_API int redist_struct_write(const char *function, const char *name, const
 /** Makes a caller's structure of `size` bytes the default one of `bytes` bytes, and 0 beyond. As redist_struct_read. */
 REDIST_API int redist_struct_init(const char *function, void *user, size_t size,
                                   const void *defaults, size_t bytes);
+
+/** Keeps the shared object that `inside` is an address of, a library or a program's plugin, loaded for as long as the
+ * process lives, whoever closes it: MPI calls functions of it in MPI_Finalize, or threads run in it. */
+REDIST_API void redist_stay_loaded(const void *inside);
 
 /** Kinds of handles that can be checked to be alive. */
 enum redist_handle_kind {

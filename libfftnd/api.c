@@ -277,7 +277,8 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
         own.buffered = plan->engine.transform.offload->buffered;
     }
     own.transfer_bytes = fftnd__engine_transfers(&plan->engine);
-    own.tile_bytes = own.tiled ? configuration->tile_bytes : 0;
+    own.tile_bytes =
+        transform->offload != NULL ? configuration->tile_bytes : plan->engine.tile_bytes;
     if (transform->grid != NULL)
         REDIST_TRY(redist_grid_get(transform->grid, &own.grid_ndims, own.grid, NULL));
     return redist_struct_write(__func__, "info", &own, sizeof own, info);
@@ -322,14 +323,14 @@ int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
 
 /* ---------------------------------------------------------------- execution */
 
-static int check_mapped(const char *function, const struct fftnd__transform *transform,
+int fftnd__check_mapped(const char *function, const struct fftnd__engine *engine,
                         const struct fftnd__array *array) {
-    if (!transform->options.mapped_arrays || array->bytes == 0 ||
-        redist_is_mappable(transform->library->space, array->data, array->bytes))
+    const struct fftnd__transform *transform = &engine->transform;
+    if (!transform->options.mapped_arrays || array->bytes == 0)
         return REDIST_OK;
-    return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                          "%s = %p cannot be mapped by peers, but options->mapped_arrays was set",
-                          array->name, array->data);
+    return redist_check_mapped(function, array->name, "options->mapped_arrays was set",
+                               transform->library->space, array->data, array->bytes,
+                               !transform->options.skip_agreement);
 }
 
 int fftnd__agree_to_run(const struct fftnd__engine *engine, int code) {
@@ -354,7 +355,7 @@ int fftnd__check_execution(const char *function, const struct fftnd__engine *eng
             REDIST_TRY(transform->library->check(function, arrays[i].name, arrays[i].data,
                                                  fftnd__element_bytes(transform, 0)));
     for (int i = 0; i < 2; i++)
-        REDIST_TRY(check_mapped(function, transform, &arrays[i]));
+        REDIST_TRY(fftnd__check_mapped(function, engine, &arrays[i]));
     if (!engine->has_workspace)
         return redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan has no work space: call fftnd_plan_set_workspace");
@@ -375,10 +376,20 @@ static int check_arguments(const char *function, const fftnd_plan *plan, int dir
     return fftnd__check_execution(function, &plan->engine, arrays);
 }
 
+/* Whether all ranks may run; a plan of mapped arrays whose arrays are plain becomes one for these. Collective. */
+static int prepare(const char *function, fftnd_plan *plan, int direction, const void *in,
+                   const void *out) {
+    struct fftnd__engine *engine = &plan->engine;
+    int code = fftnd__agree_to_run(engine, check_arguments(function, plan, direction, in, out));
+    if (code != REDIST_TAKES_PLAIN)
+        return code;
+    REDIST_TRY(fftnd__engine_take_plain(engine));
+    return fftnd__agree_to_run(engine, check_arguments(function, plan, direction, in, out));
+}
+
 static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {
     REDIST_TRY(fftnd__check_idle(function, plan));
-    REDIST_TRY(
-        fftnd__agree_to_run(&plan->engine, check_arguments(function, plan, direction, in, out)));
+    REDIST_TRY(prepare(function, plan, direction, in, out));
     return fftnd__engine_run(&plan->engine, direction, in, out);
 }
 
@@ -418,8 +429,7 @@ static int may_overlap(const struct fftnd__transform *transform) {
 
 int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output) {
     REDIST_TRY(fftnd__check_idle(__func__, plan));
-    REDIST_TRY(fftnd__agree_to_run(&plan->engine,
-                                   check_arguments(__func__, plan, direction, input, output)));
+    REDIST_TRY(prepare(__func__, plan, direction, input, output));
     struct fftnd__started *started = &plan->started;
     *started = (struct fftnd__started){
         .is_started = 1, .direction = direction, .in = input, .out = output};
@@ -449,7 +459,9 @@ int fftnd_wait(fftnd_plan *plan) {
 int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output) {
     REDIST_TRY(fftnd__check_idle(__func__, plan));
     if (plan->engine.transform.offload == NULL) /* on all ranks */
-        return redist_fail(REDIST_ERR_STATE, "plan has no tiles on a device");
+        return redist_fail(
+            REDIST_ERR_STATE,
+            "plan has no tiles on a device: make it with options->device = REDIST_SPACE_CUDA");
     plan->engine.transform.offload->bare = 1;
     int code = execute(__func__, plan, direction, input, output);
     plan->engine.transform.offload->bare = 0;

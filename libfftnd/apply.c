@@ -225,8 +225,11 @@ static int count_fields(struct fftnd__operator *op, const fftnd_operator_options
     const struct fftnd__operator_type *type = op->type;
     if (op->naxes < type->least_axes || op->naxes > type->most_axes ||
         (op->naxes == 0 && (type->inputs == 0 || type->outputs == 0)))
-        return FAIL(REDIST_ERR_AXIS, "%s of %d axes: it is for %d to %d", type->name, op->naxes,
-                    type->least_axes > 0 ? type->least_axes : 1, type->most_axes);
+        return FAIL(REDIST_ERR_AXIS,
+                    "kind %s is for %d to %d axes, but options->axes (NULL: all that plan "
+                    "transforms) are %d",
+                    type->name, type->least_axes > 0 ? type->least_axes : 1, type->most_axes,
+                    op->naxes);
     op->inputs = type->of_user ? options->inputs : type->inputs == 0 ? op->naxes : type->inputs;
     op->outputs = type->of_user ? options->outputs : type->outputs == 0 ? op->naxes : type->outputs;
     if (op->kind == FFTND_CURL && op->naxes == 2)
@@ -525,7 +528,10 @@ static int check_arguments(const char *function, const fftnd_operator *op, int d
                               direction == REDIST_FORWARD ? "fftnd_apply_physical" : "fftnd_apply");
     const struct fftnd__array arrays[2] = {{"input", input, array_bytes(op, 0)},
                                            {"output", output, array_bytes(op, 1)}};
-    return fftnd__check_execution(function, engine, arrays);
+    REDIST_TRY(fftnd__check_execution(function, engine, arrays));
+    const struct fftnd__array addend = {"the array of the operator", op->addend,
+                                        op->addend != NULL ? part_bytes(op, 1) : 0};
+    return fftnd__check_mapped(function, engine, &addend);
 }
 
 /* All ranks pass the same operator, whose exchanges have peers. Collective unless the user skips the agreement. */
@@ -584,12 +590,23 @@ static int run_parts(fftnd_operator *op, char *input, char *output) {
     return code;
 }
 
+/* As of a plan, for all parts. Collective. */
+static int prepare(const char *function, fftnd_operator *op, int direction, const void *input,
+                   const void *output) {
+    struct fftnd__engine *first = &op->parts[0].engine;
+    int code = fftnd__agree_to_run(first, check_arguments(function, op, direction, input, output));
+    if (code != REDIST_TAKES_PLAIN)
+        return code;
+    for (int i = 0; i < op->nparts; i++)
+        REDIST_TRY(fftnd__engine_take_plain(&op->parts[i].engine));
+    return fftnd__agree_to_run(first, check_arguments(function, op, direction, input, output));
+}
+
 static int apply(const char *function, fftnd_plan *plan, fftnd_operator *op, int direction,
                  void *input, void *output) {
     REDIST_TRY(fftnd__check_idle(function, plan));
     REDIST_TRY(agree_on_operator(function, plan, op, check_owner(function, plan, op)));
-    REDIST_TRY(fftnd__agree_to_run(&op->parts[0].engine,
-                                   check_arguments(function, op, direction, input, output)));
+    REDIST_TRY(prepare(function, op, direction, input, output));
     return run_parts(op, input, output);
 }
 

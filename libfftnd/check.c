@@ -13,7 +13,7 @@
 /* ---------------------------------------------------------------- the options */
 
 /* What an option may be, and how ranks compare it. */
-static const struct option {
+static const struct named_option {
     const char *name;
     size_t offset;
     enum { NUMBER, FLAG, BYTES } type;
@@ -52,7 +52,7 @@ static const struct option {
 
 enum { NOPTIONS = sizeof table / sizeof *table };
 
-static long long get(const fftnd_options *options, const struct option *option) {
+static long long get(const fftnd_options *options, const struct named_option *option) {
     const char *from = (const char *)options + option->offset;
     int number;
     size_t bytes;

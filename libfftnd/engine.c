@@ -128,7 +128,9 @@ static size_t step_bytes_at(const struct fftnd__engine *engine, int direction, i
 static size_t find_largest(const struct fftnd__engine *engine) {
     size_t most = 0;
     for (int direction = 0; direction < 2; direction++)
-        for (int i = 0; i <= engine->programs[direction].nsteps; i++) {
+        for (int i = 0;
+             engine->programs[direction].steps != NULL && i <= engine->programs[direction].nsteps;
+             i++) {
             size_t bytes = step_bytes_at(engine, direction, i);
             most = bytes > most ? bytes : most;
         }
@@ -152,6 +154,27 @@ static void count_work(struct fftnd__engine *engine) {
                 note_bytes(engine, program->steps[i].buffer - FFTND__WORK0,
                            step_bytes_at(engine, direction, i));
     }
+}
+
+/* One pass runs at a time. */
+static int allocate_tiles(struct fftnd__engine *engine) {
+    size_t bytes = 0;
+    for (int direction = 0; direction < 2; direction++) {
+        size_t needed = fftnd__passes_tiles(&engine->programs[direction]);
+        bytes = needed > bytes ? needed : bytes;
+    }
+    engine->tile_bytes = bytes;
+    if (bytes == 0)
+        return REDIST_OK;
+    engine->tiles = redist_calloc(bytes + ALIGNMENT, 1);
+    if (engine->tiles == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
+                              bytes);
+    char *memory =
+        (char *)engine->tiles + (ALIGNMENT - (uintptr_t)engine->tiles % ALIGNMENT) % ALIGNMENT;
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__set_passes_tiles(&engine->programs[direction], memory);
+    return REDIST_OK;
 }
 
 static int plan_programs(struct fftnd__engine *engine, void *const scratch[2]) {
@@ -185,13 +208,19 @@ static void free_exchanges(struct fftnd__engine *engine) {
         fftnd__free_exchanges(&engine->programs[direction]);
 }
 
+static void free_passes(struct fftnd__engine *engine) {
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__free_passes(&engine->programs[direction], &engine->transform);
+    redist_release(engine->tiles);
+    engine->tiles = NULL;
+    engine->tile_bytes = 0;
+}
+
 static void free_programs(struct fftnd__engine *engine) {
     free_exchanges(engine);
-    for (int direction = 0; direction < 2; direction++) {
-        struct fftnd__program *program = &engine->programs[direction];
-        fftnd__free_passes(program, &engine->transform);
-        program->nsteps = 0;
-    }
+    free_passes(engine);
+    for (int direction = 0; direction < 2; direction++)
+        engine->programs[direction].nsteps = 0;
     engine->built = FFTND__NOT_BUILT;
     engine->is_planned = 0;
 }
@@ -205,10 +234,13 @@ static int has_direction(const struct fftnd__engine *engine, int direction) {
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
         return REDIST_OK;
-    int code = redist_agree(engine->transform.comm, plan_in_scratch(engine));
+    int code = plan_in_scratch(engine);
+    if (code == REDIST_OK)
+        code = allocate_tiles(engine);
+    code = redist_agree(engine->transform.comm, code);
     engine->is_planned = code == REDIST_OK;
-    for (int direction = 0; direction < 2 && code != REDIST_OK; direction++)
-        fftnd__free_passes(&engine->programs[direction], &engine->transform);
+    if (code != REDIST_OK)
+        free_passes(engine);
     return code;
 }
 
@@ -267,8 +299,9 @@ static int build_programs(struct fftnd__engine *engine) {
             count_work(engine);
         else if (insists_on_fusion(engine))
             return redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
-                                  "options->fusion = FFTND_FUSION_ALWAYS, but tiles do not suit "
-                                  "these sizes and this grid");
+                                  "options->fusion = FFTND_FUSION_ALWAYS, but tiles of these sizes "
+                                  "on this grid are too "
+                                  "short, or there are none: use FFTND_FUSION_AUTO");
     }
     if (engine->may_fuse && !user)
         return REDIST_OK;
@@ -413,7 +446,7 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
 
 int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
     free_exchanges(engine);
-    unpin_work(engine);
+    free_work(engine);
     engine->workspace = workspace;
     engine->has_workspace = 1;
     pin_work(engine);
@@ -422,6 +455,16 @@ int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
         code = take_stepwise(engine);
     engine->has_workspace = code == REDIST_OK;
     return code;
+}
+
+int fftnd__engine_take_plain(struct fftnd__engine *engine) {
+    engine->transform.options.mapped_arrays = 0;
+    free_programs(engine);
+    free_work(engine);
+    memset(engine->work_bytes, 0, sizeof engine->work_bytes);
+    redist_warn_plain(engine->transform.comm);
+    REDIST_TRY(build_programs(engine));
+    return take_workspace(engine);
 }
 
 /* The side that is not stored lies as the steps leave it. */
@@ -446,6 +489,7 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     struct fftnd__transform *transform = &engine->transform;
     *engine = (struct fftnd__engine){.transform = plan->transform, .applies = direction};
     transform->applied = op;
+    transform->chain.is_borrowed = 1;
     transform->options.overwrite_input = transform->options.overwrite_input && !op->keeps_input;
     transform->fields[0] = op->inputs;
     transform->fields[1] = op->outputs;
@@ -473,7 +517,10 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
 void fftnd__engine_destroy(struct fftnd__engine *engine) {
     struct fftnd__transform *transform = &engine->transform;
     free_programs(engine);
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__free_steps(&engine->programs[direction]);
     free_work(engine);
+    fftnd__chain_free(&transform->chain);
     if (transform->applied != NULL) /* the rest is the plan's */
         return;
     if (transform->space != NULL) {

@@ -25,6 +25,8 @@ struct fftnd__engine {
     redist_phases past;   /* of exchanges that are gone */
     size_t largest_bytes; /* of the arrays of any step */
     size_t work_bytes[3]; /* two arrays, scratch of the serial library */
+    size_t tile_bytes;    /* of tiles in the caches, which all passes share, */
+    void *tiles;          /* and their memory */
     char *workspace;
     int has_workspace, owns_workspace;
     char method[64];
@@ -45,6 +47,9 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
 
 /* Plans the exchanges with the user's work space. Collective. */
 int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace);
+
+/* Makes one for mapped arrays one for arrays of plain memory, with work space of its own. Collective. */
+int fftnd__engine_take_plain(struct fftnd__engine *engine);
 
 /* The array that a direction begins with, and what the user allocates for it. */
 const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction);

@@ -229,7 +229,11 @@ int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__tr
     if (transposed && (!found || (lean && uses_second_work(program))))
         REDIST_TRY(find_steps(program, transform, direction, 0, &found));
     if (!found)
-        return redist_fail_in("libfftnd", REDIST_ERR_ARGUMENT, "no way through the given arrays");
+        return redist_fail_in(
+            "libfftnd", REDIST_ERR_ARGUMENT,
+            "options->in_place = %d, overwrite_input = %d and asynchronous = %d leave no "
+            "array for a step between input and output: make the plan without them",
+            options->in_place, options->overwrite_input, options->asynchronous);
     return REDIST_OK;
 }
 

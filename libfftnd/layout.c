@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The chain of alignments (Dalcin, Mortensen, Keyes, sections 3.3 to 3.6). */
 #include "layout.h"
+#include "redist_support.h"
 
 #include <string.h>
 
@@ -218,7 +219,11 @@ int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *sh
         code = redist_grid_get(grid, &split.ndims, split.dims, split.coords);
     if (code != REDIST_OK)
         return code;
-    *chain = (struct fftnd__chain){.ndims = shape->ndims, .halved = shape->halved};
+    struct fftnd__stage *stages = redist_calloc((size_t)split.ndims + 1, sizeof *stages);
+    if (stages == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the stages of a plan");
+    *chain =
+        (struct fftnd__chain){.ndims = shape->ndims, .halved = shape->halved, .stages = stages};
     memcpy(chain->points, shape->points, sizeof chain->points);
     memcpy(chain->modes, shape->modes, sizeof chain->modes);
     memcpy(chain->axes, shape->axes, sizeof chain->axes);
@@ -227,6 +232,12 @@ int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *sh
     chain->twiddles = shape->twiddles;
     build(chain, shape, order, &split);
     return REDIST_OK;
+}
+
+void fftnd__chain_free(struct fftnd__chain *chain) {
+    if (!chain->is_borrowed)
+        redist_release(chain->stages);
+    chain->stages = NULL;
 }
 
 int fftnd__chain_meets(const struct fftnd__chain *chain, enum fftnd_side side) {

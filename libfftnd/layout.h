@@ -58,8 +58,9 @@ struct fftnd__chain {
     int balanced; /* all blocks are */
     int twiddles; /* between the transforms of axes 0 and 1 */
     int nstages;
-    struct fftnd__stage stages[REDIST_MAX_NDIMS + 1];
-    int moves[2]; /* a side lies otherwise than the stage at its end, one more exchange away: */
+    struct fftnd__stage *stages;
+    int is_borrowed; /* they are another chain's */
+    int moves[2];    /* a side lies otherwise than the stage at its end, one more exchange away: */
     struct fftnd__alignment ends[2]; /* each side */
 };
 
@@ -124,6 +125,7 @@ int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int
  * transformed before the halved one. `grid` may be NULL when it has no dimensions. */
 int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *shape,
                        const int order[], const redist_grid *grid);
+void fftnd__chain_free(struct fftnd__chain *chain);
 
 /* Whether the part of a side that this rank has is the one with which the chain begins or ends. */
 int fftnd__chain_meets(const struct fftnd__chain *chain, enum fftnd_side side);

@@ -51,8 +51,10 @@ void fftnd__pass_free_kernels(struct fftnd__pass *pass) {
     fftnd__stores_free(&pass->stores);
     if (pass->kernel.library != NULL)
         fftnd__kernel_free(&pass->kernel);
-    if (pass->second.library != NULL)
-        fftnd__kernel_free(&pass->second);
+    if (pass->second != NULL)
+        fftnd__kernel_free(pass->second);
+    redist_release(pass->second);
+    pass->second = NULL;
     fftnd__applied_free(pass->applied);
     pass->applied = NULL;
 }

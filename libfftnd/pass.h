@@ -18,17 +18,18 @@ enum { FFTND__DEVICE_ALIGNMENT = 256 };
 struct fftnd__pass {
     struct fftnd__partition partition;
     struct fftnd__kernel kernel;
-    struct fftnd__kernel second; /* every other piece's, in a second stream; .library NULL = none */
+    struct fftnd__kernel *second;   /* every other piece's, in a second stream; NULL = none */
     struct fftnd__applied *applied; /* instead of the kernel, where an operator is; else NULL */
     struct fftnd__stores
         stores; /* after the kernel, where the pieces go, all or this rank's part, or into the array before that */
-    struct fftnd__side in, out;     /* the same memory when the kernel may run in place */
+    struct fftnd__truncation *truncation; /* of its sides; NULL = they have none */
+    struct fftnd__side in, out;           /* the same memory when the kernel may run in place */
     struct fftnd__pool *pool;       /* threads that share out the pieces, or move each of them */
     struct fftnd__offload *offload; /* where pieces are transformed; NULL = where the arrays are */
-    int window;    /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
-    char *memory;  /* of pieces, NULL = the library's own */
-    size_t share;  /* bytes between the pieces of one thread, or slot, and of the next */
-    void **events; /* of pieces that are sent when they are done; NULL = done when begun */
+    int window; /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
+    size_t tile_bytes; /* of pieces in the caches, of all threads; 0 = they have other memory */
+    size_t share;      /* bytes between the pieces of one thread, or slot, and of the next */
+    void **events;     /* of pieces that are sent when they are done; NULL = done when begun */
 };
 
 /* Tiles of a device: what follows them in its memory and is there once, for a step with an operator. */
@@ -49,6 +50,10 @@ void fftnd__pass_free_kernels(struct fftnd__pass *pass);
 /* Scratch memory that the library wants for a pass, and one to use. */
 size_t fftnd__pass_area(const struct fftnd__pass *pass);
 int fftnd__pass_set_area(const struct fftnd__pass *pass, void *area);
+
+/* Memory of tiles in the caches that any of the passes needs, and some for all of them to share. */
+size_t fftnd__passes_tiles(const struct fftnd__program *program);
+void fftnd__set_passes_tiles(const struct fftnd__program *program, char *memory);
 
 /* Scratch memory that any of the passes over arrays needs, and one for all of them to share. */
 size_t fftnd__passes_area(const struct fftnd__program *program);

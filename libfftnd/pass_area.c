@@ -20,19 +20,19 @@ static size_t library_area(const struct fftnd__pass *pass) {
 }
 
 static struct fftnd__side *side_in_area(struct fftnd__pass *pass) {
-    return pass->memory != NULL || pass->offload != NULL ? NULL
-           : !pass->in.in_array                          ? &pass->in
-           : !pass->out.in_array                         ? &pass->out
-                                                         : NULL;
+    return pass->tile_bytes != 0 || pass->offload != NULL ? NULL
+           : !pass->in.in_array                           ? &pass->in
+           : !pass->out.in_array                          ? &pass->out
+                                                          : NULL;
 }
 
 static int has_chunks_applied(const struct fftnd__pass *pass) {
-    return pass->applied != NULL && pass->memory == NULL;
+    return pass->applied != NULL && pass->tile_bytes == 0;
 }
 
 /* Where scratch memory of the library ends, that of two kernels if pieces have two streams. */
 static size_t library_end(const struct fftnd__pass *pass) {
-    return library_area(pass) * (pass->second.library != NULL ? 2 : 1);
+    return library_area(pass) * (pass->second != NULL ? 2 : 1);
 }
 
 static size_t area_of(struct fftnd__pass *pass) {
@@ -50,9 +50,36 @@ static int set_area(struct fftnd__pass *pass, char *area) {
     } else if (side != NULL) {
         side->memory = area + library_end(pass);
     }
-    if (pass->second.library != NULL)
-        REDIST_TRY(fftnd__kernel_set_area(&pass->second, area + library_area(pass)));
+    if (pass->second != NULL)
+        REDIST_TRY(fftnd__kernel_set_area(pass->second, area + library_area(pass)));
     return fftnd__pass_set_area(pass, area);
+}
+
+size_t fftnd__passes_tiles(const struct fftnd__program *program) {
+    size_t most = 0;
+    for (int i = 1; i <= program->nsteps; i++) {
+        const struct fftnd__pass *pass = program->steps[i].pass;
+        if (pass != NULL && pass->tile_bytes > most)
+            most = pass->tile_bytes;
+    }
+    return most;
+}
+
+/* Of sides that lie in an array only the other one has memory. */
+void fftnd__set_passes_tiles(const struct fftnd__program *program, char *memory) {
+    for (int i = 1; i <= program->nsteps; i++) {
+        struct fftnd__pass *pass = program->steps[i].pass;
+        if (pass == NULL || pass->tile_bytes == 0)
+            continue;
+        if (pass->applied != NULL) {
+            pass->in.memory = memory + pass->applied->places.in;
+            pass->out.memory = memory + pass->applied->places.out;
+        } else {
+            size_t before = pass->in.in_array || pass->share == pass->in.bytes ? 0 : pass->in.bytes;
+            pass->in.memory = memory;
+            pass->out.memory = memory + before;
+        }
+    }
 }
 
 size_t fftnd__passes_area(const struct fftnd__program *program) {

@@ -97,17 +97,24 @@ int fftnd__needs_scratch(const struct fftnd__program *program,
     return 0;
 }
 
-static void set_sides(struct fftnd__pass *pass, const struct fftnd__transform *transform,
-                      const struct fftnd__step *step) {
+static int set_sides(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                     const struct fftnd__step *step) {
     int forward = step->direction == REDIST_FORWARD;
     pass->in.item = fftnd__element_bytes(transform, step[-1].real);
     pass->out.item = fftnd__element_bytes(transform, step->real);
-    if (step->truncates_inside)
-        return;
+    struct fftnd__truncation found;
+    fftnd__truncation_of(&found, transform, step);
+    if (found.n == 0 || step->truncates_inside)
+        return REDIST_OK;
+    pass->truncation = redist_calloc(1, sizeof *pass->truncation);
+    if (pass->truncation == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a step of a plan");
+    *pass->truncation = found;
     if (!forward)
-        fftnd__truncation_of(&pass->in.truncation, transform, step);
+        pass->in.truncation = pass->truncation;
     if (forward != step->applies)
-        fftnd__truncation_of(&pass->out.truncation, transform, step);
+        pass->out.truncation = pass->truncation;
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- arrays, whole or in segments */
@@ -190,11 +197,14 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
         REDIST_TRY(fftnd__kernel_create(&pass->kernel, &problem));
     if (!has_two_streams(pass, transform, step))
         return REDIST_OK;
-    pass->second.library = transform->library;
+    pass->second = redist_calloc(1, sizeof *pass->second);
+    if (pass->second == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a step of a plan");
+    pass->second->library = transform->library;
     if (pass->stores.library != NULL) /* it stores in any stream, and has no kernel before that */
         return REDIST_OK;
     problem.stream = transform->second;
-    return fftnd__kernel_create(&pass->second, &problem);
+    return fftnd__kernel_create(pass->second, &problem);
 }
 
 /* ---------------------------------------------------------------- chunks of an array on a device */
@@ -204,7 +214,7 @@ static size_t spectral_bytes(const struct fftnd__partition *partition,
                              const struct fftnd__side *spectral) {
     redist_index wide[REDIST_MAX_NDIMS];
     size_t bytes = spectral->item;
-    fftnd__widen(&spectral->truncation, partition->ndims, partition->after, wide);
+    fftnd__widen(fftnd__truncated(spectral), partition->ndims, partition->after, wide);
     for (int i = 0; i < partition->ndims; i++)
         bytes *= (size_t)wide[i];
     return bytes;
@@ -223,7 +233,7 @@ static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__transform *
     fftnd__cut_chunks(&pass->partition, transform, step, spectral_bytes(&pass->partition, spectral),
                       CHUNK_BYTES);
     fftnd__find_piece(&pass->partition, 0, &first);
-    fftnd__widen(&spectral->truncation, ndims, forward ? first.after : first.before, wide);
+    fftnd__widen(fftnd__truncated(spectral), ndims, forward ? first.after : first.before, wide);
     spectral->bytes =
         fftnd__lay_out(ndims, wide, spectral->item, 0, FFTND__DEVICE_ALIGNMENT, spectral->stride);
     spectral->memory = scratch[0];
@@ -237,8 +247,8 @@ static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__transform *
 static void lay_out_chunk(struct fftnd__side *side, const struct fftnd__transform *transform,
                           const struct fftnd__step *array, const redist_index box[], int may_lie) {
     redist_index wide[REDIST_MAX_NDIMS];
-    side->in_array = may_lie && side->truncation.n == 0;
-    fftnd__widen(&side->truncation, array->local.ndims, box, wide);
+    side->in_array = may_lie && fftnd__truncated(side)->n == 0;
+    fftnd__widen(fftnd__truncated(side), array->local.ndims, box, wide);
     side->bytes = fftnd__lay_out(array->local.ndims, wide, side->item, 0, FFTND__DEVICE_ALIGNMENT,
                                  side->stride);
     if (side->in_array)
@@ -314,26 +324,27 @@ static void lay_out_side(struct fftnd__side *side, const struct fftnd__transform
     int ndims = array->local.ndims;
     redist_index count[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS];
-    fftnd__widen(&side->truncation, ndims, box, count);
+    fftnd__widen(fftnd__truncated(side), ndims, box, count);
     fftnd__byte_strides(transform, array, stride);
     side->bytes = fftnd__lay_out(ndims, count, side->item, 0, ALIGNMENT, side->stride);
-    side->in_array =
-        may_lie && side->truncation.n == 0 && fftnd__lies_alike(ndims, count, side->stride, stride);
+    side->in_array = may_lie && fftnd__truncated(side)->n == 0 &&
+                     fftnd__lies_alike(ndims, count, side->stride, stride);
     if (!side->in_array)
         side->bytes = fftnd__lay_out(ndims, count, side->item, 1, ALIGNMENT, side->stride);
 }
 
-static char *align(char *memory) {
-    return memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
-}
-
-static int allocate_tiles(struct fftnd__pass *pass, size_t share) {
-    size_t total = share * (size_t)fftnd__pool_size(pass->pool) + ALIGNMENT;
+/* Memory to plan in, of one tile. Those that run share theirs with other passes: each has so many bytes for each
+ * thread. */
+static int borrow_tiles(struct fftnd__pass *pass, size_t bytes, size_t share, void **borrowed,
+                        char **memory) {
+    *borrowed = redist_calloc(bytes + ALIGNMENT, 1);
+    if (*borrowed == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
+                              bytes);
     pass->share = share;
-    pass->memory = redist_calloc(total, 1);
-    return pass->memory != NULL ? REDIST_OK
-                                : redist_fail_in("libfftnd", REDIST_ERR_MEMORY,
-                                                 "no memory for tiles of %zu bytes", total);
+    pass->tile_bytes = share * (size_t)fftnd__pool_size(pass->pool) + ALIGNMENT;
+    *memory = (char *)*borrowed + (ALIGNMENT - (uintptr_t)*borrowed % ALIGNMENT) % ALIGNMENT;
+    return REDIST_OK;
 }
 
 /* The sides are laid out; what the step reads may be ruined in memory of its own. */
@@ -341,13 +352,17 @@ static int plan_applied(struct fftnd__pass *pass, const struct fftnd__transform 
                         const struct fftnd__step *step) {
     const struct fftnd__applied_problem problem =
         fftnd__pass_applied_problem(pass, transform, step);
+    void *borrowed;
+    char *memory = NULL;
     pass->kernel.library = transform->library; /* what changes the pieces; they have no plan here */
     REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
-    REDIST_TRY(allocate_tiles(pass, pass->applied->places.bytes));
-    char *memory = align(pass->memory);
+    size_t bytes = pass->applied->places.bytes;
+    REDIST_TRY(borrow_tiles(pass, bytes, bytes, &borrowed, &memory));
     pass->in.memory = memory + pass->applied->places.in;
     pass->out.memory = memory + pass->applied->places.out;
-    return fftnd__applied_plan(pass->applied, &problem, memory);
+    int code = fftnd__applied_plan(pass->applied, &problem, memory);
+    redist_release(borrowed);
+    return code;
 }
 
 /* As many columns as are read and written at once. The memory of pieces has but rows of the operator. */
@@ -356,6 +371,8 @@ static int plan_columns(struct fftnd__pass *pass, const struct fftnd__program *p
                         void *const scratch[2]) {
     struct fftnd__applied_problem problem = fftnd__pass_applied_problem(pass, transform, step);
     struct fftnd__cut cut = fftnd__pass_cut(program, transform, step);
+    void *borrowed;
+    char *memory = NULL;
     problem.in_place = 1;
     cut.bytes = (size_t)transform->chain.points[step->axes[0]] * FFTND__AT_ONCE_BYTES;
     fftnd__cut_tiles(&pass->partition, transform, step, &cut);
@@ -366,9 +383,10 @@ static int plan_columns(struct fftnd__pass *pass, const struct fftnd__program *p
     pass->in.memory = scratch[0];
     pass->out.memory = scratch[same_array(transform, step) ? 0 : 1];
     REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
-    REDIST_TRY(allocate_tiles(pass, pass->applied->places.bytes));
-    int code = fftnd__applied_plan(pass->applied, &problem, align(pass->memory));
-    pass->in.memory = align(pass->memory) + pass->applied->places.in;
+    size_t bytes = pass->applied->places.bytes;
+    REDIST_TRY(borrow_tiles(pass, bytes, bytes, &borrowed, &memory));
+    int code = fftnd__applied_plan(pass->applied, &problem, memory);
+    redist_release(borrowed);
     return code;
 }
 
@@ -379,6 +397,7 @@ static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *pro
     int changes = step[-1].real != step->real;
     int ruins_source =
         (changes || step->twiddles || step->applies) && step->direction == REDIST_BACKWARD;
+    void *borrowed;
     struct fftnd__piece first;
     fftnd__cut_tiles(&pass->partition, transform, step, &cut);
     fftnd__find_piece(&pass->partition, 0, &first);
@@ -389,11 +408,14 @@ static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *pro
     pass->pool = transform->pool;
     if (step->applies)
         return plan_applied(pass, transform, step);
-    REDIST_TRY(allocate_tiles(pass, pass->in.bytes + (apart ? pass->out.bytes : 0)));
-    pass->in.memory = align(pass->memory);
-    pass->out.memory = pass->in.memory + (apart ? pass->in.bytes : 0);
+    size_t in = pass->in.bytes, out = apart ? pass->out.bytes : 0;
+    size_t share = (pass->in.in_array ? 0 : in) + (pass->out.in_array ? 0 : out);
+    REDIST_TRY(borrow_tiles(pass, in + out, share, &borrowed, &pass->in.memory));
+    pass->out.memory = pass->in.memory + (apart ? in : 0);
     problem.prefetches = pass->in.in_array;
-    return fftnd__kernel_create(&pass->kernel, &problem);
+    int code = fftnd__kernel_create(&pass->kernel, &problem);
+    redist_release(borrowed);
+    return code;
 }
 
 /* ---------------------------------------------------------------- all passes */
@@ -405,7 +427,7 @@ static int plan_pass(struct fftnd__program *program, const struct fftnd__transfo
     if (pass == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a step of a plan");
     pass->window = 1;
-    set_sides(pass, transform, step);
+    REDIST_TRY(set_sides(pass, transform, step));
     switch (setting) {
     case TILES:
         return plan_tiles(pass, program, transform, step);
@@ -433,7 +455,7 @@ static void free_pass(struct fftnd__pass *pass, const redist__space *space) {
     for (long long i = 0; i < pass->partition.n && pass->events != NULL; i++)
         space->event_destroy(pass->events[i]);
     redist_release(pass->events);
-    redist_release(pass->memory);
+    redist_release(pass->truncation);
     redist_release(pass);
 }
 

@@ -62,7 +62,7 @@ static int store_box(const struct fftnd__terminal *sink, const struct fftnd__blo
 static int move_parts(const struct fftnd__block *block, const struct fftnd__side *side,
                       const struct fftnd__terminal *terminal, const redist_index start[],
                       const redist_index count[], move_box *move) {
-    const struct fftnd__truncation *truncation = &side->truncation;
+    const struct fftnd__truncation *truncation = fftnd__truncated(side);
     struct fftnd__part part;
     if (truncation->n == 0)
         return move(terminal, block, start, count);
@@ -84,7 +84,7 @@ static int is_concurrent(const struct fftnd__terminal *terminal) {
 
 /* Whether a slot's pieces are those of the second stream. */
 static int is_second(const struct fftnd__pass *pass, int slot) {
-    return pass->second.library != NULL && slot % 2 != 0;
+    return pass->second != NULL && slot % 2 != 0;
 }
 
 /* Of the transforms; the host has none. */
@@ -107,7 +107,7 @@ static struct fftnd__block block_of(const struct fftnd__execution *execution,
                                  .memory = memory,
                                  .library = execution->pass->kernel.library,
                                  .stream = stream_of(execution, slot)};
-    fftnd__widen(&side->truncation, block.ndims, count, block.count);
+    fftnd__widen(fftnd__truncated(side), block.ndims, count, block.count);
     return block;
 }
 
@@ -327,9 +327,10 @@ static int load(struct fftnd__execution *execution, const struct fftnd__piece *p
 static int transform_piece(const struct fftnd__pass *pass, const struct fftnd__piece *piece,
                            int slot, const struct fftnd__block *in, const struct fftnd__block *out,
                            long double *factor) {
-    const struct fftnd__truncation *before = &pass->in.truncation, *after = &pass->out.truncation;
+    const struct fftnd__truncation *before = fftnd__truncated(&pass->in),
+                                   *after = fftnd__truncated(&pass->out);
     if (pass->applied == NULL)
-        return fftnd__kernel_run(is_second(pass, slot) ? &pass->second : &pass->kernel,
+        return fftnd__kernel_run(is_second(pass, slot) ? pass->second : &pass->kernel,
                                  piece->shorter, before, after, in, out, factor);
     char *memory = pass->offload != NULL
                        ? fftnd__pass_shared(pass)
@@ -496,7 +497,7 @@ int fftnd__run_pieces(struct fftnd__execution *execution, double *seconds) {
     const struct fftnd__pass *pass = execution->pass;
     if (pass->offload != NULL)
         return run_on_device(execution, seconds);
-    if (pass->second.library != NULL && execution->begins)
+    if (pass->second != NULL && execution->begins)
         return run_in_two_streams(execution);
     int shared = pass->partition.n > 1 && is_concurrent(&execution->source) &&
                  is_concurrent(&execution->sink);

@@ -34,6 +34,10 @@ int fftnd__check_idle(const char *function, const fftnd_plan *plan);
 int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,
                            const struct fftnd__array arrays[2]);
 
+/* Whether peers can map an array of it, if they are to; as redist_check_mapped. */
+int fftnd__check_mapped(const char *function, const struct fftnd__engine *engine,
+                        const struct fftnd__array *array);
+
 /* Whether the arguments are in order on all ranks, and the engine is not broken; what only this rank says may do. With
  * skip_agreement a broken one takes its peers through their exchanges. */
 int fftnd__agree_to_run(const struct fftnd__engine *engine, int code);

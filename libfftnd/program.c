@@ -396,6 +396,8 @@ static void add_stages(struct fftnd__program *program, const struct fftnd__trans
             add_stage(program, transform, &stages[stage], stage == used.begin, stage == used.end,
                       split, leg);
     }
+    if (used.n == 0 && split == FFTND__WITH_COPY)
+        add_copy(program, transform, program->steps[program->nsteps].memory);
     if (used.n == 0)
         add_copy(program, transform, transform->memory[!backward]);
 }
@@ -450,14 +452,36 @@ static int check_bytes(const struct fftnd__program *program) {
     return REDIST_OK;
 }
 
+/* Few programs have as many steps as there could be. */
+static int shrink(struct fftnd__program *program) {
+    size_t n = (size_t)program->nsteps + 2;
+    struct fftnd__step *steps = redist_calloc(n, sizeof *steps);
+    if (steps == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the steps of a plan");
+    memcpy(steps, program->steps, n * sizeof *steps);
+    redist_release(program->steps);
+    program->steps = steps;
+    return check_bytes(program);
+}
+
 int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
     int truncated = memcmp(chain->modes, chain->points, sizeof chain->modes) != 0;
+    fftnd__free_steps(program);
     *program =
         (struct fftnd__program){.direction = direction, .transposed = transposed && !truncated};
+    program->steps = redist_calloc(FFTND__MOST_STEPS + 2, sizeof *program->steps);
+    if (program->steps == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the steps of a plan");
     list_steps(program, transform, split);
-    return check_bytes(program);
+    return shrink(program);
+}
+
+void fftnd__free_steps(struct fftnd__program *program) {
+    redist_release(program->steps);
+    program->steps = NULL;
+    program->nsteps = 0;
 }
 
 int fftnd__last_serial(const struct fftnd__program *program) {

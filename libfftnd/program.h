@@ -75,8 +75,7 @@ struct fftnd__program {
     int fused; /* in tiles that go from transform to exchange and back without an array between */
     int transposed; /* each transform puts the lines of the next one side by side in memory */
     int nsteps;
-    struct fftnd__step
-        steps[FFTND__MOST_STEPS + 2]; /* the first is the input, the last never used */
+    struct fftnd__step *steps; /* the first is the input, one behind the last is never used */
 };
 
 /* What both directions of a plan share. */
@@ -129,9 +128,11 @@ enum fftnd__split {
 /* Lists the steps without saying through which arrays they go; with an operator those of `direction` as far as the
  * operator, and back. `transposed`: the transforms before an
  * exchange write their own axes as the slowest (backward: the fastest) in memory, so that forward each
- * line of the next ones is contiguous (Egger, chapter 4). Not collective; REDIST_ERR_LIMIT. */
+ * line of the next ones is contiguous (Egger, chapter 4). Replaces those that it has. Not collective; REDIST_ERR_LIMIT,
+ * REDIST_ERR_MEMORY. */
 int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, enum fftnd__split split);
+void fftnd__free_steps(struct fftnd__program *program);
 
 /* Whether an axis is transformed from real to real, of complex elements both parts. */
 int fftnd__is_r2r(const struct fftnd__transform *transform, int axis);

@@ -130,6 +130,7 @@ int fftnd__pool_size(const struct fftnd__pool *pool) {
 static int start_workers(struct fftnd__pool *pool) {
     sigset_t all, before;
     int failed = 0;
+    redist_stay_loaded(__func__);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int i = 1; i < pool->size && !failed; i++) {

@@ -102,17 +102,6 @@ static void choose_configuration(fft_case *given) {
     }
 }
 
-/* In place nothing but a transform takes an array to another layout. */
-static void transform_one(fft_case *given) {
-    int transformed = 0;
-    for (int axis = 0; axis < given->ndims; axis++) {
-        transformed += given->axes[axis] != FFTND_AXIS_NONE;
-    }
-    if (given->options.in_place && transformed == 0) {
-        given->axes[0] = FFTND_AXIS_COMPLEX;
-    }
-}
-
 /* Any kinds of axes, of which one is halved at most. */
 static void choose_axes(fft_case *given) {
     static const enum fftnd_axis likely[] = {FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX,
@@ -124,7 +113,6 @@ static void choose_axes(fft_case *given) {
     if (random_chance(50)) {
         given->axes[random_between(0, given->ndims - 1)] = FFTND_AXIS_HALVED;
     }
-    transform_one(given);
 }
 
 static fft_case random_case(int nranks, int has_nodes, int is_mixed) {
@@ -224,7 +212,6 @@ static void mix_axes(fft_case *given) {
         given->axes[axis] = (enum fftnd_axis)(random_between(0, 2) * 3 / 2);
     if (random_chance(50))
         given->axes[random_between(0, given->ndims - 1)] = FFTND_AXIS_HALVED;
-    transform_one(given);
 }
 
 fft_case fft_random_device_case(int nranks) {

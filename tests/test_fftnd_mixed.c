@@ -238,6 +238,26 @@ START_TEST(copies_to_another_order) {
 }
 END_TEST
 
+/* Nothing is transformed either, and in place: the array goes to another order, or another padding, through work
+ * space. */
+START_TEST(turns_in_place) {
+    static const int memory_order[] = {2, 0, 1};
+    for (int i = 0; i < 8; i++) {
+        fft_case given = FFT_CASE(FFTND_MIXED, 9, 8, 5);
+        int side = i % 2;
+        for (int axis = 0; axis < 3; axis++)
+            given.axes[axis] = FFTND_AXIS_NONE;
+        given.has_memory_order[side] = i < 6;
+        memcpy(given.memory_order[side], memory_order, sizeof(memory_order));
+        given.padding[side][1] = i < 2 ? 0 : 2;
+        given.padding[!side][2] = i < 4 ? 0 : 1;
+        given.options.in_place = 1;
+        given.options.batch = 1 + i % 3;
+        fft_check(MPI_COMM_WORLD, &given);
+    }
+}
+END_TEST
+
 /* Results that become contiguous lines, an odd number of elements apart: FFTW 3.3.10 crashed. */
 START_TEST(lines_turned_to_odd_distances) {
     static const int memory_order[] = {2, 0, 1};
@@ -266,6 +286,7 @@ int main(int argc, char **argv) {
                                   boxes_of_the_chain,
                                   segments_scaled_before_exchanges,
                                   copies_to_another_order,
+                                  turns_in_place,
                                   lines_turned_to_odd_distances,
                                   NULL};
     return harness_run(argc, argv, "test_fftnd_mixed", tests);

@@ -259,6 +259,47 @@ START_TEST(scrambled_modes) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- copies */
+
+/* Ones become one mode, and stay ones when they are transposed. */
+static void check_ones(X(plan) plan, complex_number *array, int transposes) {
+    ptrdiff_t count, start, here = XM(local_size)(3, shape, MPI_COMM_WORLD, &count, &start);
+    double wrong = 0;
+    for (ptrdiff_t i = 0; i < here; i++)
+        array[i][0] = 1, array[i][1] = (real)transposes;
+    X(execute)(plan);
+    for (ptrdiff_t i = 0; i < count * shape[1] * (transposes ? 1 : shape[2]); i++)
+        wrong = fmax(wrong, fabs((double)array[i][0] - (transposes             ? 1
+                                                        : start == 0 && i == 0 ? 960
+                                                                               : 0)));
+    check_all(wrong <= 960 * tolerance, "wrong by %g", wrong);
+}
+
+/* A copy is executed and destroyed on its own, before or behind the plan it was made of. FFTW has copies since 3.3.11,
+ * whose headers are not needed for this. */
+START_TEST(copies) {
+    X(plan) (*copy)(X(plan)) = (X(plan)(*)(X(plan)))(size_t)dlsym(RTLD_DEFAULT, TEXT(X(copy_plan)));
+    check_all(copy != NULL, "there is no %s", TEXT(X(copy_plan)));
+    for (int transposes = 0; transposes < 2; transposes++) {
+        complex_number *array = array_3d();
+        real *numbers = (real *)array;
+        X(plan)
+        first = transposes ? XM(plan_many_transpose)(shape[0], shape[1], 2, 0, 0, numbers, numbers,
+                                                     MPI_COMM_WORLD, FFTW_ESTIMATE)
+                           : plan_3d(array, FFTW_ESTIMATE);
+        X(plan) second = copy(first), third = copy(second);
+        harness_case("transposes: %d", transposes);
+        check_all(is_here(first) && is_here(second) && is_here(third), "a plan of FFTW's");
+        X(destroy_plan)(first);
+        check_ones(second, array, transposes);
+        X(destroy_plan)(third);
+        check_ones(second, array, transposes);
+        X(destroy_plan)(second);
+        X(free)(array);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- what cannot be */
 
 /* No plan on all ranks alike, or one of FFTW's, and no signal. */
@@ -288,8 +329,9 @@ START_TEST(impossible_plans) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {wisdom_only,     one_axis_is_measured_once, time_limits, threads,
-                                  scrambled_modes, impossible_plans,          NULL};
+    const TTest *const tests[] = {
+        wisdom_only, one_axis_is_measured_once, time_limits, threads, scrambled_modes,
+        copies,      impossible_plans,          NULL};
     MPI_Init(&argc, &argv);
     XM(init)();
     return harness_run(argc, argv, "test_fftw_calls", tests);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # A library of FFTW's interface exports every function of FFTW's MPI headers, for C and for Fortran, and nothing that is
-# not FFTW's:
+# not FFTW's (copy_plan is FFTW's since 3.3.11):
 #     test_fftw_symbols.sh LIBRARY PREFIX HEADERS FFTW_LIBRARY...
 # PREFIX is fftw, fftwf or fftwl, HEADERS FFTW's folder of headers.
 set -eu
@@ -15,7 +15,7 @@ names() { # libraries
     for file in "$@"; do nm -D --defined-only "$file"; done | awk '{print $3}' | sed 's/@.*//' | sort -u
 }
 names "$library" | grep -vE '^(_init|_fini|_edata|_end|__bss_start|__odr_asan.*|__asan.*|__gcov.*)$' >"$temporary/exported"
-names "$@" >"$temporary/fftw"
+{ names "$@" && echo "${prefix}_copy_plan"; } | sort -u >"$temporary/fftw"
 {
     grep -oE 'XM\([a-z0-9_]+\)' "$headers/fftw3-mpi.h" | sed -E "s/XM\((.*)\)/${prefix}_mpi_\1/" |
         grep -vE '_mpi_(ddim)$'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds users' programs against the libraries in each way that there is, and runs them on two ranks: as a subproject of
 # meson, which also installs them to a temporary prefix; from there by pkg-config, shared and static, in C, C++ and
-# Fortran; and with CMake:
+# Fortran, with CMake, and after the prefix has moved. Then uninstalls them:
 #     test_installed.sh SOURCE_ROOT MPI_OPTION COMPILER MESON FORTRAN RUN_RANKS_ARGUMENT...
 # FORTRAN: the Fortran compiler, or none
 set -eu
@@ -107,20 +107,37 @@ for program in "$temporary"/cmake/user_*; do
     "$@" 2 "$program"
 done
 
+# ---------------------------------------------------------------- the prefix moves
+# The pkg-config files of the libraries as a project of their own; as a subproject they follow the project's options.
+moved=$temporary/moved
+cp -a "$prefix" "$moved"
+mv "$prefix" "$prefix.away"
+cp "$temporary/static/meson-private/redist.pc" "$temporary/static/meson-private/fftnd.pc" "$moved${pkgconfig#"$prefix"}/"
+# shellcheck disable=SC2046
+$compiler "$main" -o "$temporary/with_moved" \
+    $(PKG_CONFIG_PATH="$moved${pkgconfig#"$prefix"}" pkg-config --cflags --libs fftnd redist) -lm
+LD_LIBRARY_PATH=$moved${library_folder#"$prefix"} "$@" 2 "$temporary/with_moved"
+if [ -f "$moved/bin/fftnd-fftw" ]; then
+    "$moved/bin/fftnd-fftw" true
+fi
+mv "$prefix.away" "$prefix"
+
 # ---------------------------------------------------------------- static libraries
-# They are taken where the shared ones are not there. What they require is named too, but stays shared:
-# pkg-config --static would ask for the static libraries behind MPI as well.
-rm "$library_folder"/lib*.so*
-private=$(sed -n 's/^Libs\.private: //p' "$pkgconfig/redist.pc" "$pkgconfig/fftnd.pc" | tr "\n" " ")
-# shellcheck disable=SC2046,SC2086
-$compiler "$main" -o "$temporary/with_static" \
-    $(pkg-config --cflags --libs fftnd redist $(pkg-config --print-requires-private fftnd redist)) \
-    $private -lm -pthread
+# They are taken where the shared ones are not there. What they require stays shared where no static library is.
+mkdir "$temporary/shared"
+mv "$library_folder"/lib*.so* "$temporary/shared/"
+# shellcheck disable=SC2046
+$compiler "$main" -o "$temporary/with_static" $(pkg-config --cflags --static --libs fftnd redist)
 "$@" 2 "$temporary/with_static"
 if [ -f "$pkgconfig/fftnd-fftw3-mpi.pc" ]; then
-    # shellcheck disable=SC2046,SC2086
-    build_fftw_program "$temporary/fftw_static" $(pkg-config --cflags --libs fftnd-fftw3-mpi \
-        $(pkg-config --print-requires-private fftnd redist)) $private -ldl -pthread
+    # shellcheck disable=SC2046
+    build_fftw_program "$temporary/fftw_static" $(pkg-config --cflags --static --libs fftnd-fftw3-mpi)
     run_fftw_program "$temporary/fftw_static" "$@"
     cmp "$temporary/fftw_shared.out" "$temporary/fftw_static.out"
 fi
+mv "$temporary"/shared/* "$library_folder/"
+
+# ---------------------------------------------------------------- uninstalled
+quietly ninja -C "$temporary/build" uninstall
+find "$prefix" ! -type d >"$temporary/left" 2>/dev/null || true # the folders go too
+test ! -s "$temporary/left" || { echo "uninstall leaves:" && cat "$temporary/left" && exit 1; }

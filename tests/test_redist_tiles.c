@@ -389,6 +389,9 @@ START_TEST(out_of_order) {
         check_code(i % 2 ? redist_plan_get_begin(job.plan, a) : redist_plan_put_begin(job.plan, b),
                    REDIST_ERR_STATE);
         check_code(redist_plan_execute(job.plan, REDIST_FORWARD), REDIST_ERR_STATE);
+        check_all(strstr(redist_error_message(), i % 2 ? "options->tiles = REDIST_PUT"
+                                                       : "options->tiles = REDIST_GET") != NULL,
+                  "%s", redist_error_message());
         check_code(redist_plan_execute_arrays(job.plan, REDIST_FORWARD, a, b), REDIST_ERR_STATE);
         check_code(redist_plan_start_arrays(job.plan, REDIST_FORWARD, a, b), REDIST_ERR_STATE);
         check_code(i % 2 ? redist_plan_put_begin(job.plan, NULL)

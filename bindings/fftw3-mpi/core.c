@@ -36,6 +36,14 @@ EXECUTE(execute_dft_r2c, real, complex_number)
 EXECUTE(execute_dft_c2r, complex_number, real)
 EXECUTE(execute_r2r, real, real)
 
+/* Of FFTW 3.3.11; headers of earlier versions do not declare it. */
+X(plan) X(copy_plan)(X(plan) plan);
+
+EXPORT X(plan) X(copy_plan)(X(plan) plan) {
+    OURS(plan);
+    return ours != NULL ? (X(plan))(void *)fftnd_fftw__plan_copy(ours) : FFTW(copy_plan)(plan);
+}
+
 EXPORT void X(destroy_plan)(X(plan) plan) {
     OURS(plan);
     if (ours != NULL)

@@ -3,6 +3,8 @@
 #ifndef FFTND_FFTW_NEXT_H
 #define FFTND_FFTW_NEXT_H
 
+#include "own.h"
+
 #include <stdatomic.h>
 
 typedef void fftnd_fftw__function(void);

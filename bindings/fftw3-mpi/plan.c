@@ -10,7 +10,8 @@ static const char mark;
 
 void fftnd_fftw__plan_init(struct fftnd_fftw__plan *plan, const struct fftnd_fftw__kind *kind,
                            void *in, void *out) {
-    *plan = (struct fftnd_fftw__plan){.mark = &mark, .kind = kind, .in = in, .out = out};
+    *plan =
+        (struct fftnd_fftw__plan){.mark = &mark, .kind = kind, .in = in, .out = out, .holders = 1};
 }
 
 struct fftnd_fftw__plan *fftnd_fftw__plan_of(const void *plan) {
@@ -23,7 +24,7 @@ struct fftnd_fftw__plan *fftnd_fftw__plan_of(const void *plan) {
 static void insist(const struct fftnd_fftw__plan *plan, int code) {
     if (code == REDIST_OK)
         return;
-    fprintf(stderr, "fftnd-fftw3-mpi: %s: %s\n", plan->kind->name, redist_error_message());
+    fprintf(stderr, FFTND_FFTW_LIBRARY ": %s: %s\n", plan->kind->name, redist_error_message());
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
@@ -36,6 +37,12 @@ void fftnd_fftw__plan_execute(struct fftnd_fftw__plan *plan, void *in, void *out
     fftnd_fftw__report_execution(MPI_Wtime() - begin);
 }
 
+struct fftnd_fftw__plan *fftnd_fftw__plan_copy(struct fftnd_fftw__plan *plan) {
+    atomic_fetch_add(&plan->holders, 1);
+    return plan;
+}
+
 void fftnd_fftw__plan_destroy(struct fftnd_fftw__plan *plan) {
-    plan->kind->destroy(plan);
+    if (atomic_fetch_sub(&plan->holders, 1) == 1)
+        plan->kind->destroy(plan);
 }

@@ -7,7 +7,9 @@
 #define FFTND_FFTW_PLAN_H
 
 #include "fftnd.h"
+#include "own.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 struct fftnd_fftw__plan;
@@ -28,8 +30,9 @@ struct fftnd_fftw__kind {
 struct fftnd_fftw__plan {
     const void *mark;
     const struct fftnd_fftw__kind *kind;
-    void *in, *out; /* of planning */
-    double flops;   /* floating point operations of this rank, about */
+    void *in, *out;     /* of planning */
+    double flops;       /* floating point operations of this rank, about */
+    atomic_int holders; /* how often it has to be destroyed: once, and once more for each copy */
 };
 
 /* Nonzero while this thread makes or executes a plan here: what it calls of FFTW then is not the program's. */
@@ -43,6 +46,11 @@ void fftnd_fftw__plan_init(struct fftnd_fftw__plan *plan, const struct fftnd_fft
 struct fftnd_fftw__plan *fftnd_fftw__plan_of(const void *plan);
 
 void fftnd_fftw__plan_execute(struct fftnd_fftw__plan *plan, void *in, void *out, int new_arrays);
+
+/* A plan that is destroyed on its own. It is the same one with a holder more, as FFTW's copies are. */
+struct fftnd_fftw__plan *fftnd_fftw__plan_copy(struct fftnd_fftw__plan *plan);
+
+/* Frees the plan when its last holder destroys it. Collective. */
 void fftnd_fftw__plan_destroy(struct fftnd_fftw__plan *plan);
 
 #endif

@@ -31,7 +31,7 @@ module redist_procedures
   public :: redist_plan_put_begin, redist_plan_put, redist_plan_put_progress, redist_plan_put_arrived
   public :: redist_plan_put_end, redist_plan_get_begin, redist_plan_get, redist_plan_get_end
   public :: redist_plan_get_info, redist_plan_get_comm, redist_plan_get_method, redist_plan_get_phases
-  public :: redist_plan_put_wait, redist_plan_query, redist_plan_free
+  public :: redist_plan_put_wait, redist_plan_query, redist_plan_free, redist_alloc_info
   public :: redist_method_count, redist_method_name, redist_method_summary
   public :: redist_method_exists, redist_forget_wisdom, redist_model_fit, redist_model_seconds
 
@@ -435,6 +435,17 @@ contains
   end subroutine redist_plan_free
 
   ! ---------------------------------------------------------------- questions
+
+  !> Whether peers can map an array of redist_alloc: c_loc of it, or memory of redist_alloc.
+  subroutine redist_alloc_info(array, mappable, ierror)
+    type(c_ptr), intent(in) :: array
+    logical, intent(out) :: mappable
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: found
+    found = 0
+    call redist__finish(c_alloc_info(array, found), ierror)
+    mappable = found /= 0
+  end subroutine redist_alloc_info
 
   subroutine redist_plan_get_info(plan, info, ierror)
     type(redist_plan), intent(in) :: plan

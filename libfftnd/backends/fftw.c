@@ -22,11 +22,23 @@ static const unsigned efforts[] = {[FFTND_ESTIMATE] = FFTW_ESTIMATE,
                                    [FFTND_PATIENT] = FFTW_PATIENT};
 
 /* What FFTW calls differently for each precision, as functions of one type. */
+/* What is left of a problem in its plan. */
+struct plan {
+    const struct precision *precision;
+    void *aligned;             /* for arrays as aligned as the planner's */
+    _Atomic(void *) unaligned; /* for any others; made when first needed */
+    enum fftnd_kind kind;
+    enum fftnd_precision number; /* of the precision */
+    int direction, keep_input, naxes, nloops;
+    double seconds;
+    struct fftnd__pool *pool;
+    fftw_r2r_kind r2r[REDIST_MAX_NDIMS];
+    fftw_iodim64 loops[]; /* of the axes, then over these */
+};
+
 struct precision {
-    void *(*make)(const struct fftnd__serial_problem *problem, const fftw_iodim64 axes[],
-                  const fftw_iodim64 loops[], const fftw_r2r_kind r2r[], void *in, void *out,
-                  unsigned flags);
-    void (*run)(const struct fftnd__serial_problem *problem, void *plan, void *in, void *out);
+    void *(*make)(const struct plan *plan, void *in, void *out, unsigned flags);
+    void (*run)(const struct plan *plan, void *made, void *in, void *out);
     void (*scale)(void *array, size_t bytes, long double factor);
     void (*destroy)(void *plan);
     int (*alignment)(void *array);
@@ -40,27 +52,27 @@ struct precision {
 
 /* fftw_iodim64, fftwf_iodim64, fftwl_iodim64 and the r2r kinds are the same types. */
 #define PRECISION(X, number)                                                                       \
-    static void *X##_make(const struct fftnd__serial_problem *p, const fftw_iodim64 axes[],        \
-                          const fftw_iodim64 loops[], const fftw_r2r_kind r2r[], void *in,         \
-                          void *out, unsigned flags) {                                             \
-        int sign = p->direction == REDIST_BACKWARD ? FFTW_BACKWARD : FFTW_FORWARD;                 \
+    static void *X##_make(const struct plan *p, void *in, void *out, unsigned flags) {             \
+        int sign = p->direction == REDIST_BACKWARD ? FFTW_BACKWARD : FFTW_FORWARD, n = p->naxes,   \
+            m = p->nloops;                                                                         \
+        const fftw_iodim64 *axes = p->loops, *loops = axes + n;                                    \
         if (p->kind == FFTND_C2C)                                                                  \
-            return X##_plan_guru64_dft(p->naxes, axes, p->nloops, loops, in, out, sign, flags);    \
+            return X##_plan_guru64_dft(n, axes, m, loops, in, out, sign, flags);                   \
         if (p->kind == FFTND_R2R)                                                                  \
-            return X##_plan_guru64_r2r(p->naxes, axes, p->nloops, loops, in, out, r2r, flags);     \
+            return X##_plan_guru64_r2r(n, axes, m, loops, in, out, p->r2r, flags);                 \
         if (p->direction == REDIST_BACKWARD)                                                       \
-            return X##_plan_guru64_dft_c2r(p->naxes, axes, p->nloops, loops, in, out, flags);      \
-        return X##_plan_guru64_dft_r2c(p->naxes, axes, p->nloops, loops, in, out, flags);          \
+            return X##_plan_guru64_dft_c2r(n, axes, m, loops, in, out, flags);                     \
+        return X##_plan_guru64_dft_r2c(n, axes, m, loops, in, out, flags);                         \
     }                                                                                              \
-    static void X##_run(const struct fftnd__serial_problem *p, void *plan, void *in, void *out) {  \
+    static void X##_run(const struct plan *p, void *made, void *in, void *out) {                   \
         if (p->kind == FFTND_C2C)                                                                  \
-            X##_execute_dft(plan, in, out);                                                        \
+            X##_execute_dft(made, in, out);                                                        \
         else if (p->kind == FFTND_R2R)                                                             \
-            X##_execute_r2r(plan, in, out);                                                        \
+            X##_execute_r2r(made, in, out);                                                        \
         else if (p->direction == REDIST_BACKWARD)                                                  \
-            X##_execute_dft_c2r(plan, in, out);                                                    \
+            X##_execute_dft_c2r(made, in, out);                                                    \
         else                                                                                       \
-            X##_execute_dft_r2c(plan, in, out);                                                    \
+            X##_execute_dft_r2c(made, in, out);                                                    \
     }                                                                                              \
     static void X##_scale(void *array, size_t bytes, long double factor) {                         \
         number *values = array, rounded = (number)factor;                                          \
@@ -91,13 +103,6 @@ PRECISION(fftwl, long double)
 enum { PRECISIONS = FFTND_LONG_DOUBLE + 1 };
 static const struct precision *const precisions[PRECISIONS] = {
     [FFTND_DOUBLE] = &fftw_table, [FFTND_FLOAT] = &fftwf_table, [FFTND_LONG_DOUBLE] = &fftwl_table};
-
-struct plan {
-    struct fftnd__serial_problem problem;
-    const struct precision *precision;
-    void *aligned;             /* for arrays as aligned as the planner's */
-    _Atomic(void *) unaligned; /* for any others; made when first needed */
-};
 
 /* ---------------------------------------------------------------- threads */
 
@@ -136,15 +141,15 @@ static void run_jobs(void *(*work)(char *), char *first, size_t bytes, int njobs
 
 /* FFTW's loops run in our threads while a plan with a pool executes, and otherwise as the program set them. */
 static void use_pool(const struct plan *plan, int begins) {
-    if (plan->problem.pool == NULL)
+    if (plan->pool == NULL)
         return;
-    int *n = &users[plan->problem.precision];
+    int *n = &users[plan->number];
     pthread_mutex_lock(&planner);
     *n += begins ? 1 : -1;
     if (*n == begins) /* the first to begin, the last to end */
         plan->precision->set_loop(begins ? run_jobs : NULL, NULL);
     pthread_mutex_unlock(&planner);
-    pool_here = begins ? plan->problem.pool : NULL;
+    pool_here = begins ? plan->pool : NULL;
 }
 
 /* ---------------------------------------------------------------- planning */
@@ -154,17 +159,31 @@ static void copy_loops(int n, const struct fftnd__loop from[], fftw_iodim64 to[]
         to[i] = (fftw_iodim64){from[i].n, from[i].in, from[i].out};
 }
 
-static void *make(const struct plan *plan, void *in, void *out, unsigned flags) {
-    const struct fftnd__serial_problem *problem = &plan->problem;
-    fftw_iodim64 axes[REDIST_MAX_NDIMS], loops[REDIST_MAX_NDIMS];
-    fftw_r2r_kind r2r[REDIST_MAX_NDIMS];
-    copy_loops(problem->naxes, problem->axes, axes);
-    copy_loops(problem->nloops, problem->loops, loops);
+/* NULL without memory. */
+static struct plan *describe(const struct fftnd__serial_problem *problem) {
+    size_t n = (size_t)(problem->naxes + problem->nloops);
+    struct plan *plan = redist_calloc(1, sizeof *plan + n * sizeof *plan->loops);
+    if (plan == NULL)
+        return NULL;
+    plan->precision = precisions[problem->precision];
+    plan->kind = problem->kind;
+    plan->number = problem->precision;
+    plan->direction = problem->direction;
+    plan->keep_input = problem->keep_input;
+    plan->naxes = problem->naxes;
+    plan->nloops = problem->nloops;
+    plan->seconds = problem->seconds;
+    plan->pool = problem->pool;
+    copy_loops(problem->naxes, problem->axes, plan->loops);
+    copy_loops(problem->nloops, problem->loops, plan->loops + problem->naxes);
     for (int i = 0; i < problem->naxes && problem->kind == FFTND_R2R; i++)
-        r2r[i] = kinds[problem->r2r[i]];
-    if (problem->keep_input)
-        flags |= FFTW_PRESERVE_INPUT;
-    return plan->precision->make(problem, axes, loops, r2r, in, out, flags);
+        plan->r2r[i] = kinds[problem->r2r[i]];
+    return plan;
+}
+
+static void *make(const struct plan *plan, void *in, void *out, unsigned flags) {
+    return plan->precision->make(plan, in, out,
+                                 flags | (plan->keep_input ? FFTW_PRESERVE_INPUT : 0));
 }
 
 static void make_planners_safe(void) {
@@ -175,7 +194,7 @@ static void make_planners_safe(void) {
 /* Plans for the problem's threads, whatever the program has FFTW plan for. */
 static void *make_locked(const struct plan *plan, void *in, void *out, unsigned flags) {
     const struct precision *precision = plan->precision;
-    int wanted = fftnd__pool_size(plan->problem.pool);
+    int wanted = fftnd__pool_size(plan->pool);
     static pthread_once_t safe = PTHREAD_ONCE_INIT;
     pthread_once(&safe, make_planners_safe);
     use_pool(plan, 1);
@@ -187,7 +206,7 @@ static void *make_locked(const struct plan *plan, void *in, void *out, unsigned 
         precision->set_threads(wanted);
     int measures = (flags & FFTW_ESTIMATE) == 0; /* else the program's limit can stay */
     if (measures)
-        precision->limit_time(plan->problem.seconds);
+        precision->limit_time(plan->seconds);
     void *made = make(plan, in, out, flags);
     if (measures)
         precision->limit_time(FFTW_NO_TIMELIMIT);
@@ -213,11 +232,9 @@ static int needs_unaligned(const struct fftnd__serial_problem *problem) {
 }
 
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
-    struct plan *plan = redist_calloc(1, sizeof *plan);
+    struct plan *plan = describe(problem);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    plan->problem = *problem;
-    plan->precision = precisions[problem->precision];
     plan->aligned = make_locked(
         plan, in, out, efforts[problem->effort] | (needs_unaligned(problem) ? FFTW_UNALIGNED : 0));
     if (plan->aligned == NULL) {
@@ -253,7 +270,7 @@ static int execute(void *data, void *in, void *out) {
                                   "FFTW made no plan for unaligned arrays");
     }
     use_pool(plan, 1);
-    plan->precision->run(&plan->problem, suited, in, out);
+    plan->precision->run(plan, suited, in, out);
     use_pool(plan, 0);
     return REDIST_OK;
 }

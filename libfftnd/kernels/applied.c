@@ -61,7 +61,7 @@ static struct half half_of(const struct fftnd__applied *applied,
     after->direction = back ? !step->direction : step->direction;
     if (applied->inside.ndims > 0) {
         half.partition = applied->inside;
-        half.in.truncation.n = half.out.truncation.n = 0;
+        half.in.truncation = half.out.truncation = NULL;
         after->naxes = 1;
         after->axes[0] = axis_inside(transform, step);
     }
@@ -130,11 +130,13 @@ static void lay_out_middle(struct fftnd__applied *applied,
     struct fftnd__side *side = &applied->middle[i];
     struct fftnd__piece first;
     redist_index count[REDIST_MAX_NDIMS];
-    if (problem->step->direction == REDIST_FORWARD)
-        fftnd__truncation_of(&side->truncation, transform, problem->step);
+    if (problem->step->direction == REDIST_FORWARD) {
+        fftnd__truncation_of(&applied->truncation, transform, problem->step);
+        side->truncation = &applied->truncation;
+    }
     side->item = fftnd__element_bytes(transform, middle->real);
     fftnd__find_piece(&half.partition, 0, &first);
-    fftnd__widen(&side->truncation, half.partition.ndims, i == 0 ? first.after : first.before,
+    fftnd__widen(fftnd__truncated(side), half.partition.ndims, i == 0 ? first.after : first.before,
                  count);
     if (applied->in_place)
         *side = *problem->in;
@@ -162,7 +164,7 @@ static int replaces_input(const struct fftnd__applied_problem *problem) {
     redist_index count[REDIST_MAX_NDIMS];
     struct fftnd__piece first;
     fftnd__find_piece(problem->partition, 0, &first);
-    fftnd__widen(&out->truncation, problem->partition->ndims, first.after, count);
+    fftnd__widen(fftnd__truncated(out), problem->partition->ndims, first.after, count);
     return in->bytes >= out->bytes &&
            fftnd__lies_alike(problem->partition->ndims, count, in->stride, out->stride);
 }
@@ -460,7 +462,7 @@ static int choose_line(const struct fftnd__applied *applied, const struct fftnd_
 
 static int run_rows(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                     const struct fftnd__block blocks[2], const redist_index count[], char *room) {
-    const struct fftnd__truncation *truncation = &applied->middle[0].truncation;
+    const struct fftnd__truncation *truncation = fftnd__truncated(&applied->middle[0]);
     struct sweep sweep = {.applied = applied,
                           .blocks = blocks,
                           .line = choose_line(applied, &blocks[0]),
@@ -499,7 +501,7 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
                                  .stream = outside->stream};
     for (int at = 0; at < block.ndims; at++)
         count[at] = applied->extent[i][at] >= 0 ? applied->extent[i][at] : piece->before[at];
-    fftnd__widen(&side->truncation, block.ndims, count, block.count);
+    fftnd__widen(fftnd__truncated(side), block.ndims, count, block.count);
     return block;
 }
 
@@ -522,7 +524,7 @@ static int run_both(const struct fftnd__applied *applied, const struct fftnd__pi
                                      middle_block(applied, 1, piece, out, memory, count[1])};
     if (applied->in_place)
         middle[0].memory = middle[1].memory = in->memory;
-    const struct fftnd__truncation *inside = &applied->middle[0].truncation;
+    const struct fftnd__truncation *inside = fftnd__truncated(&applied->middle[0]);
     const struct fftnd__block *const trip[2] = {is_alone ? in : &middle[0],
                                                 is_alone ? out : &middle[1]};
     if (is_alone)

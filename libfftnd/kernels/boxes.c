@@ -176,7 +176,7 @@ static int scale(const struct fftnd__block *block, long double factor) {
 
 static int run_parts(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                      const struct fftnd__block blocks[2], const redist_index count[]) {
-    const struct fftnd__truncation *truncation = &applied->middle[0].truncation;
+    const struct fftnd__truncation *truncation = fftnd__truncated(&applied->middle[0]);
     int ndims = blocks[0].ndims;
     for (int i = 0; i < 1 << truncation->n; i++) {
         struct box box = {.applied = applied, .blocks = blocks};

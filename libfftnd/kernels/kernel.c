@@ -31,8 +31,8 @@ static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
     int forward = problem->direction == REDIST_FORWARD;
     const redist_index *retained = forward ? partition->after : partition->before;
     redist_index all[REDIST_MAX_NDIMS], count = retained[part->narrow_axis];
-    fftnd__widen(forward ? &problem->out->truncation : &problem->in->truncation, partition->ndims,
-                 retained, all);
+    fftnd__widen(forward ? fftnd__truncated(problem->out) : fftnd__truncated(problem->in),
+                 partition->ndims, retained, all);
     if (part->step.naxes == 1)
         count = fftnd__columns_fill(&lines, problem->transform->chain.points[part->step.axes[0]],
                                     count);
@@ -48,7 +48,7 @@ static struct fftnd__serial_problem serial_of(const struct fftnd__kernel_problem
     struct fftnd__serial_problem serial;
     struct fftnd__piece piece;
     fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
-    fftnd__widen(&problem->out->truncation, partition->ndims, piece.after, count);
+    fftnd__widen(fftnd__truncated(problem->out), partition->ndims, piece.after, count);
     if (part->narrow_axis >= 0)
         count[part->narrow_axis] = count_narrow(problem, part);
     for (int i = 0; i < partition->ndims; i++) {
@@ -105,9 +105,13 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
     const struct fftnd__serial_problem serial = serial_of(problem, part, is_shorter);
     const struct fftnd__serial *library = choose_library(kernel->library, part, &serial);
     if (library == kernel->library && kernel->nplans == 1 && problem->prefetches &&
-        fftnd__rows_suit(&serial))
-        return fftnd__rows_create(&kernel->rows[is_shorter], kernel->library, &serial,
+        fftnd__rows_suit(&serial)) {
+        kernel->rows[is_shorter] = redist_calloc(1, sizeof *kernel->rows[0]);
+        if (kernel->rows[is_shorter] == NULL)
+            return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for rows of a plan");
+        return fftnd__rows_create(kernel->rows[is_shorter], kernel->library, &serial,
                                   part->in->memory, part->out->memory);
+    }
     int last = kernel->nplans - 1;
     kernel->plans[last].library[is_shorter] = library;
     return library->create(&serial, part->in->memory, part->out->memory,
@@ -166,8 +170,8 @@ static struct part alone_of(const struct fftnd__kernel_problem *problem, const s
 static int find_apart(const struct fftnd__kernel_problem *problem, const struct part *part) {
     int changes = part->before.real != part->step.real;
     int ruins = changes && problem->direction == REDIST_BACKWARD;
-    if (part->step.naxes < 2 || problem->pool != NULL || problem->in->truncation.n > 0 ||
-        problem->out->truncation.n > 0 || problem->library->space != REDIST_SPACE_HOST ||
+    if (part->step.naxes < 2 || problem->pool != NULL || fftnd__truncated(problem->in)->n > 0 ||
+        fftnd__truncated(problem->out)->n > 0 || problem->library->space != REDIST_SPACE_HOST ||
         (ruins && part->in->in_array && !problem->may_ruin))
         return -1;
     for (int i = 0; i < part->step.naxes; i++) {
@@ -243,7 +247,7 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
 
 /* A halved axis that another kernel transforms, and of which the array retains some modes. */
 static int find_narrow(const struct fftnd__kernel_problem *problem) {
-    const struct fftnd__truncation *truncation = &problem->out->truncation;
+    const struct fftnd__truncation *truncation = fftnd__truncated(problem->out);
     int halved = problem->transform->chain.halved;
     for (int i = 0; i < truncation->n && halved >= 0; i++)
         if (truncation->axes[i].axis == halved + problem->transform->batch.shift &&
@@ -273,8 +277,11 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
         for (int j = 0; j < 2; j++)
             if (kernel->plans[i].serial[j] != NULL)
                 kernel->plans[i].library[j]->destroy(kernel->plans[i].serial[j]);
-    for (int i = 0; i < 2; i++)
-        fftnd__rows_free(&kernel->rows[i], kernel->library);
+    for (int i = 0; i < 2; i++) {
+        if (kernel->rows[i] != NULL)
+            fftnd__rows_free(kernel->rows[i], kernel->library);
+        redist_release(kernel->rows[i]);
+    }
     redist_release(kernel->twiddles);
     *kernel = (struct fftnd__kernel){0};
 }
@@ -283,12 +290,12 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
 static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
                     const struct fftnd__block *in, const struct fftnd__block *out,
                     long double *factor) {
-    const struct fftnd__rows *rows = &kernel->rows[is_shorter];
+    const struct fftnd__rows *rows = kernel->rows[is_shorter];
     const struct fftnd__serial *library = kernel->plans[i].library[is_shorter];
     void *plan = kernel->plans[i].serial[is_shorter];
     char *from = kernel->plans[i].from_out ? out->memory : in->memory;
     char *to = kernel->plans[i].to_in ? in->memory : out->memory;
-    if (i == 0 && rows->row != NULL)
+    if (i == 0 && rows != NULL)
         return fftnd__rows_run(rows, kernel->library, from, to);
     if (factor == NULL || library->execute_scaled == NULL)
         return library->execute(plan, from, to);

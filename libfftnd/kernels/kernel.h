@@ -16,8 +16,15 @@ struct fftnd__side {
     size_t bytes;                       /* of a piece */
     redist_index
         padded; /* on a device: elements of a line of the last axis with its padding; 0 = none */
-    struct fftnd__truncation truncation; /* where a piece has more modes than the array */
+    const struct fftnd__truncation
+        *truncation; /* where a piece has more modes than the array; NULL = nowhere */
 };
+
+/* Never NULL. */
+static inline const struct fftnd__truncation *fftnd__truncated(const struct fftnd__side *side) {
+    static const struct fftnd__truncation none;
+    return side->truncation != NULL ? side->truncation : &none;
+}
 
 struct fftnd__kernel {
     const struct fftnd__serial *library;
@@ -30,7 +37,7 @@ struct fftnd__kernel {
         const struct fftnd__serial *library[2];
         void *serial[2]; /* of these, for pieces like the first one and for shorter ones */
     } plans[REDIST_MAX_NDIMS + 2];
-    struct fftnd__rows rows[2];       /* instead of the first one's where `row` is not NULL */
+    struct fftnd__rows *rows[2];      /* instead of the first one's; NULL = none */
     struct fftnd__twiddles *twiddles; /* behind forward plans, before backward ones; NULL = none */
 };
 

@@ -49,6 +49,17 @@ int redist_alloc_local(size_t bytes, void **array) {
     return redist__local_create(bytes, array);
 }
 
+int redist_alloc_info(const void *array, int *mappable) {
+    if (array == NULL || mappable == NULL)
+        return redist_fail(REDIST_ERR_NULL, "%s = NULL", array == NULL ? "array" : "mappable");
+    enum redist_mappability found =
+        redist_mappability((enum redist_space)redist__space_of(array), array, 1);
+    if (found == REDIST_FOREIGN)
+        return redist_fail(REDIST_ERR_STATE, "array is not from redist_alloc, or already freed");
+    *mappable = found == REDIST_MAPPABLE;
+    return REDIST_OK;
+}
+
 /* The context of the array's allocation; NULL if no space has such an array. */
 static struct redist__context *remove_array(const void *array) {
     struct redist__context *context = NULL;
@@ -109,7 +120,7 @@ static int check_own_space(const struct redist__request *request,
                 space->check_array(request->function, request->names[side], request->arrays[side]));
     if (space->asynchronous && problem->tiles == REDIST_GET)
         return redist_fail_in(request->function, REDIST_ERR_METHOD,
-                              "options.tiles = REDIST_GET is for arrays in host memory");
+                              "options->tiles = REDIST_GET is for arrays in host memory");
     return REDIST_OK;
 }
 
@@ -124,10 +135,11 @@ static int find_space(const struct redist__request *request, struct redist__prob
     if (voted != REDIST_OK || vote[2])
         return redist_agree(context->comm, code == REDIST_OK ? voted : code);
     if (vote[0] != unknown && vote[0] != -vote[1])
-        return redist_fail_in(request->function, REDIST_ERR_DISAGREE,
-                              "some ranks have arrays in %s memory, others in %s memory",
-                              redist_space_at((enum redist_space)vote[0])->name,
-                              redist_space_at((enum redist_space) - vote[1])->name);
+        return redist_fail_in(
+            request->function, REDIST_ERR_DISAGREE,
+            "arrays %s and %s lie in %s memory on some ranks, in %s memory on others",
+            request->names[0], request->names[1], redist_space_at((enum redist_space)vote[0])->name,
+            redist_space_at((enum redist_space) - vote[1])->name);
     problem->space = redist_space_at((enum redist_space)vote[0]);
     if (!problem->space->asynchronous)
         return REDIST_OK;

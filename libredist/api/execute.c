@@ -16,6 +16,8 @@ int redist__check_plan(const char *function, const redist_plan *plan) {
     return REDIST_OK;
 }
 
+static const char *const tiles_names[] = {"REDIST_WHOLE", "REDIST_PUT", "REDIST_GET"};
+
 static int check_start(const char *function, const redist_plan *plan, int direction,
                        enum redist_tiles tiles) {
     REDIST_TRY(redist__check_plan(function, plan));
@@ -28,8 +30,8 @@ static int check_start(const char *function, const redist_plan *plan, int direct
                               "an execution of the plan is under way: complete it first");
     if (plan->problem.tiles != tiles)
         return redist_fail_in(function, REDIST_ERR_STATE,
-                              "the plan was made with options.tiles = %d, but this call is for %d",
-                              (int)plan->problem.tiles, (int)tiles);
+                              "the plan was made with options->tiles = %s, but this call is for %s",
+                              tiles_names[plan->problem.tiles], tiles_names[tiles]);
     return REDIST_OK;
 }
 
@@ -56,11 +58,30 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
     if (!plan->problem.mapped[side] ||
         (handle.key != 0 && (!is_local || plan->problem.reaches_local)))
         return REDIST_OK;
-    return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                          space->asynchronous
-                              ? "%s = %p cannot be mapped by peers, as the plan expects"
-                              : "%s = %p is not from redist_alloc, as the plan expects",
-                          name, array);
+    int agrees = plan->problem.tiles == REDIST_WHOLE && !plan->request.options.skip_agreement;
+    int code =
+        redist_check_mapped(function, name, "the plan expects it", space->id, array, bytes, agrees);
+    return code == REDIST_OK && agrees ? REDIST_TAKES_PLAIN : code;
+}
+
+/* The plan does without mapped arrays from now on. Collective; after a failure it is what it was. */
+static int take_plain(redist_plan *plan) {
+    struct redist__problem *problem = &plan->problem;
+    struct redist__transport plain = {0};
+    redist_options options = plan->request.options;
+    const int mapped[2] = {problem->mapped[0], problem->mapped[1]};
+    options.effort = REDIST_ESTIMATE;
+    problem->mapped[0] = problem->mapped[1] = 0;
+    int code = redist__tune(problem, &options, &plain);
+    if (code != REDIST_OK) {
+        memcpy(problem->mapped, mapped, sizeof mapped);
+        return code;
+    }
+    redist__transport_destroy(&plan->transport);
+    plan->transport = plain;
+    redist__candidate_name(&plain.candidate, sizeof plan->method_name, plan->method_name);
+    redist_warn_plain(plan->context->comm);
+    return REDIST_OK;
 }
 
 /* Peers know where they write to from when the plan was made: a direction without that is unavailable on all ranks. */
@@ -77,7 +98,7 @@ static int check_destination(const char *function, const redist_plan *plan, int 
                           plan->request.names[side], array);
 }
 
-static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
+static int agree_on_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
     struct redist__request request = plan->request;
     request.function = function;
     request.options.bind_a = request.options.bind_b = REDIST_BIND_AT_PLAN;
@@ -88,6 +109,14 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
     if (code == REDIST_OK && !plan->request.options.skip_agreement)
         code = redist__failure_report(&plan->failure);
     return plan->request.options.skip_agreement ? code : redist_agree(plan->context->comm, code);
+}
+
+static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
+    int code = agree_on_arrays(function, plan, arrays);
+    if (code != REDIST_TAKES_PLAIN)
+        return code;
+    REDIST_TRY(take_plain(plan));
+    return agree_on_arrays(function, plan, arrays);
 }
 
 static void begin(redist_plan *plan, int direction, void *const arrays[2]) {
@@ -178,7 +207,10 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
         return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
     if (side == 1)
         REDIST_TRY(check_destination(function, plan, side, array));
-    REDIST_TRY(check_mapped(function, plan, name, side, array));
+    int code = check_mapped(function, plan, name, side, array);
+    if (code == REDIST_TAKES_PLAIN)
+        code = take_plain(plan);
+    REDIST_TRY(code);
     redist__timer_begin(plan->problem.timer, 1);
     plan->transport.candidate.method->open(plan->transport.state, array);
     redist__timer_end(plan->problem.timer);

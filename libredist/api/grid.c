@@ -197,7 +197,7 @@ static int provide_entry(struct redist__context *context, int by_node, int ndims
     if (*entry == NULL) {
         struct redist__grid_entry *fresh = *spare;
         *fresh = (struct redist__grid_entry){
-            .kept.free = free_entry, .ndims = ndims, .by_node = by_node, .comm = MPI_COMM_NULL};
+            .kept.dispose = free_entry, .ndims = ndims, .by_node = by_node, .comm = MPI_COMM_NULL};
         memcpy(fresh->dims, dims, (size_t)ndims * sizeof *dims);
         for (int i = 0; i < ndims; i++)
             fresh->subcomms[i] = MPI_COMM_NULL;

@@ -69,7 +69,7 @@ struct redist__peers;
 /* Something that another part of the library keeps for a context: the first member of a structure, whose kind is the
  * function that frees it. Collective. */
 struct redist__kept {
-    void (*free)(struct redist__context *context, struct redist__kept *kept);
+    void (*dispose)(struct redist__context *context, struct redist__kept *kept);
     struct redist__kept *next;
 };
 
@@ -107,16 +107,16 @@ struct redist__context *redist__context_of_node(MPI_Comm node);
 /* Gives a reference back; the last one frees the communicators. Collective. */
 void redist__context_release(struct redist__context *context);
 
-/* What is kept that `free` frees, the last first; NULL = nothing, or no more. Keeping more: all ranks do so. */
+/* What is kept that `dispose` frees, the last first; NULL = nothing, or no more. Keeping more: all ranks do so. */
 struct redist__kept *redist__kept(const struct redist__context *context, int order,
-                                  void (*free)(struct redist__context *, struct redist__kept *));
+                                  void (*dispose)(struct redist__context *, struct redist__kept *));
 struct redist__kept *redist__kept_next(const struct redist__kept *kept);
 void redist__keep(struct redist__context *context, int order, struct redist__kept *kept);
 void redist__discard(struct redist__context *context, int order, struct redist__kept *kept);
 
-/* What `free` frees, made of `bytes` zero bytes unless it is there. Collective. */
+/* What `dispose` frees, made of `bytes` zero bytes unless it is there. Collective. */
 int redist__provide(struct redist__context *context, int order, size_t bytes,
-                    void (*free)(struct redist__context *, struct redist__kept *),
+                    void (*dispose)(struct redist__context *, struct redist__kept *),
                     struct redist__kept **kept);
 
 /* Tags of messages, in blocks. No two living plans of a context share any: a plan takes the first free block

@@ -15,16 +15,17 @@ static _Atomic int keyval = MPI_KEYVAL_INVALID;
 /* ---------------------------------------------------------------- what is kept for a context */
 
 struct redist__kept *redist__kept(const struct redist__context *context, int order,
-                                  void (*free)(struct redist__context *, struct redist__kept *)) {
+                                  void (*dispose)(struct redist__context *,
+                                                  struct redist__kept *)) {
     struct redist__kept *kept = context->kept[order];
-    while (kept != NULL && kept->free != free)
+    while (kept != NULL && kept->dispose != dispose)
         kept = kept->next;
     return kept;
 }
 
 struct redist__kept *redist__kept_next(const struct redist__kept *kept) {
     struct redist__kept *next = kept->next;
-    while (next != NULL && next->free != kept->free)
+    while (next != NULL && next->dispose != kept->dispose)
         next = next->next;
     return next;
 }
@@ -39,7 +40,7 @@ void redist__discard(struct redist__context *context, int order, struct redist__
     while (*link != kept)
         link = &(*link)->next;
     *link = kept->next;
-    kept->free(context, kept);
+    kept->dispose(context, kept);
 }
 
 static void free_kept(struct redist__context *context, int order) {
@@ -231,6 +232,7 @@ static int make_topology(void) {
 
 static int create_keyval(void) {
     int finalize_key, created = MPI_KEYVAL_INVALID;
+    redist_stay_loaded(&keyval); /* MPI calls functions of this file from here on */
     int result = make_topology();
     if (result == MPI_SUCCESS)
         result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL);

@@ -156,9 +156,9 @@ int redist__context_get(MPI_Comm comm, struct redist__context **context) {
 }
 
 int redist__provide(struct redist__context *context, int order, size_t bytes,
-                    void (*free)(struct redist__context *, struct redist__kept *),
+                    void (*dispose)(struct redist__context *, struct redist__kept *),
                     struct redist__kept **kept) {
-    *kept = redist__kept(context, order, free);
+    *kept = redist__kept(context, order, dispose);
     if (*kept != NULL) /* on all ranks */
         return REDIST_OK;
     *kept = redist_calloc(1, bytes);
@@ -167,7 +167,7 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
         redist_release(*kept);
         return code;
     }
-    (*kept)->free = free;
+    (*kept)->dispose = dispose;
     redist__keep(context, order, *kept);
     return REDIST_OK;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -33,8 +34,12 @@ static int read_stat(const char *file, char *state, unsigned long long *start) {
                   state, start) == 2;
 }
 
+/* 0 where ranks are threads of one process and getpid numbers these, as SimGrid's does: no rank is a process that
+ * could be looked at. */
 static uint64_t find_space(void) {
     struct stat status;
+    if (syscall(SYS_getpid) != getpid())
+        return 0;
     return stat("/proc/self/ns/pid", &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 

@@ -216,10 +216,10 @@ static int find(const struct redist__context *context, const char *file,
     for (int i = 0; i < REDIST__CASES; i++) {
         make_key(context, redist__copy_cases[i], key);
         int looked = redist_wisdom_find(context->node, file, key, sizeof text, text);
-        code = code == REDIST_OK ? looked : code;
+        redist__keep_first(&code, looked);
         *found &= code == REDIST_OK && scan_case(text, table, (enum redist__copy_case)i);
     }
-    redist__keep_first(&code, redist_all_reduce(context->node, found, 1, MPI_INT, MPI_MIN));
+    redist__keep_first(&code, redist_all_lowest(context->node, *found, found));
     return code;
 }
 

@@ -10,6 +10,7 @@
  */
 #include "local.h"
 #include "imports.h"
+#include "memory_file.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,13 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-enum { PAGE = REDIST__LOCAL_PAGE };
+enum { PAGE = REDIST__FILE_PAGE };
 
 /* ---------------------------------------------------------------- the file */
 
@@ -51,7 +51,7 @@ static int open_file(void) {
     struct stat status;
     if (file.owner.number == (uint64_t)getpid())
         return file.way.descriptor >= 0;
-    int descriptor = memfd_create("redist_alloc_local", MFD_CLOEXEC);
+    int descriptor = redist__memory_file_create("redist_alloc_local");
     file.owner = redist__process_self();
     file.end = 0;
     file.way = (struct way){.descriptor = -1};
@@ -62,24 +62,12 @@ static int open_file(void) {
     return file.way.descriptor >= 0;
 }
 
-int redist__local_may_end(uint64_t end) {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-           (limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur);
-}
-
-char *redist__local_map_part(int descriptor, uint64_t begin, uint64_t bytes) {
-    void *address =
-        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, (off_t)begin);
-    return address != MAP_FAILED ? address : NULL;
-}
-
 /* A new part at the end of the file; NULL if there is none. */
 static char *grow(size_t bytes, uint64_t *begin) {
-    if (!open_file() || !redist__local_may_end(file.end + bytes) ||
+    if (!open_file() || !redist__memory_file_may_end(file.end + bytes) ||
         ftruncate(file.way.descriptor, (off_t)(file.end + bytes)) != 0)
         return NULL;
-    char *address = redist__local_map_part(file.way.descriptor, file.end, bytes);
+    char *address = redist__memory_file_map(file.way.descriptor, file.end, bytes);
     *begin = file.end;
     file.end += address != NULL ? bytes : 0;
     return address;
@@ -179,6 +167,13 @@ int redist__local_remove(const void *array) {
     return 1;
 }
 
+int redist__local_has(const void *array) {
+    pthread_mutex_lock(&lock);
+    int found = find_part(array) != NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 /* ---------------------------------------------------------------- handles */
 
 static struct redist__memory_handle describe(const struct part *part) {
@@ -274,7 +269,7 @@ static char *open_import(const struct redist__memory_handle *handle, void **kept
     int descriptor = open_way(handle);
     if (descriptor < 0)
         return NULL;
-    char *page = redist__local_map_part(descriptor, way_of(handle).begin, handle->bytes);
+    char *page = redist__memory_file_map(descriptor, way_of(handle).begin, handle->bytes);
     close(descriptor);
     return page;
 }

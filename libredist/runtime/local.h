@@ -8,20 +8,15 @@
 
 #include "space.h"
 
-/* A multiple of the system's pages everywhere. */
-enum { REDIST__LOCAL_PAGE = 1 << 16 };
-
-/* Files in memory: whether one may end there (beyond the limit of its process the system ends that), and a part of one
- * in this process, NULL if it cannot be mapped. */
-int redist__local_may_end(uint64_t end);
-char *redist__local_map_part(int descriptor, uint64_t begin, uint64_t bytes);
-
 /* Works without MPI; plain memory where there is no such file. */
 int redist__local_create(size_t bytes, void **array);
 
 /* Frees the array that begins there, whose bytes are the system's again even if peers still map them; 0 = there is
  * none. */
 int redist__local_remove(const void *array);
+
+/* Whether a byte lies in such an array. */
+int redist__local_has(const void *array);
 
 /* As the functions of a space. A handle with an owner is of such memory. */
 struct redist__memory_handle redist__local_export(const void *array, size_t bytes);

@@ -4,6 +4,9 @@
 #include "../comm/comm.h"
 #include "local.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
+
 #ifdef REDIST__MPI_QUERIES_CUDA
 #include <mpi-ext.h>
 #endif
@@ -60,13 +63,57 @@ int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const r
     return redist_space_at(space)->copy(&copy, source, destination, REDIST__LINK, stream);
 }
 
-int redist_is_mappable(enum redist_space space, const void *array, size_t bytes) {
-    const struct redist__space *found = redist_space_at(space);
-    if (found == NULL)
-        return 0;
-    const struct redist__memory_handle handle = found->export_memory(array, bytes);
-    int is_local = !found->asynchronous && handle.owner.number != 0;
+static int is_mapped(const struct redist__space *space, const void *array, size_t bytes) {
+    const struct redist__memory_handle handle = space->export_memory(array, bytes);
+    int is_local = !space->asynchronous && handle.owner.number != 0;
     return handle.key != 0 && (!is_local || redist__local_is_reachable());
+}
+
+enum redist_mappability redist_mappability(enum redist_space space, const void *array,
+                                           size_t bytes) {
+    const struct redist__space *found = redist_space_at(space);
+    if (found == NULL || array == NULL)
+        return REDIST_FOREIGN;
+    if (is_mapped(found, array, bytes))
+        return REDIST_MAPPABLE;
+    if (is_mapped(found, array, 1))
+        return REDIST_TOO_SHORT;
+    if (found->has != NULL && found->has(array))
+        return REDIST_PLAIN;
+    return !found->asynchronous && redist__local_has(array) ? REDIST_PLAIN_LOCAL : REDIST_FOREIGN;
+}
+
+int redist_is_mappable(enum redist_space space, const void *array, size_t bytes) {
+    return redist_mappability(space, array, bytes) == REDIST_MAPPABLE;
+}
+
+int redist_check_mapped(const char *function, const char *name, const char *promise,
+                        enum redist_space space, const void *array, size_t bytes, int agrees) {
+    static const char *const reasons[] = {
+        [REDIST_PLAIN_LOCAL] = "it is from redist_alloc_local, whose memory they do not reach here",
+        [REDIST_FOREIGN] = "it is not from redist_alloc",
+        [REDIST_TOO_SHORT] = "it is longer than what redist_alloc allocated"};
+    enum redist_mappability found = redist_mappability(space, array, bytes);
+    if (found == REDIST_MAPPABLE)
+        return REDIST_OK;
+    if (found == REDIST_PLAIN || (found == REDIST_PLAIN_LOCAL && agrees))
+        return REDIST_TAKES_PLAIN;
+    return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                          "%s = %p (%zu bytes) cannot be mapped by peers, though %s: %s", name,
+                          array, bytes, promise, reasons[found]);
+}
+
+void redist_warn_plain(MPI_Comm comm) {
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 && !atomic_flag_test_and_set(&warned))
+        fprintf(
+            stderr,
+            "redist: warning: arrays that a plan was to find in shared memory are plain memory, "
+            "since there was none for them. It sends messages from now on, which takes longer. "
+            "Raise ulimit -f, -n and -v, or free memory of the node; redist_alloc_info says "
+            "which arrays peers map.\n");
 }
 
 #ifdef REDIST__MPI_QUERIES_CUDA

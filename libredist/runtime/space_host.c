@@ -2,9 +2,8 @@
 /*
  * Host memory: work is done on return, so that there is one stream and one event, NULL.
  *
- * Peers map memory of redist_alloc: one file in shared memory per allocation on each node, in which each rank has a
- * part. It has no name any more once all have opened it: then nothing of it is left behind, whichever way they end.
- * Every process keeps the allocations that it takes part in, by address and by key, so that "rank r's memory in
+ * Peers map memory of redist_alloc: one memory file per allocation on each node, in which each rank has a part. Every
+ * process keeps the allocations that it takes part in, by address and by key, so that "rank r's memory in
  * allocation k, plus an offset" can be turned into an address of its own. Memory of redist_alloc_local is mapped by
  * local.c.
  *
@@ -14,24 +13,26 @@
 #include "../comm/comm.h"
 #include "../copy/copy.h"
 #include "local.h"
+#include "memory_file.h"
 #include "space.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 enum { MADV_POPULATE_WRITE = 23 }; /* of Linux 5.14; the C library's headers may be older */
 #endif
 
-enum { PAGE = REDIST__LOCAL_PAGE };
+enum { PAGE = REDIST__FILE_PAGE, LINE = 64 };
+
+/* At least one. */
+static size_t round_up(size_t bytes, size_t unit) {
+    return (bytes / unit + (bytes % unit != 0 || bytes == 0)) * unit;
+}
 
 struct segment {
     uint64_t key; /* 0 = peers cannot map it */
@@ -121,6 +122,13 @@ static struct redist__memory_handle export_memory(const void *array, size_t byte
     return s != NULL ? handle : redist__local_export(array, bytes);
 }
 
+static int has(const void *array) {
+    pthread_mutex_lock(&lock);
+    int found = find_placed(array) != NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 /* The ranks of a communicator map its shared memory when it is allocated. */
 static char *map(const struct redist__memory_handle *handle, struct redist__mappings *mappings) {
     const struct segment key = {.key = handle->key};
@@ -159,7 +167,7 @@ static int agree_on_key(struct segment *segment) {
 /* All ranks take part whatever failed. */
 static int agree_on_parts(struct segment *segment) {
     const struct redist__context *context = segment->context;
-    uint64_t mine = segment->bytes;
+    uint64_t mine = segment->bytes = round_up(segment->bytes, PAGE);
     int code = agree_on_key(segment);
     redist__keep_first(&code,
                        redist_all_gather(context->node, &mine, sizeof mine, segment->begins + 1));
@@ -168,64 +176,23 @@ static int agree_on_parts(struct segment *segment) {
     return code;
 }
 
-/* Takes the pages now: where there is no room for them, the program would end when they are first used. A signal
- * interrupts the call, and undoes it: those of a profiler may come again before so many pages are there. */
-static int take_pages(int descriptor, uint64_t begin, uint64_t end) {
-    uint64_t at_once = 64 << 20;
-    int error = 0;
-    while (begin < end && (error == 0 || error == EINTR)) {
-        uint64_t bytes = end - begin < at_once ? end - begin : at_once;
-        error = posix_fallocate(descriptor, (off_t)begin, (off_t)bytes);
-        begin += error == 0 ? bytes : 0;
-        if (error == EINTR && at_once > PAGE)
-            at_once /= 2;
-    }
-    return error == 0;
-}
-
-/* Before any page is taken: to take all there are would leave none to the programs of the node. A file system without
- * a limit has no blocks. */
-static int check_room(int descriptor, uint64_t bytes) {
-    struct statvfs files;
-    if (descriptor < 0 || fstatvfs(descriptor, &files) != 0)
-        return redist_fail(REDIST_ERR_MEMORY, "no shared memory on this node");
-    if (files.f_blocks != 0 && bytes / files.f_frsize >= files.f_bavail)
+/* Before any page is taken: to take all there are would leave none to the programs of the node. */
+static int create_file(const struct redist__context *context, uint64_t bytes, int *descriptor) {
+    if (context->node_rank != 0)
+        return REDIST_OK;
+    if (!redist__memory_has_room(bytes))
         return redist_fail(REDIST_ERR_MEMORY, "no room for %llu bytes of shared memory",
                            (unsigned long long)bytes);
+    *descriptor = redist__memory_file_create("redist_alloc");
     return REDIST_OK;
-}
-
-/* Opens the file on all ranks, if none has failed. Its name is gone before pages are taken, which lasts: a process that
- * is ended then leaves nothing behind. */
-static int open_file(const struct segment *segment, int code, int *descriptor) {
-    const struct redist__context *context = segment->context;
-    int creates = context->node_rank == 0;
-    char name[64];
-    snprintf(name, sizeof name, "/redist-%016llx", (unsigned long long)segment->key);
-    if (code == REDIST_OK && creates) {
-        *descriptor = shm_open(name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
-        code = check_room(*descriptor, segment->begins[context->node_size]);
-    }
-    code = redist_agree(context->node, code);
-    if (code == REDIST_OK) {
-        if (!creates)
-            *descriptor = shm_open(name, O_RDWR, 0);
-        code = redist_agree(context->node,
-                            *descriptor >= 0
-                                ? REDIST_OK
-                                : redist_fail(REDIST_ERR_MEMORY, "no shared memory on this node"));
-    }
-    if (creates && *descriptor >= 0)
-        shm_unlink(name);
-    return code;
 }
 
 static int map_file(struct segment *segment, int descriptor) {
     const struct redist__context *context = segment->context;
     const uint64_t *mine = &segment->begins[context->node_rank];
     uint64_t end = segment->begins[context->node_size];
-    if (redist__local_may_end(end) && take_pages(descriptor, mine[0], mine[1]))
-        segment->file = redist__local_map_part(descriptor, 0, end);
+    if (redist__memory_file_may_end(end) && redist__memory_file_take(descriptor, mine[0], mine[1]))
+        segment->file = redist__memory_file_map(descriptor, 0, end);
     if (segment->file == NULL)
         return redist_fail(REDIST_ERR_MEMORY, "no room for %zu bytes of shared memory",
                            segment->bytes);
@@ -236,9 +203,13 @@ static int map_file(struct segment *segment, int descriptor) {
 
 static int allocate_file(struct segment *segment) {
     const struct redist__context *context = segment->context;
-    int descriptor = -1, code = open_file(segment, agree_on_parts(segment), &descriptor);
+    int descriptor = -1, code = agree_on_parts(segment);
     if (code == REDIST_OK)
-        code = redist_agree(context->node, map_file(segment, descriptor));
+        code = create_file(context, segment->begins[context->node_size], &descriptor);
+    code = redist__memory_file_share(context, code, &descriptor);
+    if (code == REDIST_OK)
+        code = map_file(segment, descriptor);
+    code = redist_agree(context->node, code);
     if (descriptor >= 0)
         close(descriptor);
     if (code != REDIST_OK)
@@ -247,21 +218,27 @@ static int allocate_file(struct segment *segment) {
 }
 
 static int allocate_plain(struct segment *segment) {
-    segment->base = aligned_alloc(PAGE, segment->bytes);
+    segment->base = aligned_alloc(segment->bytes < PAGE ? LINE : PAGE, segment->bytes);
     if (segment->base == NULL)
         return redist_fail(REDIST_ERR_MEMORY, "no memory for an array of %zu bytes",
                            segment->bytes);
     return REDIST_OK;
 }
 
-/* Shared memory among several ranks of a node; plain memory alone, or where there is none to share.
- * A rank that is alone on its node is its only peer there, and plain memory is mapped already. */
+/* Shared memory among several ranks of a node; plain memory alone, or where one of the nodes has none to share: all
+ * ranks know what plans can do with the array. A rank that is alone on its node is its only peer there, and plain
+ * memory is mapped already. */
 static int allocate_memory(struct segment *segment) {
     const struct redist__context *context = segment->context;
-    if (context->node_size > 1 && allocate_file(segment) == REDIST_OK)
+    int is_alone = context->node_size == 1;
+    int shared = is_alone ? REDIST_OK : allocate_file(segment);
+    if (context->nnodes > 1)
+        shared = redist_agree(context->comm, shared);
+    if (shared == REDIST_OK && !is_alone)
         return REDIST_OK;
+    free_file(segment);
     REDIST_TRY(redist_agree(context->node, allocate_plain(segment)));
-    if (context->node_size == 1 && agree_on_key(segment) != REDIST_OK)
+    if (is_alone && (shared != REDIST_OK || agree_on_key(segment) != REDIST_OK))
         segment->key = 0;
     return REDIST_OK;
 }
@@ -281,7 +258,7 @@ static struct segment *create_segment(struct redist__context *context, size_t by
     if (segment == NULL)
         return NULL;
     segment->context = context;
-    segment->bytes = (bytes / PAGE + (bytes % PAGE != 0 || bytes == 0)) * PAGE;
+    segment->bytes = round_up(bytes, bytes < PAGE ? LINE : PAGE);
     return segment;
 }
 
@@ -465,6 +442,7 @@ const struct redist__space redist__space_host = {
     .event_wait = wait,
     .create = create,
     .remove = remove_array,
+    .has = has,
     .export_memory = export_memory,
     .map = map,
     .unmap = redist__local_unmap,

@@ -38,7 +38,7 @@ static int create(struct redist__context *context) {
         code = redist_agree(context->comm, redist__map_parts(context, pool->memory, pool->blocks));
     }
     if (code == REDIST_OK) {
-        pool->kept.free = free_pool;
+        pool->kept.dispose = free_pool;
         redist__keep(context, REDIST__KEPT_BESIDES, &pool->kept);
     } else if (pool != NULL)
         free_pool(context, &pool->kept);

@@ -187,6 +187,7 @@ contains
     complex(real32), pointer :: c(:)
     integer(int32), pointer :: n(:, :)
     type(c_ptr) :: memory
+    logical :: mappable
     call redist_alloc(MPI_COMM_WORLD, [3, 4, 5 + rank], a, lower=[0, -2, 7])
     call check(all(lbound(a) == [0, -2, 7]) .and. all(ubound(a) == [2, 1, 11 + rank]), 'bounds of an array')
     call check(is_contiguous(a), 'a contiguous array')
@@ -201,6 +202,8 @@ contains
     call check(size(empty) == 0, 'an array without elements')
     call redist_alloc(MPI_COMM_WORLD, 100_c_size_t, memory)
     call check(c_associated(memory), 'memory of some bytes')
+    call redist_alloc_info(memory, mappable)
+    call check(mappable, 'memory that peers map')
     call redist_free(memory)
     call redist_free(empty)
     call redist_free(n)

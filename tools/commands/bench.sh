@@ -16,7 +16,8 @@ fail() {
 
 cd "$(dirname "$0")/../.."
 . tools/shell/environment.sh
-BUILD=${BUILD:-build}
+. tools/shell/packages.sh
+. tools/shell/build.sh
 
 # Cores that this process may use; two threads of one core count once.
 count_cores() {
@@ -46,11 +47,25 @@ done
 [[ $ranks =~ ^[1-9][0-9]*$ ]] || fail "--ranks needs a number, not '$ranks'"
 [[ $only =~ ^(all|redist|fft)$ ]] || fail "--only takes redist or fft, not '$only'"
 [ "$ranks" -le "$cores" ] || fail "$ranks ranks on $cores cores would time waiting, not work"
+[ -z "$fftw" ] || [ -e "$fftw/lib/libfftw3.so" ] || fail "$fftw has no FFTW; ./dev fftw $fftw makes one"
+
+# With --fftw PREFIX in a folder of its own.
+build() {
+    install_packages "${build_packages[@]}" "${bench_packages[@]}"
+    if [ -n "$fftw" ]; then
+        build_folder build-fftw --buildtype=release -Dmpi=openmpi -Dtests=false -Dfftw_prefix="$(realpath "$fftw")"
+        BUILD=build-fftw
+    else
+        build_release
+        BUILD=build
+    fi
+}
+
+[ -n "${BUILD:-}" ] || build
 for program in redist-bench fftnd-bench; do
     [ -x "$BUILD/bench/$program" ] || fail "$BUILD/bench/$program is not built (set BUILD)"
 done
 if [ -n "$fftw" ]; then # mpi4py-fft takes the first library of this name
-    [ -e "$fftw/lib/libfftw3.so" ] || fail "$fftw has no FFTW; ./dev fftw $fftw makes one"
     export LD_LIBRARY_PATH=$fftw/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 fi
 out=${out:-out/bench${fftw:+-fftw}}
@@ -59,7 +74,7 @@ build_mpi=$(mpi_of "$BUILD/bench/redist-bench")
 # Programs run one after the other, each with its place in time on stderr.
 start_ranks() { # openmpi|mpich, number of ranks, what they are bound to, program and arguments
     local start n=$2 place=$3
-    start=$(launcher "$1")
+    start=$(launcher "$1" "$4")
     shift 3
     echo "[$((SECONDS / 60)):$(printf %02d $((SECONDS % 60)))] $*" >&2
     "$start" -n "$n" --bind-to "$place" "$@" </dev/null

@@ -1,12 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev fftw PREFIX: builds FFTW from Debian's source package for the processor of this machine, with the vector
-# instructions that it has, in all precisions, with threads and MPI. Debian's own packages are built for all
+# ./dev fftw [--quick] PREFIX: builds FFTW from Debian's source package for the processor of this machine, with the
+# vector instructions that it has, in all precisions, with threads and MPI. Debian's own packages are built for all
 # processors. Nothing outside of out/fftw and PREFIX changes, and only missing packages need root.
+#   --quick  double precision alone, without vector instructions and not optimised: whether it builds
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tools/shell/build.sh
 
+precisions=(double single long-double)
+flags='-O3 -fomit-frame-pointer -fstrict-aliasing -march=native'
+quick=no
+if [ "${1:-}" = --quick ]; then
+    quick=yes precisions=(double) flags=-O0
+    shift
+fi
+if [ $# -ne 1 ]; then
+    echo "usage: ./dev fftw [--quick] PREFIX" >&2
+    exit 2
+fi
+. tools/shell/packages.sh
+install_packages "${fftw_packages[@]}"
 prefix=$(realpath -m "$1")
 folder=$PWD/out/fftw
 jobs=$(nproc)
@@ -22,7 +36,7 @@ source_apt() {
 list_sources() {
     local keys=/usr/share/keyrings/debian-archive-keyring.gpg
     apt-get indextargets --format "deb-src [signed-by=$keys] \$(REPO_URI) \$(RELEASE) \$(COMPONENT)" \
-        'Created-By: Packages' 'Component: main' | sort -u
+        'Created-By: Packages' 'Component: main' 'Origin: Debian' | sort -u
 }
 
 fetch_source() {
@@ -39,6 +53,7 @@ has() { # name of an instruction set in /proc/cpuinfo
 
 # AVX2 of FFTW contains fused multiply-add, which every processor with AVX2 has.
 instruction_sets() {
+    [ $quick = no ] || return 0
     case $(uname -m) in
     x86_64)
         echo --enable-sse2
@@ -57,7 +72,7 @@ build_precision() { # double|single|long-double
     rm -rf "${folder:?}/$1"
     mkdir -p "$folder/$1" && cd "$folder/$1" &&
         ../source/configure "${options[@]}" "${sets[@]}" MPICC=mpicc.openmpi \
-            CFLAGS='-O3 -fomit-frame-pointer -fstrict-aliasing -march=native' &&
+            CFLAGS="$flags" &&
         make -j "$jobs" && make install
 }
 
@@ -65,7 +80,7 @@ if [ ! -d "$folder/source" ]; then
     echo "Fetching the source of Debian's package fftw3"
     quietly out/log/fftw-source.txt fetch_source
 fi
-for precision in double single long-double; do
+for precision in "${precisions[@]}"; do
     echo "Building FFTW in $precision precision ($(instruction_sets | tr '\n' ' ')), some minutes"
     (quietly "$PWD/out/log/fftw-$precision.txt" build_precision "$precision")
 done

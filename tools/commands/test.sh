@@ -25,10 +25,13 @@ quick='^test_(errors|structures|wisdom_files|lifecycle|redist_[a-z]+|fftnd_[a-z]
 quick+='|^test_(fftnd_transform|redist_grid|redist_nodes-2)-4$'
 quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^(4_poisson|6_channel)-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$'
 quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|fftnd))-2$'
+# What depends on MPI: messages, memory shared through it, failures, its headers and launcher in users' programs.
+own_mpi='^test_(redist_(once|plans|nodes-2|partitions|comms|shares|gone|signals)|wisdom_files|lifecycle|'
+own_mpi+='fftnd_(transform|partitions|asynchronous)|cpp)-[23]$|^test_(symbols|installed)'
 many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
 quick_passes=(quick checks)
-all_passes=(gcc mpich sanitize tsan valgrind plain aarch64 soak python model checks documents)
-together=' python model checks documents ' # each of them leaves cores idle
+all_passes=(gcc mpich own-mpi sanitize tsan valgrind plain aarch64 soak python model checks documents commands bare)
+together=' python model checks documents commands bare ' # each of them leaves cores idle
 
 # ---------------------------------------------------------------- builds
 
@@ -36,7 +39,7 @@ together=' python model checks documents ' # each of them leaves cores idle
 folder_of() { # pass
     case $1 in
     quick | gcc | valgrind | soak | python) echo gcc ;;
-    mpich | sanitize | tsan | plain | aarch64) echo "$1" ;;
+    mpich | own-mpi | sanitize | tsan | plain | aarch64) echo "$1" ;;
     esac
 }
 
@@ -57,6 +60,7 @@ build() { # folder
     case $1 in
     gcc) build_gcc; return ;;
     aarch64) bash tools/test/aarch64.sh; return ;;
+    own-mpi) bash tools/test/own_mpi.sh; return ;;
     mpich | sanitize) export CC=clang CXX=clang++ ;;
     esac
     read -r -d '' -a words <<<"${options[$1]}" || true
@@ -123,6 +127,13 @@ pass_gcc() {
 pass_mpich() {
     run_some mpich '-3$|^test_(redist_exchange|fftnd_random)-(2|8)$'
     ! is_built gcc || check "clang reads the files for CUDA" python3 tools/test/clang_cuda.py build-test/gcc
+}
+
+# An MPI library in a folder of its own, which no path leads to after the build, of another version than Debian's.
+pass_own-mpi() {
+    check "nothing of another MPI library" bash tools/test/own_mpi.sh check
+    share=0.1 run_some own-mpi "$own_mpi"
+    REDIST_TEST_SECONDS=0.5 run_tests own-mpi build-test/own-mpi '^test_(redist|fftnd)_faults-[23]$'
 }
 
 # Addresses and undefined behaviour. Leaks are left to valgrind: to tell MPI's own from others, the sanitizer
@@ -226,6 +237,20 @@ pass_python() {
 pass_documents() {
     check "pages of headers and documents" bash tools/commands/docs.sh
     check "the programs of README.md and of the guides" bash tools/test/check_readme.sh
+}
+
+# The commands that no other pass runs, in their quick forms.
+pass_commands() {
+    local command
+    for command in $(bash tools/test/commands.sh list); do
+        check "./dev $command" bash tools/test/commands.sh "$command"
+    done
+}
+
+# A machine with nothing but git and apt.
+pass_bare() {
+    check "a bare Debian 12, as root" bash tools/test/bare.sh root
+    check "a bare Debian 12, with sudo" bash tools/test/bare.sh sudo
 }
 
 # A pass whose build failed or was skipped has no more to say.

@@ -5,11 +5,18 @@
 # them for another Python, CUDA=enabled with the CUDA toolkit, which has to be where the wheels are used as well. Each
 # is tested in an empty virtual environment. Needs PyPI.
 set -euo pipefail
+. tools/shell/packages.sh
 . tools/shell/build.sh
 
 interpreter=${PYTHON:-/usr/bin/python3}
 tools=$PWD/out/wheels/tools
 [ $# -gt 0 ] || set -- openmpi mpich
+for mpi in "$@"; do
+    if [[ $mpi != openmpi && $mpi != mpich ]]; then
+        echo "./dev wheels: openmpi or mpich, not '$mpi'" >&2
+        exit 2
+    fi
+done
 
 install_tools() {
     [ -x "$tools/bin/auditwheel" ] && return 0
@@ -71,6 +78,7 @@ test_wheel() { # openmpi|mpich
     rm -rf "$venv"
 }
 
+install_packages "${build_packages[@]}" "${python_packages[@]}" libmpich-dev mpich
 install_tools
 for mpi in "$@"; do
     make_wheel "$mpi"

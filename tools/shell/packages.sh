@@ -14,12 +14,15 @@ test_packages=(g++ gfortran check "${plot_packages[@]}")
 declare -A pass_packages=(
     [gcc]="cmake iproute2 abigail-tools mpb-mpi"
     [mpich]="clang libmpich-dev mpich"
+    [own-mpi]="cmake python3-venv"
     [sanitize]="clang libclang-rt-dev llvm"
     [tsan]="libmpich-dev mpich util-linux"
     [valgrind]="valgrind"
     [model]="spin"
     [python]="${python_packages[*]} python3-pytest python3-h5py-mpi python3-netcdf4 python3-scipy python3-wheel"
     [checks]="clang-format shellcheck"
+    [commands]="git libsubunit-dev libmpich-dev mpich clang-format ${fftw_packages[*]} ${bench_packages[*]} ${simulate_packages[*]} ${python_packages[*]}"
+    [bare]="debootstrap git"
     [documents]="doxygen doxygen-awesome-css"
 )
 
@@ -60,19 +63,21 @@ show_progress() {
     [ ! -t 1 ] || printf '\r                   \r'
 }
 
+# apt's text goes to stderr, and its status lines, where they are wanted (9), to stdout. The scripts of packages need a
+# standard output, which they do not have where the status takes it; sudo closes all descriptors above 2.
 apt_get() { # what becomes root, then apt-get's arguments
     local as_root=$1
     shift
-    # shellcheck disable=SC2086 # `sudo -n` is two words, and root needs none
-    $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq \
-        -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
+    # shellcheck disable=SC2086,SC2016 # `sudo -n` is two words, and root needs none; the inner shell expands $@
+    $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C sh -c 'exec "$@" 9>&1 >&2' sh \
+        apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null
 }
 
 apt_install() { # what becomes root, log file, packages
     local as_root=$1 log=$2
     shift 2
-    apt_get "$as_root" install -y --no-install-recommends -o APT::Status-Fd=1 "$@" \
-        </dev/null 2>&1 | tee -a "$log" | show_progress
+    apt_get "$as_root" install -y --no-install-recommends -o APT::Status-Fd=9 "$@" 2>>"$log" | show_progress
+    return "${PIPESTATUS[0]}"
 }
 
 # Installs only what is missing; fetches new package lists only if that fails with the present ones.
@@ -88,9 +93,9 @@ install_packages() { # packages
     mkdir -p out/log
     echo "Installing ${#missing[@]} packages with apt: ${missing[*]}"
     apt_install "$as_root" "$log" "${missing[@]}" && return 0
-    apt_get "$as_root" update </dev/null >>"$log" 2>&1 || true
+    apt_get "$as_root" update 2>>"$log" || true
     apt_install "$as_root" "$log" "${missing[@]}" && return 0
     echo "apt could not install them; the end of $log:" >&2
-    grep -vE '^(dl|pm)status' "$log" | tail -n 20 >&2
+    tail -n 20 "$log" >&2
     return 1
 }

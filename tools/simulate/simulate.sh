@@ -3,8 +3,8 @@
 # ./dev simulate [--quick] [--out FOLDER] [--jobs N]
 # Runs the unchanged library on hundreds of simulated ranks (SimGrid's SMPI): the time of one exchange
 # by each method against the number of ranks and the bytes for each peer, on a fat tree and on a
-# dragonfly; every result is checked.
-#   --quick        64 ranks and one size on the fat tree; leaves docs/images alone
+# dragonfly, and of transforms; every result is checked.
+#   --quick        16 to 64 ranks and one size on the fat tree, under a minute; leaves docs/images alone
 #   --out FOLDER   where results, tables and plot data go (out/simulate); what is there already is not
 #                  run again, so that it can be stopped and started again
 #   --jobs N       simulations at once (one for each core); one of 512 ranks takes up to 2 GB of memory
@@ -117,6 +117,12 @@ check() { # ranks of a node, ranks, methods
         --shape "$(($2 + 1)),$(($2 * 2 - 3)),5" --method "$3"
 }
 
+# Complex numbers, computing at no cost; results are checked.
+transform() { # platform, ranks, points along each axis, process grid, methods
+    begin "transform-$1-$2-ranks-$3-on-$4-${5//[:,]/-}.json" "$1" 1 "$2" "$build/bench/fftnd-bench" --kind c2c --iters 1 \
+        --warmup 1 --json --effort estimate --memory malloc --shape "$3,$3,$3" --grid "$4" --method "$5"
+}
+
 # Plans on eight ranks of each node, and what is for one node only.
 memory() { # ranks
     begin "memory-$1.txt" fat-tree 8 "$1" "$build/bench/plan-memory" 65536
@@ -148,6 +154,7 @@ study_nodes() {
     done
 }
 
+build_targets=(bench/redist-bench bench/plan-memory bench/fftnd-bench)
 build_folder "$build" --cross-file tools/simulate/simgrid.ini --buildtype=release -Dmpi=compiler \
     -Ddefault_library=static -Dcuda=disabled -Dhwloc=disabled -Djson=disabled -Dtests=false \
     -Dexamples=false
@@ -158,10 +165,11 @@ kways=kway:2,kway:4,kway:8,kway:16,kway:32
 single=(p2p p2p-type p2p-streams)
 each=("${single[@]}" alltoallv alltoallw)
 all=$(IFS=,; echo "${each[*]}")
-check 8 64 "$all,kway,hier:ranks,hier:nodes,auto"
 memory 64
 if [ "$quick" = yes ]; then
-    exchange fat-tree 1 64 1 yes "$kways,$all"
+    check 4 16 "$all,kway,hier:ranks,hier:nodes,auto"
+    exchange fat-tree 1 32 1 yes "$kways,$all"
+    transform fat-tree 16 32 4x4 p2p,alltoallv
 else
     study fat-tree
     study_nodes
@@ -169,6 +177,9 @@ else
     exchange fat-tree 1 128 256 no "$kways" "${each[@]}"
     exchange fat-tree 1 256 16 no "${each[@]}"
     exchange fat-tree 1 512 16 no "$kways" "${single[@]}"
+    for list in "$all,hier:ranks,hier:nodes" kway auto; do
+        check 8 64 "$list"
+    done
     check 1 100 "$all,kway:3,kway:7,hier:ranks,hier:nodes"
     for ranks in 64 128 256 512; do
         check $ranks $ranks direct
@@ -176,9 +187,14 @@ else
     done
     check 64 64 hier
     study dragonfly
+    for platform in fat-tree dragonfly; do
+        transform $platform 64 256 64 p2p,alltoallv,kway
+        transform $platform 64 256 8x8 p2p,alltoallv,kway
+        transform $platform 512 256 16x32 p2p,alltoallv,kway
+    done
 fi
 end_all
 awk 'FNR > 1 || NR == 1' "$out"/memory-*.txt | sort -s -k2n,2 >"$out/memory.txt"
 python3 tools/simulate/simulate_report.py "$out"
 [ "$quick" = yes ] || quietly "$out/gnuplot.txt" gnuplot -e "data='$out'; images='docs/images'" tools/simulate/plot-simulate.gp
-echo "Results: $out/times.txt, $out/memory.txt"
+echo "Results: $out/times.md, $out/memory.txt"

@@ -4,9 +4,9 @@
 
 usage: simulate_report.py FOLDER
 
-Reads FOLDER/exchange-*.json and, for their results only, check-*.json: one object a line as
-redist-bench prints it, with the platform and the ranks of each node. Writes times.txt, a table for
-people, and for gnuplot, of one rank on each node, PLATFORM-RANKS.dat (time against bytes for each peer)
+Reads FOLDER/exchange-*.json, transform-*.json and, for their results only, check-*.json: one object a
+line as redist-bench and fftnd-bench print it, with the platform and the ranks of each node. Writes times.md,
+tables in Markdown, and for gnuplot, of one rank on each node, PLATFORM-RANKS.dat (time against bytes for each peer)
 and PLATFORM-BYTES-bytes.dat (time against ranks); of eight, nodes-BYTES-bytes.dat; all in FOLDER. Fails if an element was wrong, or if what a plan keeps on a rank, as memory.txt
 tells, grows faster than the number of ranks.
 """
@@ -21,7 +21,7 @@ def read(folder, kind):
             for line in path.read_text(encoding="utf-8").splitlines() if line]
     runs = [run for run in runs if "ranks_per_node" in run]  # not those of an earlier version
     for run in runs:
-        run["part"] = 16 * run["shape"][2]
+        run["part"] = 16 * run["shape"][-1]
     return runs
 
 
@@ -48,30 +48,45 @@ def write_data(path, heading, table, methods):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def row(cells):
+    """A row of a table in Markdown."""
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
 def table_lines(runs):
-    """Every run, the fastest marked by a star."""
+    """Every run, the fastest in bold."""
     methods = methods_of(runs)
-    widths = [max(10, len(name) + 1) for name in methods]
-    lines = [" ".join([f"{'platform':10} {'ranks':>5} {'bytes':>6}"] +
-                      [f"{name:>{width}}" for name, width in zip(methods, widths)])]
+    lines = [row(["platform", "ranks", "bytes"] + [f"`{name}`" for name in methods]),
+             "|" + "---|" * (3 + len(methods))]
     for platform in dict.fromkeys(run["platform"] for run in runs):
         for ranks in sorted({run["ranks"] for run in runs}):
             here = [run for run in runs if run["platform"] == platform and run["ranks"] == ranks]
             for part, times in rows(here, "part"):
                 best = min(times.values())
-                cells = [f"{times[m]:.1f}{'*' if times[m] == best else ' '}" if m in times else "- "
-                         for m in methods]
-                lines.append(" ".join([f"{platform:10} {ranks:5} {part:6}"] +
-                                      [f"{cell:>{width}}" for cell, width in zip(cells, widths)]))
+                cells = [("**{:.0f}**" if times[m] == best else "{:.0f}").format(times[m])
+                         if m in times else "-" for m in methods]
+                lines.append(row([platform, ranks, part] + cells))
     return lines
 
 
-def write_tables(runs, path):
-    """One table for each number of ranks on a node."""
-    lines = ["microseconds for one exchange, simulated; * = fastest"]
+def transform_lines(runs):
+    """Pairs of transforms, and what of them is spent in exchanges."""
+    lines = ["", "milliseconds for a forward and a backward transform (in exchanges), simulated; computing takes no time",
+             "", row(["platform", "ranks", "points", "grid", "method", "pair", "exchanges"]), "|" + "---|" * 7]
+    for run in sorted(runs, key=lambda run: (run["platform"], run["shape"], run["ranks"], run["method"])):
+        lines.append(row([run["platform"], run["ranks"], " x ".join(map(str, run["shape"])),
+                          " x ".join(map(str, run["grid"])), f"`{run['method']}`", f"{run['pair_ms_median']:.3f}",
+                          f"{run['exchange_ms_median']:.3f}"]))
+    return lines
+
+
+def write_tables(runs, transforms, path):
+    """One table for each number of ranks on a node, and one of transforms."""
+    lines = ["microseconds for one exchange, simulated; the fastest in bold"]
     for node in sorted({run["ranks_per_node"] for run in runs}):
-        lines += ["", f"ranks on each node: {node}"]
+        lines += ["", f"ranks on each node: {node}", ""]
         lines += table_lines([run for run in runs if run["ranks_per_node"] == node])
+    lines += transform_lines(transforms)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -110,7 +125,8 @@ def main():
     """Writes all tables."""
     folder = Path(sys.argv[1])
     runs = read(folder, "exchange")
-    write_tables(runs, folder / "times.txt")
+    transforms = read(folder, "transform")
+    write_tables(runs, transforms, folder / "times.md")
     write_plots([run for run in runs if run["ranks_per_node"] == 1], folder)
     several = [run for run in runs if run["ranks_per_node"] == 8]
     for part in {run["part"] for run in several}:
@@ -122,6 +138,9 @@ def main():
     wrong = [run for run in checked if run["wrong"] != 0]
     for run in wrong:
         print(f"wrong: {run['method']} on {run['ranks']} ranks, {run['wrong']} elements")
+    inexact = [run for run in transforms if not run["max_error"] < 1e-12]
+    for run in inexact:
+        print(f"wrong: {run['shape']} by {run['method']} on {run['ranks']} ranks, error {run['max_error']}")
     print(f"{len(runs)} exchanges on {min(r['ranks'] for r in runs)} to "
           f"{max(r['ranks'] for r in runs)} ranks, {len(checked)} of them checked, "
           f"{len(wrong)} wrong")
@@ -129,7 +148,7 @@ def main():
               if too_much(by_ranks)]
     for name in greedy:
         print(f"{name}: the memory of a plan grows faster than the number of ranks")
-    sys.exit(1 if wrong or greedy else 0)
+    sys.exit(1 if wrong or inexact or greedy else 0)
 
 
 main()

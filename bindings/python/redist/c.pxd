@@ -80,6 +80,7 @@ cdef extern from "redist.h" nogil:
                         redist_box *box)
 
     int redist_alloc_in(MPI_Comm comm, redist_space space, size_t bytes, void **array)
+    int redist_alloc_info(const void *array, int *mappable)
     int redist_free(void **array)
 
     ctypedef struct redist_options:

@@ -47,6 +47,13 @@ cdef class Memory:
         return <uintptr_t>self.handle.object
 
     @property
+    def mappable(self):
+        """Whether the other ranks of the node can map it: False where there was no shared memory for it."""
+        cdef int found = 0
+        check(redist_alloc_info(self.handle.object, &found))
+        return bool(found)
+
+    @property
     def _interface(self):
         return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False), "version": 3}
 

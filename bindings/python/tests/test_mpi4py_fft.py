@@ -6,8 +6,9 @@ import os
 import numpy as np
 import pytest
 from conftest import comm
+from mpi4py import MPI
 
-from fftnd.mpi4py_fft import DistArray, HDF5File, PFFT, fftw, generate_xdmf, newDistArray
+from fftnd.mpi4py_fft import DistArray, HDF5File, NCFile, PFFT, fftw, generate_xdmf, newDistArray
 from fftnd.mpi4py_fft.libfft import FFT
 from fftnd.mpi4py_fft.mpifft import _PlanTransform
 
@@ -64,6 +65,66 @@ def test_padded_real_axis(random, modes):
         again = fft.forward(fft.backward(u_hat / full.size, newDistArray(fft, False)), newDistArray(fft))
         assert np.allclose(again * full.size, u_hat)
         fft.destroy()
+
+
+@pytest.mark.parametrize("axes", [None, ((0, 1),), ((1,), (0,)), ((1, 0),)])
+def test_real_axes_joined_on_one_rank(random, axes):
+    """A group of all axes, the last of which is halved, is one plan of a chain without exchanges."""
+    for shape in ((12, 13), (5, 12, 13)):
+        groups = axes if len(shape) == 2 else axes and tuple(tuple(a + 1 for a in group) for group in axes) + ((0,),)
+        fft = PFFT(MPI.COMM_SELF, shape, axes=groups, dtype="d", collapse=True, planner_effort="FFTW_ESTIMATE")
+        assert len(fft.axes) == len(fft.xfftn) == 1 and isinstance(fft.forward, _PlanTransform)
+        u = random.random(shape)
+        expected = np.fft.rfftn(u, axes=fft.axes[0], norm="forward")
+        assert fft.global_shape(True) == expected.shape and np.allclose(fft.forward(u), expected)
+        assert np.allclose(fft.backward(fft.forward(u)), u)
+        fft.destroy()
+
+
+def test_groups_of_axes(random):
+    """Whole axes join the group that is transformed before them, also if that one is not whole; split ones are refused,
+    on all ranks, since their local parts alone have no transform."""
+    fft = PFFT(comm, (8, 9, 7), axes=((2,), (1,), (0,)), dtype="D", grid=(1, -1), collapse=True,
+               planner_effort="FFTW_ESTIMATE")
+    assert fft.axes == (((2, 1), (0,)) if P > 1 else ((2, 1, 0),))
+    full = random.random((8, 9, 7)) + 0j
+    assert np.allclose(fft.forward(full[fft.local_slice(False)]), np.fft.fftn(full, norm="forward")[fft.local_slice()])
+    fft.destroy()
+    for shape, axes in ((2, 3, 4), ((0, 1), (2,))), ((1, 4, 1), ((0, 2), (1,))):
+        for collapse in (False, True):
+            if P > 1:
+                with pytest.raises(AssertionError, match="is split where axes"):
+                    PFFT(comm, shape, axes=axes, dtype="F", grid=[-1 if i == 0 else 1 for i in range(3)],
+                         collapse=collapse)
+
+
+def test_transforms_of_the_program():
+    """What a program puts in the place of a direction says where its arrays are."""
+    coarse = PFFT(comm, (8, 6, 4), planner_effort="FFTW_ESTIMATE")
+    fine = PFFT(comm, (8, 6, 4), padding=[1.5, 1.5, 1.5], planner_effort="FFTW_ESTIMATE")
+    forward, backward = fine.forward, fine.backward
+    fine.forward, fine.backward = coarse.forward, coarse.backward
+    for side in (False, True):
+        assert fine.local_slice(side) == coarse.local_slice(side) and fine.shape(side) == coarse.shape(side)
+    fine.forward, fine.backward = forward, backward
+    assert fine.local_slice(False) != coarse.local_slice(False)
+    for one in (coarse, fine):
+        one.destroy()
+
+
+@pytest.mark.parametrize("modes", [6, 8])
+def test_padded_derivative(random, modes):
+    """A last mode that is not real, as of a derivative, is the same for plans and for serial transforms: half of it at
+    K/2, and the mirror image at -K/2."""
+    full = random.random((4, int(1.5 * modes)))
+    results = []
+    for backend in ("fftw", "numpy"):
+        fft = PFFT(comm, (4, modes), padding=[1, 1.5], backend=backend)
+        assert isinstance(fft.forward, _PlanTransform) == (backend == "fftw")
+        u_hat = 1j * fft.forward(full[fft.local_slice(False)])
+        results.append(np.array(fft.backward(u_hat)))
+        fft.destroy()
+    assert np.allclose(*results)
 
 
 def test_more_ranks_than_rows(random):
@@ -141,6 +202,29 @@ def test_distributed_arrays(random):
     line = b.get((1, 2, slice(None), 3))
     assert line is None if RANK else np.array_equal(line, full[1, 2, :, 3])
     assert a[0].rank == 0 and not isinstance(a[0, 0], DistArray) and type(a.v) is np.ndarray
+
+
+class Vectors(DistArray):
+    """As the fields of some programs, which take components by number."""
+
+    def __getitem__(self, index):
+        assert self.rank != 1 or not isinstance(index, tuple)
+        return super().__getitem__(index)
+
+
+@pytest.mark.parametrize("kind", [HDF5File, NCFile])
+def test_components_in_files(random, tmp_path_factory, kind):
+    pytest.importorskip("h5py" if kind is HDF5File else "netCDF4")
+    folder = comm.bcast(str(tmp_path_factory.mktemp("files")) if RANK == 0 else None)
+    full = random.random((3, 6, 5, 4))
+    u = Vectors((3, 6, 5, 4), rank=1)
+    u.v[...] = full[u.local_slice()]
+    file = kind(os.path.join(folder, "u"), domain=((0, 1),) * 3, mode="w")
+    file.write(0, {"u": [u, (u, [slice(None), 2, slice(None)])]}, as_scalar=True)
+    for i in range(3):
+        v = DistArray((6, 5, 4))
+        file.read(v, f"u{i}", step=0)
+        assert np.array_equal(v, full[i][v.local_slice()])
 
 
 def test_files(random, tmp_path_factory):

@@ -300,6 +300,7 @@ def test_garbage_that_cannot_be_freed(monkeypatch):
     monkeypatch.setattr(sys, "unraisablehook", lambda failed: reported.append(failed.exc_type))
     memory, other = redist.Memory(private, 64), redist.Memory(private, 32)
     address = ctypes.c_void_p(memory.address)
+    assert memory.mappable and other.mappable
     assert library.redist_free(ctypes.byref(address)) == 0  # behind its back
     del memory
     gc.collect()

@@ -183,7 +183,7 @@ class FFTBase:
             _part(padded_array, axis, slice(0, modes // 2 + 1))[...] = trunc_array
             if even:
                 last = _part(padded_array, axis, modes // 2)
-                last[...] = 0.5 * last.real
+                last *= 0.5
             return
         low = (modes + 1) // 2
         high = modes - low

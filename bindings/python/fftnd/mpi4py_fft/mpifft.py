@@ -203,9 +203,9 @@ class PFFT:
             self.subcomm = self._split(comm, ndims, groups[-1], grid, slab)
         else:
             self.subcomm = darray.pencil.subcomm
-        assert all(self.subcomm[axis].Get_size() == 1 for axis in groups[-1]), "the axes transformed first are split"
         self.collapse = collapse
-        self.axes = tuple(self._collapsed(groups)) if collapse else tuple(groups)
+        self._check_whole(groups)
+        self.axes = tuple(self._collapsed(groups) if collapse else groups)
         self._backend = dict(backend=backend, transforms=transforms, **kw)
         self._padding, self._dtype = padding, dtype
         if self._is_one_plan(modes):
@@ -243,13 +243,26 @@ class PFFT:
         dims[(first[-1] + 1 if slab is True else slab) % ndims] = comm.Get_size()
         return Subcomm(comm, dims)
 
+    def _check_whole(self, groups):
+        """Each group of axes is whole where it is transformed: an exchange makes its last axis whole, and splits that
+        of the group before in its place."""
+        sizes = [one.Get_size() for one in self.subcomm]
+        whole = groups[-1][-1]
+        for group in reversed(groups):
+            sizes[whole], sizes[group[-1]] = sizes[group[-1]], sizes[whole]
+            whole = group[-1]
+            split = [axis for axis in group if sizes[axis] > 1]
+            assert not split, f"axis {split[0]} is split where axes {group} are transformed: choose another grid"
+
     def _collapsed(self, groups):
-        """Joins the groups at the end whose axes are whole."""
-        joined = []
-        rest = list(groups)
-        while rest and all(self.subcomm[axis].Get_size() == 1 for axis in rest[-1]):
-            joined = list(rest.pop()) + joined
-        return [tuple(group) for group in rest] + [tuple(joined)]
+        """Joins groups whose axes are whole with the one that is transformed before them."""
+        joined = [()]
+        for group in reversed(groups):
+            if all(self.subcomm[axis].Get_size() == 1 for axis in group):
+                joined[0] = group + joined[0]
+            else:
+                joined.insert(0, group)
+        return joined
 
     # ------------------------------------------------------------ one plan
 
@@ -279,6 +292,8 @@ class PFFT:
         # Exchanges move from the last axis of a group to the last one of the group before; all other axes are whole
         chain = [group[-1] for group in self.axes]
         order = chain + [axis for group in self.axes for axis in group[:-1]]
+        if len(chain) == 1:  # nothing is split; what is halved comes last all the same
+            order.reverse()
         split = order[:max(1, len(chain) - 1)]
         comm, owned = self._ranks(split)
         real = self._dtype.kind == "f"
@@ -348,13 +363,17 @@ class PFFT:
         if isinstance(self.subcomm, Subcomm):
             self.subcomm.destroy()
 
+    def _input_pencil(self, forward_output):
+        """Of the direction that begins on a side: a program may have put transforms of its own in their place."""
+        return (self.backward if forward_output else self.forward).input_pencil
+
     def shape(self, forward_output=True):
         """The local extents of the spectral side, or of the physical one."""
-        return self.pencil[bool(forward_output)].subshape
+        return self._input_pencil(forward_output).subshape
 
     def local_slice(self, forward_output=True):
         """Which part of the global array this rank has, as slices."""
-        pencil = self.pencil[bool(forward_output)]
+        pencil = self._input_pencil(forward_output)
         return tuple(slice(s, s + n) for s, n in zip(pencil.substart, pencil.subshape))
 
     def global_shape(self, forward_output=False):

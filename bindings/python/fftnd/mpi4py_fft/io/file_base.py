@@ -93,7 +93,7 @@ class FileBase:
                 tensor = u.shape[:u.rank] if as_scalar else ()
                 for index in np.ndindex(*tensor):
                     name = group + "".join(str(i) for i in index)
-                    part = u[index] if index else u
+                    part = u if not index else u[index[0]] if len(index) == 1 else u[index]
                     self._check_domain(name, part)
                     if where is None:
                         self._write_group(name, part, step, **kw)

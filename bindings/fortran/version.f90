@@ -1,0 +1,10 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! What the MPI library of Fortran says that it is; version.c does the same with that of C.
+program version
+  use mpi_f08
+  implicit none
+  character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: text
+  integer :: length
+  call MPI_Get_library_version(text, length)
+  print '(a)', text(1:length)
+end program version
