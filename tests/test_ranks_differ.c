@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks that differ where all have to decide alike: in their locale, their environment, and in arguments. They get the
- * same error, or go on together; on the code of old they waited for each other.
+ * same error, or go on together; nobody waits for another rank.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of copy loops in a wisdom file, where some ranks have a decimal comma: what one rank reads all of them read,
- * and what is written has points. A process has one table, so that each argument is a test of its own.
+ * The table of copy loops in a wisdom file, where some ranks have a decimal comma: what one rank reads all of them
+ * read, and what is written has points. A process has one table, so that each argument is a test of its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
