@@ -22,8 +22,8 @@ static void find_block(const struct fftnd__blocks *blocks, redist_index extent, 
         *start = blocks->bounds[part];
         *count = blocks->bounds[part + 1] - *start;
     } else if (blocks->rule == FFTND_BLOCKS_CEILING) {
-        redist_index block = (extent + nparts - 1) / nparts, begin = block * part;
-        *start = begin < extent ? begin : extent;
+        redist_index block = extent / nparts + (extent % nparts != 0);
+        *start = block == 0 || part <= extent / block ? block * part : extent;
         *count = extent - *start < block ? extent - *start : block;
     } else
         redist_decompose(extent, nparts, part, count, start);
@@ -266,7 +266,9 @@ struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, in
     struct fftnd__local local = {.ndims = ndims + (batch->axis >= 0), .elements = 1};
     for (int axis = 0; axis < ndims; axis++) {
         int at = axis + batch->shift;
-        local.extent[at] = alignment->count[axis] + (padding != NULL ? padding[axis] : 0);
+        if (__builtin_add_overflow(alignment->count[axis], padding != NULL ? padding[axis] : 0,
+                                   &local.extent[at]))
+            local.extent[at] = INT64_MAX; /* too many elements, below */
         local.order[at] = (memory != NULL ? memory[axis] : axis) + batch->shift;
     }
     if (batch->axis >= 0) {

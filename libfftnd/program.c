@@ -63,7 +63,7 @@ static void pad_array(const struct fftnd__transform *transform, struct fftnd__st
     memcpy(padding, transform->padding[side], sizeof padding);
     if (side == FFTND_PHYSICAL && transform->options.in_place && !chain->moves[side] &&
         has_halved(chain, &chain->stages[0])) {
-        redist_index n = step->alignment.count[chain->halved], least = 2 * (n / 2 + 1) - n;
+        redist_index n = step->alignment.count[chain->halved], least = 2 - n % 2;
         redist_index *own = &padding[chain->halved];
         *own = *own < least ? least : *own;
     }
@@ -446,8 +446,8 @@ static int check_bytes(const struct fftnd__program *program) {
     for (int i = 0; i <= program->nsteps; i++)
         if (program->steps[i].local.elements > FFTND__MOST_ELEMENTS)
             return redist_fail_in("fftnd_plan_create", REDIST_ERR_LIMIT,
-                                  "this rank's part of sizes and options->batch has more than %zu "
-                                  "elements",
+                                  "this rank's part of sizes, with options->batch, padding and the "
+                                  "extent of boxes, has more than %zu elements",
                                   FFTND__MOST_ELEMENTS);
     return REDIST_OK;
 }

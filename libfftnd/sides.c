@@ -100,6 +100,12 @@ static int check_padding(const struct fftnd__request *request, int side) {
         if (padding[i] < 0)
             return FAIL(REDIST_ERR_SIZE, "options->padding[%s][%d] = %lld is negative",
                         side_names[side], i, (long long)padding[i]);
+    for (int i = 0; padding != NULL && i < request->ndims; i++)
+        if ((size_t)padding[i] > FFTND__MOST_ELEMENTS)
+            return FAIL(REDIST_ERR_LIMIT,
+                        "options->padding[%s][%d] = %lld is more than the %zu elements that an "
+                        "array has at most",
+                        side_names[side], i, (long long)padding[i], FFTND__MOST_ELEMENTS);
     return REDIST_OK;
 }
 
@@ -203,6 +209,12 @@ static int check_box(const struct fftnd__request *request, int side) {
                         (long long)(box.offset[i] != 0 ? box.offset[i] : box.extent[i]),
                         box.offset[i] != 0 ? "arrays begin with their first element"
                                            : "it has room for its count at least");
+        if (box.extent[i] > box.count[i] &&
+            (size_t)(box.extent[i] - box.count[i]) > FFTND__MOST_ELEMENTS)
+            return FAIL(REDIST_ERR_LIMIT,
+                        "options->box[%s]->extent[%d] = %lld is more than the %zu elements that an "
+                        "array has at most",
+                        side_names[side], i, (long long)box.extent[i], FFTND__MOST_ELEMENTS);
     }
     return REDIST_OK;
 }

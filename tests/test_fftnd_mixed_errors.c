@@ -103,6 +103,15 @@ static void no_axis(arguments *call) {
 static void negative_padding(arguments *call) {
     call->padding[1][2] = -1;
 }
+static void padding_near_the_largest_number(arguments *call) {
+    call->padding[0][1] = INT64_MAX;
+}
+static void padding_of_many(arguments *call) {
+    call->padding[1][0] = INT64_MAX / 2;
+}
+static void box_near_the_largest_number(arguments *call) {
+    call->box[1].extent[1] = INT64_MAX;
+}
 static void no_rule(arguments *call) {
     call->options.blocks[1] = (enum fftnd_blocks)2;
 }
@@ -161,6 +170,12 @@ static const struct mistake {
     {no_permutation, REDIST_ERR_AXIS, "options->memory_order[FFTND_PHYSICAL][1] = 2"},
     {no_axis, REDIST_ERR_AXIS, "options->memory_order[FFTND_SPECTRAL][2] = 3"},
     {negative_padding, REDIST_ERR_SIZE, "options->padding[FFTND_SPECTRAL][2] = -1"},
+    {padding_near_the_largest_number, REDIST_ERR_LIMIT,
+     "options->padding[FFTND_PHYSICAL][1] = 9223372036854775807"},
+    {padding_of_many, REDIST_ERR_LIMIT,
+     "options->padding[FFTND_SPECTRAL][0] = 4611686018427387903"},
+    {box_near_the_largest_number, REDIST_ERR_LIMIT,
+     "options->box[FFTND_SPECTRAL]->extent[1] = 9223372036854775807"},
     {no_rule, REDIST_ERR_ARGUMENT, "options->blocks[FFTND_SPECTRAL] = 2"},
     {blocks_that_begin_late, REDIST_ERR_SIZE, "options->bounds[FFTND_PHYSICAL][1][0] = 1"},
     {blocks_that_end_early, REDIST_ERR_SIZE, "options->bounds[FFTND_SPECTRAL][1]"},
@@ -277,8 +292,31 @@ START_TEST(sides_that_differ) {
 }
 END_TEST
 
+/* Products and sums of what is checked one by one. */
+START_TEST(more_elements_than_there_are) {
+    const redist_index padding[2] = {(redist_index)1 << 40, (redist_index)1 << 40};
+    const redist_index few[2] = {8, 6}, many[2] = {INT64_MAX, INT64_MAX};
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    fftnd_plan *plan = NULL;
+    options.in_place = 1;
+    options.effort = FFTND_ESTIMATE;
+    options.blocks[FFTND_PHYSICAL] = options.blocks[FFTND_SPECTRAL] = FFTND_BLOCKS_CEILING;
+    check_code(fftnd_plan_create(MPI_COMM_WORLD, 2, many, FFTND_R2C, FFTND_DOUBLE, &options, &plan),
+               REDIST_ERR_LIMIT);
+    options.padding[FFTND_PHYSICAL] = padding;
+    check_code(fftnd_plan_create(MPI_COMM_WORLD, 2, few, FFTND_R2C, FFTND_DOUBLE, &options, &plan),
+               REDIST_ERR_LIMIT);
+    check_all(strstr(redist_error_message(), "padding") != NULL, "%s", redist_error_message());
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {the_good_call,          mistakes_are_named, boxes_that_overlap,
-                                  boxes_that_leave_holes, sides_that_differ,  NULL};
+    const TTest *const tests[] = {the_good_call,
+                                  mistakes_are_named,
+                                  boxes_that_overlap,
+                                  boxes_that_leave_holes,
+                                  sides_that_differ,
+                                  more_elements_than_there_are,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_mixed_errors", tests);
 }
