@@ -184,8 +184,7 @@ int redist__memory_file_share(const struct redist__context *context, int code, i
     struct offer offer = {0};
     if (code == REDIST_OK && context->node_rank == 0)
         code = check(create_offer(*descriptor, &offer));
-    redist__note_mpi(&code,
-                     redist_insist(MPI_Bcast(&offer, sizeof offer, MPI_BYTE, 0, context->node)));
+    redist__keep_first(&code, redist_broadcast(context->node, &offer, sizeof offer, 0));
     int socket = code == REDIST_OK ? open_socket(&offer, context->node_rank) : -1;
     code = redist_agree(context->node, code != REDIST_OK ? code : check(socket >= 0));
     if (code == REDIST_OK)
