@@ -61,6 +61,14 @@ uint64_t redist__process_given_up(void);
  * communicator count too, as far as they can be seen. Collective on the communicator, whose ranks share a node. */
 int redist__cores_count(MPI_Comm node, int *crowded);
 
+/* ---------------------------------------------------------------- memory files (memory.c) */
+
+/* A new one; `name` is for readers of /proc. -1 = the system has none, or no more descriptors. */
+int redist__memory_file_create(const char *name);
+
+/* Whether one may end there: beyond the limit of its process the system ends that. */
+int redist__memory_file_may_end(uint64_t end);
+
 /* ---------------------------------------------------------------- contexts (context.c, node.c) */
 
 struct redist__context;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The libraries' own heap memory, and which handles are alive. */
+/* The libraries' own heap memory, which handles are alive, and files in memory. */
 #include "comm.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 /* ---------------------------------------------------------------- heap memory */
 
@@ -105,4 +108,21 @@ int redist_handle_is(const void *handle, int kind) {
     int remembered = sighting->living.handle == handle &&
                      sighting->freed == atomic_load_explicit(&freed, memory_order_acquire);
     return (remembered || look_up(handle, sighting)) && sighting->living.kind == kind;
+}
+
+/* ---------------------------------------------------------------- memory files */
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U /* of Linux 6.3, which can be set up to refuse files without it */
+#endif
+
+int redist__memory_file_create(const char *name) {
+    int file = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+    return file >= 0 || errno != EINVAL ? file : memfd_create(name, MFD_CLOEXEC);
+}
+
+int redist__memory_file_may_end(uint64_t end) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+           (limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur);
 }

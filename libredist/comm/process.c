@@ -62,7 +62,9 @@ static int own_descriptor = -1;
 
 static void create_file(void) {
     const uint64_t none = 0;
-    own_descriptor = memfd_create(file_name, MFD_CLOEXEC);
+    if (!redist__memory_file_may_end(sizeof none))
+        return;
+    own_descriptor = redist__memory_file_create(file_name);
     if (own_descriptor >= 0 && pwrite(own_descriptor, &none, sizeof none, 0) != sizeof none) {
         close(own_descriptor);
         own_descriptor = -1;
@@ -75,7 +77,9 @@ uint64_t redist__process_given_up(void) {
 
 void redist__process_give_up(void) {
     uint64_t count = atomic_fetch_add(&own_count, 1) + 1;
-    ssize_t written = pwrite(own_descriptor, &count, sizeof count, 0);
+    ssize_t written = -1;
+    if (redist__memory_file_may_end(sizeof count))
+        written = pwrite(own_descriptor, &count, sizeof count, 0);
     (void)written; /* messages tell, too */
 }
 

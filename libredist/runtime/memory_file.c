@@ -12,26 +12,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 8U /* of Linux 6.3, which can be set up to refuse files without it */
-#endif
-
-int redist__memory_file_create(const char *name) {
-    int file = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
-    return file >= 0 || errno != EINVAL ? file : memfd_create(name, MFD_CLOEXEC);
-}
-
-int redist__memory_file_may_end(uint64_t end) {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-           (limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur);
-}
 
 char *redist__memory_file_map(int descriptor, uint64_t begin, uint64_t bytes) {
     void *address =

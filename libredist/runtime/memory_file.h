@@ -12,12 +12,6 @@
 /* A multiple of the system's pages everywhere. */
 enum { REDIST__FILE_PAGE = 1 << 16 };
 
-/* A new one; `name` is for readers of /proc. -1 = the system has none, or no more descriptors. */
-int redist__memory_file_create(const char *name);
-
-/* Whether one may end there: beyond the limit of its process the system ends that. */
-int redist__memory_file_may_end(uint64_t end);
-
 /* A part of one in this process, NULL if it cannot be mapped. */
 char *redist__memory_file_map(int descriptor, uint64_t begin, uint64_t bytes);
 
