@@ -41,10 +41,11 @@ build_folder() { # folder, options of meson setup
     quietly "$log-build.txt" ninja --quiet -C "$folder" "${build_targets[@]}"
 }
 
-# The build that users run: optimised, Open MPI, examples and benchmarks.
+# The build that users run: optimised, Open MPI, examples and benchmarks. CUDA=disabled leaves CUDA out where its toolkit
+# is installed.
 build_release() {
     local begin=$SECONDS
-    build_folder build --buildtype=release -Dmpi=openmpi -Dtests=false
+    build_folder build --buildtype=release -Dmpi=openmpi -Dtests=false ${CUDA:+-Dcuda="$CUDA"}
     echo "Built in build/ ($((SECONDS - begin)) s)"
 }
 
