@@ -63,9 +63,9 @@ REDIST_API int redist_agree(MPI_Comm comm, int code);
 
 /**
  * Collective operations on a communicator of the library (redist_private_comm, or its node's), made of messages: when a
- * rank has ended or given up they end on all others with ERR_PEER, where MPI's would wait for it. On another communicator
- * they are MPI's. All ranks pass the same sizes, types and roots. What was to be received has no meaning after an error.
- * Errors: ERR_PEER, ERR_MPI, not the same on all ranks.
+ * rank has ended or given up they end on all others with ERR_PEER, where MPI's would wait for it. On another
+ * communicator they are MPI's. All ranks pass the same sizes, types and roots. What was to be received has no meaning
+ * after an error. Errors: ERR_PEER, ERR_MPI, not the same on all ranks.
  *   redist_barrier      returns when all ranks have called it
  *   redist_broadcast    sends `bytes` bytes of rank `root` to all
  *   redist_all_lowest   the lowest value of all ranks
@@ -417,7 +417,6 @@ typedef struct redist__space {
     int (*batch_open)(struct redist__batch *batch);
     int (*batch_run)(struct redist__batch *batch, int first, int count, void *stream);
     void (*batch_close)(struct redist__batch *batch);
-
 
     /** Between these two, this thread's work in a stream, and in those that follow it, is not done but kept as a graph,
      * which is replayed as often as wanted. Both NULL = there are no graphs; a stream may not be able to now. */

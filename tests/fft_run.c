@@ -175,8 +175,8 @@ static int is_padded(const fft_run *run, enum fftnd_side side) {
     return padded;
 }
 
-/* Bytes that a transform has changed in the array of a side beside the elements of the sides that are in it: none, unless
- * it may use the array as it likes. */
+/* Bytes that a transform has changed in the array of a side beside the elements of the sides that are in it: none,
+ * unless it may use the array as it likes. */
 static size_t count_changed(const fft_run *run, enum fftnd_side side) {
     const fft_array *array = run->array[side];
     const int in_place = run->given->options.in_place;

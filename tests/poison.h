@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * Memory that nothing may read as numbers: signalling NaNs, each with a place of its own in its payload, so that one that
- * was moved is found too. Arithmetic with one of them raises an exception of the processor.
+ * Memory that nothing may read as numbers: signalling NaNs, each with a place of its own in its payload, so that one
+ * that was moved is found too. Arithmetic with one of them raises an exception of the processor.
  */
 #ifndef POISON_H
 #define POISON_H

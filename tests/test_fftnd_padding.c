@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transforms and operators of arrays whose padding is full of signalling NaNs, on processors that trap: nothing of it is
- * read as a number, in any thread, or changed. fft_run.h compares the bytes.
+ * Transforms and operators of arrays whose padding is full of signalling NaNs, on processors that trap: nothing of it
+ * is read as a number, in any thread, or changed. fft_run.h compares the bytes.
  */
 #include <fenv.h>
 #include <signal.h>

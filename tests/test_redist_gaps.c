@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random datatypes with gaps, negative bounds and interleaved elements: every byte, those that the type does not contain
- * among them, against MPI_Alltoallw called here. */
+/* Random datatypes with gaps, negative bounds and interleaved elements: every byte, those that the type does not
+ * contain among them, against MPI_Alltoallw called here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -369,8 +369,8 @@ START_TEST(random_types) {
 }
 END_TEST
 
-/* The component of an array of structures that the other side holds elsewhere, and in blocks of other lengths: what only
- * MPI can match */
+/* The component of an array of structures that the other side holds elsewhere, and in blocks of other lengths: what
+ * only MPI can match */
 START_TEST(other_places_on_other_ranks) {
     const redist_index sizes[] = {8, 9};
     const test_element unused = {.name = "ints"};

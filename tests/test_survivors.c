@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is left when a rank is killed at some moment, or when its MPI calls fail several times in a row: everybody returns
- * from every call within a bound, with an error or with what was done before; so does each later call with the same
- * plan, and freeing it.
+ * Who is left when a rank is killed at some moment, or when its MPI calls fail several times in a row: everybody
+ * returns from every call within a bound, with an error or with what was done before; so does each later call with the
+ * same plan, and freeing it.
  *     test_survivors WORK METHOD FAULT NUMBER VICTIM FILE
- * WORK is execute, arrays, start, put, transform, operator, plan or planfft; FAULT is kill (after NUMBER microseconds of
- * work), calls (MPI call NUMBER of an execution and the one behind it fail) or silence (that one and all later ones). All
- * but a killed rank append "rank R: CODE after S s" to FILE and end by _exit. REDIST_TEST_LIMIT is the bound in seconds.
- * REDIST_TEST_SPACE=cuda puts the arrays on devices. test_survivors.sh counts what they print.
+ * WORK is execute, arrays, start, put, transform, operator, plan or planfft; FAULT is kill (after NUMBER microseconds
+ * of work), calls (MPI call NUMBER of an execution and the one behind it fail) or silence (that one and all later
+ * ones). All but a killed rank append "rank R: CODE after S s" to FILE and end by _exit. REDIST_TEST_LIMIT is the bound
+ * in seconds. REDIST_TEST_SPACE=cuda puts the arrays on devices. test_survivors.sh counts what they print.
  */
 #include <mpi.h>
 #include <signal.h>

@@ -107,8 +107,8 @@ struct redist__context {
 /* The context of a communicator, made at the first call; takes a reference. Collective. */
 int redist__context_get(MPI_Comm comm, struct redist__context **context);
 
-/* The context whose communicator this is, or that was made for it; and the one whose node has this communicator; NULL if
- * there is none. Take no reference. Not collective. */
+/* The context whose communicator this is, or that was made for it; and the one whose node has this communicator; NULL
+ * if there is none. Take no reference. Not collective. */
 struct redist__context *redist__context_find(MPI_Comm comm);
 struct redist__context *redist__context_of_node(MPI_Comm node);
 
@@ -158,8 +158,9 @@ struct redist__context **redist__contexts_hold(void);
  * share no process with the ones concerned. On a node it is read from the processes, to others it is sent.
  */
 
-/* Room for the processes of so many ranks, NULL if there is no memory. Finding those of the node's ranks, also if the node
- * is cut afterwards, is a collective call of MPI; its result. They are watched when all ranks have found theirs. */
+/* Room for the processes of so many ranks, NULL if there is no memory. Finding those of the node's ranks, also if the
+ * node is cut afterwards, is a collective call of MPI; its result. They are watched when all ranks have found
+ * theirs. */
 struct redist__peers *redist__peers_allocate(int count);
 int redist__peers_find(struct redist__context *context);
 void redist__peers_watch(struct redist__context *context);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* REDIST_NODE_SIZE cuts a node into several, to try on one machine what happens between nodes: but for who is gone, which
- * their processes show all the same. */
+/* REDIST_NODE_SIZE cuts a node into several, to try on one machine what happens between nodes: but for who is gone,
+ * which their processes show all the same. */
 static int cut_node(struct redist__context *context, int node_size) {
     MPI_Comm whole = context->node;
     int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */

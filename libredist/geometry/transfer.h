@@ -43,8 +43,8 @@ static inline int redist__distance_of(const struct redist__transfer *transfer, i
     return (rank - transfer->rank + transfer->nranks) % transfer->nranks;
 }
 
-/* Both fill a zeroed description whose first members, up to array_ndims, are set; `all` has the boxes in A and in B of each
- * rank. Not collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
+/* Both fill a zeroed description whose first members, up to array_ndims, are set; `all` has the boxes in A and in B of
+ * each rank. Not collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
 int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
                               int axis_a, const redist_index sizes_b[], int axis_b);
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]);

@@ -52,8 +52,8 @@ int redist__memory_has_room(uint64_t bytes) {
 
 /* ---------------------------------------------------------------- to other processes */
 
-/* Which file it is, and where ranks receive it: at names that begin with a zero, and so are in no directory, and end with
- * the number of the rank. */
+/* Which file it is, and where ranks receive it: at names that begin with a zero, and so are in no directory, and end
+ * with the number of the rank. */
 struct offer {
     uint64_t device, file;
     struct sockaddr_un address;
