@@ -477,11 +477,9 @@ typedef struct fftnd_plan_info {
 
     /* Memory of this rank */
     size_t workspace_bytes; /**< work space */
-    /** memory of this rank for tiles in the caches, of all threads, besides the work space; on a device beside the host
-     * that of a tile, about */
-    size_t tile_bytes;
-    size_t device_bytes;   /**< on the device for tiles; 0 = all is transformed where it lies */
-    size_t transfer_bytes; /**< that one transform copies to the device, and as many back */
+    size_t tile_bytes;      /**< of a tile, about; 0 where there are none */
+    size_t device_bytes;    /**< on the device for tiles; 0 = all is transformed where it lies */
+    size_t transfer_bytes;  /**< that one transform copies to the device, and as many back */
     /** nonzero: in the last transform arrays went to the device through buffers, since it could
      * not reach them */
     int buffered;
@@ -490,6 +488,9 @@ typedef struct fftnd_plan_info {
     /* Time on this rank since the plan was made */
     double exchange_seconds; /**< in exchanges; in a fused plan in all that moves data */
     double serial_seconds;   /**< in serial transforms; in a fused plan in those within tiles */
+
+    size_t
+        scratch_bytes; /**< for tiles and lines of all threads, in the caches where they fit, besides the work space */
 } fftnd_plan_info;
 
 #define FFTND_PLAN_INFO_DEFAULT                                                                    \
@@ -498,7 +499,8 @@ typedef struct fftnd_plan_info {
         .order = {0}, .scale_forward = 0.0, .scale_backward = 0.0, .method = NULL, .threads = 0,   \
         .fused = 0, .tiled = 0, .locally_transposed = 0, .segments = 0, .partitions = 0,           \
         .workspace_bytes = 0, .tile_bytes = 0, .device_bytes = 0, .transfer_bytes = 0,             \
-        .buffered = 0, .halved_axis = -1, .exchange_seconds = 0.0, .serial_seconds = 0.0           \
+        .buffered = 0, .halved_axis = -1, .exchange_seconds = 0.0, .serial_seconds = 0.0,          \
+        .scratch_bytes = 0                                                                         \
     }
 
 /** FFTND_PLAN_INFO_DEFAULT as a function; as redist_box_init. */

@@ -277,8 +277,8 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
         own.buffered = plan->engine.transform.offload->buffered;
     }
     own.transfer_bytes = fftnd__engine_transfers(&plan->engine);
-    own.tile_bytes =
-        transform->offload != NULL ? configuration->tile_bytes : plan->engine.tile_bytes;
+    own.tile_bytes = own.tiled ? configuration->tile_bytes : 0;
+    own.scratch_bytes = plan->engine.tile_bytes;
     if (transform->grid != NULL)
         REDIST_TRY(redist_grid_get(transform->grid, &own.grid_ndims, own.grid, NULL));
     return redist_struct_write(__func__, "info", &own, sizeof own, info);

@@ -153,6 +153,7 @@ cdef extern from "fftnd.h" nogil:
         int halved_axis
         double exchange_seconds
         double serial_seconds
+        size_t scratch_bytes
     int fftnd_plan_info_init(fftnd_plan_info *info, size_t size)
     int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info)
     int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm)

@@ -439,7 +439,8 @@ cdef class Plan:
                 "locally_transposed": bool(i.locally_transposed), "segments": i.segments, "partitions": i.partitions,
                 "workspace_bytes": i.workspace_bytes, "tile_bytes": i.tile_bytes, "device_bytes": i.device_bytes,
                 "transfer_bytes": i.transfer_bytes, "buffered": bool(i.buffered), "halved_axis": i.halved_axis,
-                "exchange_seconds": i.exchange_seconds, "serial_seconds": i.serial_seconds}
+                "exchange_seconds": i.exchange_seconds, "serial_seconds": i.serial_seconds,
+                "scratch_bytes": i.scratch_bytes}
 
     @property
     def phases(self):
