@@ -27,7 +27,7 @@
 enum { MADV_POPULATE_WRITE = 23 }; /* of Linux 5.14; the C library's headers may be older */
 #endif
 
-enum { PAGE = REDIST__FILE_PAGE, LINE = 64 };
+enum { PAGE = REDIST__FILE_PAGE, LINE = 256 };
 
 /* At least one. */
 static size_t round_up(size_t bytes, size_t unit) {
