@@ -3,7 +3,7 @@
 # Kills a random rank of a program that allocates and frees, again and again: no file of the library is left behind.
 #     test_redist_killed.sh KILLS PROGRAM RUN_RANKS_ARGUMENT...
 set -eu
-kills=$(($1 * ${REDIST_TEST_SCALE:-1}))
+kills=$(awk -v most="$1" -v scale="${REDIST_TEST_SCALE:-1}" 'BEGIN { print 1 + int((most - 1) * scale) }')
 program=$2
 shift 2
 seed=${REDIST_TEST_SEED:-$(date +%N)}
