@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is left when a rank is killed at some moment, or when its MPI calls fail several times in a row: everybody
- * returns from every call within a bound, with an error or with what was done before; so does each later call with the
- * same plan, and freeing it.
+ * Who is left when a rank is killed, or when its MPI calls fail several times in a row: everybody returns from every
+ * call within a bound, with an error or with what was done before; so does each later call with the same plan, and
+ * freeing it.
  *     test_survivors WORK METHOD FAULT NUMBER VICTIM FILE
- * WORK is execute, arrays, start, put, transform, operator, plan or planfft; FAULT is kill (after NUMBER microseconds
- * of work), calls (MPI call NUMBER of an execution and the one behind it fail) or silence (that one and all later
- * ones). All but a killed rank append "rank R: CODE after S s" to FILE and end by _exit. REDIST_TEST_LIMIT is the bound
- * in seconds. REDIST_TEST_SPACE=cuda puts the arrays on devices. test_survivors.sh counts what they print.
+ * WORK is execute, arrays, start, put, transform, operator, plan or planfft. FAULT is kill (after NUMBER microseconds
+ * of work), death (in MPI call NUMBER of it; 0 = before it), calls (that call and the one behind it fail) or silence
+ * (that one and all later ones). All but a killed rank append "rank R: CODE after S s" to FILE and end by _exit, since
+ * MPI_Finalize would wait for the victim; launchers may lose what is printed after a rank has died. REDIST_TEST_LIMIT
+ * is the bound in seconds. REDIST_TEST_SPACE=cuda puts the arrays on devices. test_survivors.sh and test_redist_gone.sh
+ * count what they print.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -199,6 +201,10 @@ static void allocate(void) {
 static void arm(const char *fault, long number) {
     if (strcmp(fault, "kill") == 0)
         on_alarm(die, number + 1);
+    else if (strcmp(fault, "death") == 0 && number == 0)
+        die(SIGKILL);
+    else if (strcmp(fault, "death") == 0)
+        faults_arm(FAULT_DEATH, (int)number);
     else if (strcmp(fault, "calls") == 0)
         faults_arm_several(FAULT_CALL, (int)number, 2);
     else
@@ -224,6 +230,19 @@ static void report(const char *file, int code, const char *message, double secon
     fclose(reports);
 }
 
+/* A rank that ends is gone: each stays until all have reported. */
+static void stay(const char *file, int expected) {
+    for (int lines = 0; lines < expected;) {
+        FILE *reports = fopen(file, "r");
+        lines = 0;
+        for (int c; reports != NULL && (c = fgetc(reports)) != EOF;)
+            lines += c == '\n';
+        if (reports != NULL)
+            fclose(reports);
+        usleep(5000);
+    }
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -231,7 +250,7 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (argc != 7) {
         fprintf(stderr,
-                "usage: test_survivors WORK METHOD kill|calls|silence NUMBER VICTIM FILE\n");
+                "usage: test_survivors WORK METHOD kill|death|calls|silence NUMBER VICTIM FILE\n");
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     const struct work *work = find_work(argv[1]);
@@ -260,5 +279,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 2; i++)
         (void)redist_free(&arrays[i]);
     report(argv[6], code, message, MPI_Wtime() - begin);
+    int dies = strcmp(argv[3], "kill") == 0 || strcmp(argv[3], "death") == 0;
+    stay(argv[6], nranks - dies);
     _exit(EXIT_SUCCESS);
 }
