@@ -59,7 +59,8 @@ START_TEST(long_lines) {
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     options.effort = FFTND_ESTIMATE;
     size_t bytes = measure(sizes, &options, &info);
-    check_all(bytes <= info.scratch_bytes + rest, "%zu bytes, %zu of tiles", bytes, info.scratch_bytes);
+    check_all(bytes <= info.scratch_bytes + rest, "%zu bytes, %zu of tiles", bytes,
+              info.scratch_bytes);
     check_all(info.scratch_bytes <= line + rest, "%zu bytes of tiles", info.scratch_bytes);
 }
 END_TEST
