@@ -13,7 +13,8 @@ struct peer {
 };
 
 struct redist__peers {
-    int count, known;  /* how many were found, and whether they are watched */
+    int count;         /* how many were found, */
+    _Atomic int known; /* and that they are watched: other threads look, too, from then on */
     uint64_t given_up; /* the count of this process when it made the context */
     double looked;     /* when this rank looked last */
     struct peer of[];
@@ -50,11 +51,11 @@ int redist__peers_find(struct redist__context *context) {
 }
 
 void redist__peers_watch(struct redist__context *context) {
-    context->peers->known = 1;
+    atomic_store(&context->peers->known, 1);
 }
 
 int redist__peers_known(const struct redist__context *context) {
-    return context->peers != NULL && context->peers->known;
+    return context->peers != NULL && atomic_load(&context->peers->known);
 }
 
 const struct redist__process *redist__peers_process(const struct redist__context *context,
