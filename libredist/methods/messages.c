@@ -117,6 +117,8 @@ static void send_filled(struct redist__messages *messages) {
 static void note_empty(struct redist__messages *messages, MPI_Status *status) {
     int bytes = 0;
     int result = redist__try(messages->problem->failure, MPI_Get_count(status, MPI_BYTE, &bytes));
+    if (result != MPI_SUCCESS)
+        redist__messages_give_up(messages);
     if (result == MPI_SUCCESS && bytes == 0)
         redist__failure_note_peer(messages->problem->failure, status->MPI_SOURCE, REDIST_OK);
 }
