@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is done to all elements of a box, and to nothing that lies between them. */
+/* Operations on all elements of a box, and on nothing that lies between them. */
 #ifndef FFTND__RUNS_H
 #define FFTND__RUNS_H
 

@@ -100,8 +100,7 @@ static int map_element(const struct redist__request *request, unsigned char *map
         request->function, MPI_Unpack(packed, room, &used, element, 1, request->datatype, comm));
 }
 
-/* An element that is larger than any component of a structure stays one that MPI copies: so is one whose runs need more
- * axes than there are, or has data in one place twice. */
+/* Leaves to MPI elements that are very large, need more axes than there are, or have data in one place twice. */
 static int find_runs(struct redist__request *request, MPI_Aint low, size_t bytes) {
     enum { MOST_BYTES = 1 << 24 };
     struct redist__element *element = &request->element;
@@ -125,8 +124,10 @@ static int find_runs(struct redist__request *request, MPI_Aint low, size_t bytes
         data += map[i] != 0;
     if (data == (size_t)request->item_size)
         redist__element_find_runs(element, map);
-    if (request->ndims + element->naxes > REDIST_MAX_NDIMS)
-        element->run = 0, element->naxes = 0;
+    if (request->ndims + element->naxes > REDIST_MAX_NDIMS) {
+        element->run = 0;
+        element->naxes = 0;
+    }
     redist_release(map);
     redist_release(packed);
     return code;

@@ -12,13 +12,20 @@ struct report {
     char message[REDIST__MESSAGE_BYTES];
 };
 
+/* Keeps this thread's message, which a call that fails would replace. */
+static void describe(struct report *report, int code) {
+    *report = (struct report){.code = code};
+    strncpy(report->message, redist_error_message(), sizeof report->message - 1);
+}
+
 /* The lowest rank that has failed reports to all; a rank that cannot hear of it has failed, too. */
 int redist_agree(MPI_Comm comm, int code) {
     int rank, size, first;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    struct report report = {.code = code};
-    strncpy(report.message, redist_error_message(), sizeof report.message - 1);
+    struct report report;
+    if (code != REDIST_OK)
+        describe(&report, code);
     int heard = redist_all_lowest(comm, code == REDIST_OK ? size : rank, &first);
     if (heard == REDIST_OK && first == size)
         return REDIST_OK;

@@ -19,7 +19,7 @@ struct group {
 
 /* Nonzero if the ranks of the communicator are watched. A context may have been made for the node's, too. */
 static int find_group(MPI_Comm comm, struct group *group) {
-    const struct redist__context *context = redist__context_of_node(comm);
+    const struct redist__context *context = redist__context_owning(comm);
     group->comm = comm;
     if (context == NULL) {
         context = redist__context_find(comm);
@@ -62,7 +62,7 @@ static int begin(const struct group *group, int sends, int peer, size_t bytes,
     return *request != MPI_REQUEST_NULL ? MPI_SUCCESS : result;
 }
 
-/* What cannot be called off may use the scratch memory for ever. */
+/* Calls both messages off. One that MPI does not give up may use the scratch memory for ever. */
 static void abandon(const struct group *group, MPI_Request requests[2]) {
     for (int i = 0, done = 1; i < 2; i++) {
         if (requests[i] != MPI_REQUEST_NULL) {
@@ -98,7 +98,7 @@ static int exchange(const struct group *group, int to, const struct span *out, i
                     const struct span *in) {
     struct redist__scratch *scratch = group->context->scratch;
     size_t bytes = to != NOBODY ? out->bytes : in->bytes;
-    int code = redist__peers_look(group->context);
+    int code = redist__peers_check(group->context);
     for (size_t done = 0, piece; done < bytes && code == REDIST_OK; done += piece) {
         piece = bytes - done < sizeof scratch->in ? bytes - done : sizeof scratch->in;
         if (to != NOBODY)

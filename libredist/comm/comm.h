@@ -107,10 +107,10 @@ struct redist__context {
 /* The context of a communicator, made at the first call; takes a reference. Collective. */
 int redist__context_get(MPI_Comm comm, struct redist__context **context);
 
-/* The context whose communicator this is, or that was made for it; and the one whose node has this communicator; NULL
- * if there is none. Take no reference. Not collective. */
+/* The context whose communicator this is, or that was made for it; and the one whose communicator, or whose node's,
+ * this is; NULL if there is none. Take no reference. Not collective. */
 struct redist__context *redist__context_find(MPI_Comm comm);
-struct redist__context *redist__context_of_node(MPI_Comm node);
+struct redist__context *redist__context_owning(MPI_Comm comm);
 
 /* Gives a reference back; the last one frees the communicators. Collective. */
 void redist__context_release(struct redist__context *context);
@@ -154,7 +154,7 @@ struct redist__context **redist__contexts_hold(void);
 /*
  * A rank that is gone has ended, or has given up, since MPI refuses its calls or somebody else is gone. Whoever finds
  * that out gives up too, in all that the process has begun with others, whatever the communicator: it returns an error,
- * and who waits for it elsewhere would wait in vain. So the news spreads along all communicators, but for those that
+ * and who waits for it elsewhere would wait in vain. So the news spreads along all communicators, except those that
  * share no process with the ones concerned. On a node it is read from the processes, to others it is sent.
  */
 
@@ -212,7 +212,7 @@ int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
 
 /* ---------------------------------------------------------------- collective operations (collective.c) */
 
-/* What a message carries at most, in memory that MPI may keep when an operation is given up. */
+/* Bytes of a message at most, in memory that MPI may keep when an operation is given up. */
 enum { REDIST__COLLECTIVE_BYTES = 2048 };
 
 struct redist__scratch {

@@ -287,10 +287,10 @@ int redist__context_attached(MPI_Comm comm, struct redist__context **context) {
     return code;
 }
 
-struct redist__context *redist__context_of_node(MPI_Comm node) {
+struct redist__context *redist__context_owning(MPI_Comm comm) {
     pthread_mutex_lock(&lock);
     struct redist__context *context = contexts;
-    while (context != NULL && context->node != node)
+    while (context != NULL && context->comm != comm && context->node != comm)
         context = context->older;
     pthread_mutex_unlock(&lock);
     return context;

@@ -29,8 +29,8 @@ struct redist__peers *redist__peers_allocate(int count) {
     return redist_calloc(1, sizeof(struct redist__peers) + (size_t)count * sizeof(struct peer));
 }
 
-/* What is known of older contexts counts before this process describes itself: else it would learn of that later, and
- * give up the new context, too. */
+/* Looks at the peers of older contexts before this process describes itself: else it would learn later that one of them
+ * is gone, and give up the new context, too. */
 static void look_everywhere(void) {
     struct redist__context **held = redist__contexts_hold();
     for (int i = 0; held != NULL && held[i] != NULL; i++) {

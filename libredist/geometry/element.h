@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the data of one element of an array are. Bytes between them belong to somebody else. */
+/* Places of the data of one element of an array. Bytes between them belong to somebody else. */
 #ifndef REDIST__ELEMENT_H
 #define REDIST__ELEMENT_H
 

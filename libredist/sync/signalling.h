@@ -28,7 +28,7 @@ struct redist__signalling {
                 void *stream);
 };
 
-/* That of a space; NULL = its streams cannot signal. */
+/* The table of a space; NULL = its streams cannot signal. */
 const struct redist__signalling *redist__signalling_of(const struct redist__space *space);
 
 #endif
