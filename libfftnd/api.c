@@ -414,8 +414,7 @@ int fftnd_plan_query(fftnd_plan *plan) {
 static void *run_in_thread(void *data) {
     fftnd_plan *plan = data;
     struct fftnd__started *started = &plan->started;
-    fftnd__failure_note(&started->failure, fftnd__engine_run(&plan->engine, started->direction,
-                                                             started->in, started->out));
+    (void)fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
     return NULL;
 }
 
@@ -444,7 +443,7 @@ static int complete(fftnd_plan *plan) {
     if (!started->has_thread)
         return fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
     pthread_join(started->thread, NULL);
-    return fftnd__failure_report(&started->failure);
+    return fftnd__failure_report(&plan->engine.failure);
 }
 
 int fftnd_wait(fftnd_plan *plan) {

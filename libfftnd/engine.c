@@ -520,6 +520,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++)
         fftnd__free_steps(&engine->programs[direction]);
     free_work(engine);
+    fftnd__failure_forget(&engine->failure);
     fftnd__chain_free(&transform->chain);
     if (transform->applied != NULL) /* the rest is the plan's */
         return;

@@ -14,7 +14,6 @@ struct fftnd__started {
     int direction;
     void *in, *out;
     pthread_t thread;
-    struct fftnd__failure failure; /* of the thread */
 };
 
 struct fftnd_plan {

@@ -15,9 +15,13 @@ static int may_replay(const struct fftnd__transform *transform) {
            space->stream_can_keep(transform->options.stream);
 }
 
-/* Of these arrays, or in the place of the one that was not run for longest. */
+/* Of these arrays, or in the place of the one that was not run for longest; NULL = there is no memory for any. */
 static struct fftnd__replay *find(struct fftnd__replays *replays, const struct redist__space *space,
                                   const struct fftnd__program *program, void *const buffers[]) {
+    if (replays->list == NULL)
+        replays->list = redist_calloc(FFTND__REPLAYS, sizeof *replays->list);
+    if (replays->list == NULL)
+        return NULL;
     struct fftnd__replay *oldest = &replays->list[0];
     for (struct fftnd__replay *at = oldest; at < replays->list + FFTND__REPLAYS; at++) {
         if (at->program == program && at->in == buffers[0] && at->out == buffers[1])
@@ -63,8 +67,9 @@ static void capture(struct fftnd__replay *replay, const struct fftnd__transform 
     rehearse(replay->program, 1);
     fftnd__execute(replay->program, transform, buffers, scale, seconds, &failure);
     rehearse(replay->program, 0);
-    if (space->graph_end(transform->options.stream, &replay->graph) != REDIST_OK ||
-        failure.code == REDIST_OK)
+    int failed = failure.code != REDIST_OK;
+    fftnd__failure_forget(&failure);
+    if (space->graph_end(transform->options.stream, &replay->graph) != REDIST_OK || !failed)
         return;
     space->graph_free(replay->graph);
     replay->graph = NULL;
@@ -74,8 +79,10 @@ void fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *
                    const struct fftnd__transform *transform, void *const buffers[],
                    long double scale, double seconds[2], struct fftnd__failure *failure) {
     const struct redist__space *space = transform->space;
-    if (failure->code == REDIST_OK && may_replay(transform)) {
-        struct fftnd__replay *replay = find(replays, space, program, buffers);
+    struct fftnd__replay *replay = failure->code == REDIST_OK && may_replay(transform)
+                                       ? find(replays, space, program, buffers)
+                                       : NULL;
+    if (replay != NULL) {
         replay->last_run = ++replays->runs;
         if (replay->runs < 3 && ++replay->runs == 3)
             capture(replay, transform, buffers, scale);
@@ -87,8 +94,9 @@ void fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *
 
 void fftnd__replays_forget(struct fftnd__replays *replays,
                            const struct fftnd__transform *transform) {
-    for (int i = 0; i < FFTND__REPLAYS; i++)
+    for (int i = 0; replays->list != NULL && i < FFTND__REPLAYS; i++)
         if (replays->list[i].graph != NULL)
             transform->space->graph_free(replays->list[i].graph);
+    redist_release(replays->list);
     *replays = (struct fftnd__replays){0};
 }

@@ -17,7 +17,7 @@ struct fftnd__replay {
 };
 
 struct fftnd__replays {
-    struct fftnd__replay list[FFTND__REPLAYS];
+    struct fftnd__replay *list; /* FFTND__REPLAYS of them; NULL before the first */
     long long runs;
 };
 

@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
+#include <string.h>
 
 /* Polling gives the core away each time, for other threads may need it. */
 enum { POLLS = 200 };
@@ -36,14 +36,23 @@ struct fftnd__pool {
 void fftnd__failure_note(struct fftnd__failure *failure, int code) {
     if (code == REDIST_OK || failure->code != REDIST_OK)
         return;
+    const char *message = redist_error_message();
     failure->code = code;
-    snprintf(failure->message, sizeof failure->message, "%s", redist_error_message());
+    failure->message = redist_calloc(strlen(message) + 1, 1);
+    if (failure->message != NULL)
+        strcpy(failure->message, message);
 }
 
 int fftnd__failure_report(const struct fftnd__failure *failure) {
     if (failure->code != REDIST_OK)
-        redist_set_message(failure->message);
+        redist_set_message(failure->message != NULL ? failure->message
+                                                    : redist_error_string(failure->code));
     return failure->code;
+}
+
+void fftnd__failure_forget(struct fftnd__failure *failure) {
+    redist_release(failure->message);
+    *failure = (struct fftnd__failure){REDIST_OK, NULL};
 }
 
 /* ---------------------------------------------------------------- the workers */
@@ -73,7 +82,7 @@ static void wait_until(struct fftnd__pool *pool, condition *holds, unsigned seen
 }
 
 static void do_work(struct member *member) {
-    member->failure.code = REDIST_OK;
+    fftnd__failure_forget(&member->failure);
     fftnd__failure_note(&member->failure, member->pool->work(member->pool->data, member->number));
 }
 
@@ -180,6 +189,8 @@ void fftnd__pool_free(struct fftnd__pool *pool) {
     begin_round(pool, NULL, NULL);
     for (int i = 1; i <= pool->running; i++)
         pthread_join(pool->members[i].thread, NULL);
+    for (int i = 0; i < pool->size; i++)
+        fftnd__failure_forget(&pool->members[i].failure);
     pthread_mutex_destroy(&pool->mutex);
     pthread_cond_destroy(&pool->begins);
     pthread_cond_destroy(&pool->ends);

@@ -7,8 +7,8 @@ struct fftnd__pool;
 
 /* A failure: messages are each thread's own. */
 struct fftnd__failure {
-    int code; /* REDIST_OK = there is none */
-    char message[512];
+    int code;      /* REDIST_OK = there is none */
+    char *message; /* NULL = no memory for one */
 };
 
 /* Keeps a code with this thread's message, if it is one and the first. */
@@ -16,6 +16,9 @@ void fftnd__failure_note(struct fftnd__failure *failure, int code);
 
 /* The code, whose message becomes this thread's. */
 int fftnd__failure_report(const struct fftnd__failure *failure);
+
+/* Makes it none, and frees its message. */
+void fftnd__failure_forget(struct fftnd__failure *failure);
 
 /* What each thread does; the one that asked for the work is thread 0. Returns a code of
  * REDIST_ERRORS. */

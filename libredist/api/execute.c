@@ -451,7 +451,7 @@ int redist_plan_break(redist_plan *plan, int code) {
 int redist_plan_rehearse(redist_plan *plan, int begins) {
     REDIST_TRY(redist__check_plan(__func__, plan));
     if (plan->problem.rehearses)
-        plan->failure = (struct redist__failure){REDIST_OK, ""};
+        redist__failure_forget(&plan->failure);
     plan->problem.rehearses = begins && !redist__has_failed(&plan->problem);
     return REDIST_OK;
 }

@@ -57,6 +57,7 @@ void redist__plan_destroy(struct redist_plan *plan) {
     redist__transport_destroy(&plan->transport);
     redist__close_mappings(&plan->problem);
     redist__transfer_free(&plan->transfer);
+    redist__failure_forget(&plan->failure);
     redist_handle_remove(plan);
     redist_release(plan);
 }

@@ -96,7 +96,10 @@ void redist__failure_note(struct redist__failure *failure, int code) {
     int none = REDIST_OK;
     if (code == REDIST_OK || !atomic_compare_exchange_strong(&failure->code, &none, code))
         return;
-    strncpy(failure->message, redist_error_message(), sizeof failure->message - 1);
+    const char *message = redist_error_message();
+    char *own = redist_calloc(strlen(message) + 1, 1);
+    if (own != NULL)
+        failure->message = strcpy(own, message);
 }
 
 int redist__failure_note_mpi(struct redist__failure *failure, int result) {
@@ -116,9 +119,15 @@ void redist__failure_note_peer(struct redist__failure *failure, int peer, int co
 
 int redist__failure_report(const struct redist__failure *failure) {
     int code = redist__failed(failure);
+    const char *message = failure->message;
     if (code != REDIST_OK)
-        redist_set_message(failure->message);
+        redist_set_message(message != NULL ? message : redist_error_string(code));
     return code;
+}
+
+void redist__failure_forget(struct redist__failure *failure) {
+    redist_release(failure->message);
+    *failure = (struct redist__failure){REDIST_OK, NULL};
 }
 
 int redist__failure_agree(struct redist__failure *failure, const struct redist__context *context) {

@@ -237,8 +237,8 @@ int redist__send_receive(const struct redist__context *context, int to, const vo
  * peers, since nobody can know who has learnt of the failure: it moves no data, and the peers get to
  * know that. So no rank waits for another one in vain, and none takes incomplete data for complete. */
 struct redist__failure {
-    _Atomic int code; /* REDIST_OK = there is none */
-    char message[REDIST__MESSAGE_BYTES];
+    _Atomic int code;      /* REDIST_OK = there is none */
+    char *_Atomic message; /* NULL = no memory for one */
 };
 
 /* Keeps the code, with this thread's message, if it is the first failure. Several threads may call it. */
@@ -256,6 +256,9 @@ static inline int redist__failed(const struct redist__failure *failure) {
 
 /* The code, whose message becomes this thread's. */
 int redist__failure_report(const struct redist__failure *failure);
+
+/* Makes it none, and frees its message. */
+void redist__failure_forget(struct redist__failure *failure);
 
 /* Lets all ranks know whether one of them has failed. Returns whether they do. Collective. */
 int redist__failure_agree(struct redist__failure *failure, const struct redist__context *context);

@@ -172,10 +172,11 @@ static void execute_tile(const struct contest *contest, struct redist__transport
     const struct redist__problem *problem = contest->problem;
     const struct redist__method *method = transport->candidate.method;
     int put = problem->tiles == REDIST_PUT;
+    size_t ndims = (size_t)problem->transfer->ndims;
     const struct redist__side *side = &problem->transfer->side[!put];
     struct redist__tile tile = redist__tile_of_elements(problem->transfer, contest->array[!put]);
-    memcpy(tile.count, side->extent, sizeof tile.count);
-    memcpy(tile.stride, side->stride, sizeof tile.stride);
+    memcpy(tile.count, side->extent, ndims * sizeof *side->extent);
+    memcpy(tile.stride, side->stride, ndims * sizeof *side->stride);
     method->open(transport->state, contest->array[put]);
     (put ? method->put : method->get)(transport->state, &tile);
     method->close(transport->state);
@@ -275,14 +276,22 @@ static double find_patience(const struct contest *contest) {
 }
 
 static int open_trial(struct contest *contest, struct trial *trial) {
-    trial->failure = (struct redist__failure){REDIST_OK, ""};
+    trial->failure = (struct redist__failure){REDIST_OK, NULL};
     trial->problem = *contest->problem;
     trial->problem.failure = &trial->failure;
     trial->problem.wait_seconds = find_patience(contest);
     for (int side = 0; side < 2; side++)
         trial->problem.arrays[side] = contest->array[side];
-    return redist__transport_create(&trial->problem, &trial->candidate->candidate,
-                                    &trial->transport);
+    int code =
+        redist__transport_create(&trial->problem, &trial->candidate->candidate, &trial->transport);
+    if (code != REDIST_OK)
+        redist__failure_forget(&trial->failure);
+    return code;
+}
+
+static void close_trial(struct trial *trial) {
+    redist__transport_destroy(&trial->transport);
+    redist__failure_forget(&trial->failure);
 }
 
 /* One candidate that cannot be set up (memory), or fails, drops out on all ranks; the others stay. */
@@ -293,7 +302,7 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
         return;
     }
     time_rounds(contest, &trial, rounds);
-    redist__transport_destroy(&trial.transport);
+    close_trial(&trial);
 }
 
 static int out_of_time(const struct contest *contest) {
@@ -341,7 +350,7 @@ static int are_alike(void *context, int i, int k, int step) {
 static void close_leader(void *context, int i) {
     struct contest *contest = context;
     if (contest->leaders[i].transport.state != NULL)
-        redist__transport_destroy(&contest->leaders[i].transport);
+        close_trial(&contest->leaders[i]);
 }
 
 static int compare_candidates(const void *a, const void *b) {
