@@ -5,14 +5,32 @@
 #include <stdint.h>
 #include <string.h>
 
-static int allocate_parts(struct redist__transfer *transfer) {
-    size_t n = (size_t)transfer->nranks;
-    transfer->side[0].parts = redist_calloc(n, sizeof(struct redist__part));
-    transfer->side[1].parts = redist_calloc(n, sizeof(struct redist__part));
-    if (transfer->side[0].parts != NULL && transfer->side[1].parts != NULL)
-        return REDIST_OK;
-    return redist_fail_in("libredist", REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks",
-                          transfer->nranks);
+/* A rank has many parts, and few arrays have many axes. */
+static int allocate_parts(const struct redist__transfer *transfer, struct redist__side *side) {
+    size_t nranks = (size_t)transfer->nranks, ndims = (size_t)transfer->ndims;
+    size_t numbers = ndims * (sizeof *side->extent + sizeof *side->stride);
+    struct redist__part *parts = side->parts =
+        redist_calloc(1, nranks * (sizeof *parts + 2 * ndims * sizeof *parts->start) + numbers);
+    if (parts == NULL)
+        return redist_fail_in("libredist", REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks",
+                              transfer->nranks);
+    side->extent = (redist_index *)(parts + nranks);
+    redist_index *next = side->extent + ndims;
+    for (size_t i = 0; i < nranks; i++, next += 2 * ndims) {
+        parts[i].start = next;
+        parts[i].count = next + ndims;
+    }
+    side->stride = (ptrdiff_t *)next;
+    return REDIST_OK;
+}
+
+void redist__part_copy(const struct redist__transfer *transfer, struct redist__part *part,
+                       const struct redist__part *from) {
+    size_t bytes = (size_t)transfer->ndims * sizeof *part->start;
+    memcpy(part->start, from->start, bytes);
+    memcpy(part->count, from->count, bytes);
+    part->elements = from->elements;
+    part->offset = from->offset;
 }
 
 int redist__transfer_derive(struct redist__transfer *derived, const struct redist__transfer *whole,
@@ -20,8 +38,16 @@ int redist__transfer_derive(struct redist__transfer *derived, const struct redis
     *derived = *whole;
     derived->rank = rank;
     derived->nranks = nranks;
-    derived->side[0].elements = derived->side[1].elements = 0;
-    return allocate_parts(derived);
+    derived->side[0].parts = derived->side[1].parts = NULL;
+    for (int s = 0; s < 2; s++) {
+        struct redist__side *side = &derived->side[s];
+        const struct redist__side *from = &whole->side[s];
+        side->elements = 0;
+        REDIST_TRY(allocate_parts(derived, side));
+        memcpy(side->extent, from->extent, (size_t)whole->ndims * sizeof *side->extent);
+        memcpy(side->stride, from->stride, (size_t)whole->ndims * sizeof *side->stride);
+    }
+    return REDIST_OK;
 }
 
 /* Elements with one run in all of their extent, or that are no boxes of bytes, have no axes. */
@@ -68,6 +94,7 @@ static void finish_part(const struct redist__transfer *transfer, struct redist__
 static int cut_axis(struct redist__transfer *transfer, int s, const redist_index sizes[],
                     int axis) {
     struct redist__side *side = &transfer->side[s];
+    REDIST_TRY(allocate_parts(transfer, side));
     REDIST_TRY(set_extents(transfer, side, sizes));
     for (int peer = 0; peer < transfer->nranks; peer++) {
         struct redist__part *part = &side->parts[peer];
@@ -82,7 +109,6 @@ static int cut_axis(struct redist__transfer *transfer, int s, const redist_index
 int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
                               int axis_a, const redist_index sizes_b[], int axis_b) {
     begin(transfer);
-    REDIST_TRY(allocate_parts(transfer));
     REDIST_TRY(cut_axis(transfer, 0, sizes_a, axis_a));
     return cut_axis(transfer, 1, sizes_b, axis_b);
 }
@@ -93,6 +119,7 @@ static int intersect_boxes(struct redist__transfer *transfer, int s, const redis
     const redist_box *mine = &all[2 * transfer->rank + s];
     int ndims = transfer->array_ndims;
     redist_index extent[REDIST_MAX_NDIMS];
+    REDIST_TRY(allocate_parts(transfer, side));
     for (int i = 0; i < ndims; i++)
         extent[i] = mine->extent[i] != 0 ? mine->extent[i] : mine->count[i];
     REDIST_TRY(set_extents(transfer, side, extent));
@@ -101,7 +128,8 @@ static int intersect_boxes(struct redist__transfer *transfer, int s, const redis
         const redist_box *theirs = &all[2 * peer + !s];
         if (!redist__intersect(ndims, mine->start, mine->count, theirs->start, theirs->count,
                                part->start, part->count)) {
-            *part = (struct redist__part){0};
+            memset(part->start, 0, (size_t)ndims * sizeof *part->start);
+            memset(part->count, 0, (size_t)ndims * sizeof *part->count);
             continue;
         }
         for (int i = 0; i < ndims; i++)
@@ -113,7 +141,6 @@ static int intersect_boxes(struct redist__transfer *transfer, int s, const redis
 
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]) {
     begin(transfer);
-    REDIST_TRY(allocate_parts(transfer));
     REDIST_TRY(intersect_boxes(transfer, 0, all));
     return intersect_boxes(transfer, 1, all);
 }

@@ -7,19 +7,18 @@
 
 /* The box of the local array that is exchanged with one peer. */
 struct redist__part {
-    redist_index start[REDIST_MAX_NDIMS]; /* in the local array */
-    redist_index count[REDIST_MAX_NDIMS];
-    size_t elements; /* 0 = nothing is exchanged with this peer */
-    size_t offset;   /* bytes from the array's first element to the box's first */
+    redist_index *start, *count; /* in the local array; a number for each axis */
+    size_t elements;             /* 0 = nothing is exchanged with this peer */
+    size_t offset;               /* bytes from the array's first element to the box's first */
 };
 
 /* One of the two arrays, as this rank holds it. */
 struct redist__side {
-    redist_index extent[REDIST_MAX_NDIMS];
-    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
+    redist_index *extent;       /* along each axis, */
+    ptrdiff_t *stride;          /* and bytes between neighbours */
     size_t bytes;               /* of the whole local array, up to the last one that is data */
     size_t elements;            /* in all parts together */
-    struct redist__part *parts; /* one for each rank */
+    struct redist__part *parts; /* one for each rank; behind them the numbers of all axes */
 };
 
 /* `side[direction]` is the source, `side[!direction]` the destination. The axes inside an element stand behind those of
@@ -54,6 +53,10 @@ int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box a
 int redist__transfer_derive(struct redist__transfer *derived, const struct redist__transfer *whole,
                             int rank, int nranks);
 void redist__transfer_free(struct redist__transfer *transfer);
+
+/* Makes the part of a derived description the same as one of the whole. */
+void redist__part_copy(const struct redist__transfer *transfer, struct redist__part *part,
+                       const struct redist__part *from);
 
 /* Elements can be copied as boxes of bytes. */
 int redist__transfer_copyable(const struct redist__transfer *transfer);

@@ -127,9 +127,12 @@ static enum redist__mode choose_mode(const struct redist__direct *state, int dir
     return mapped[!direction] ? REDIST__PUSH : REDIST__STAGE;
 }
 
+/* Tiles have copies of their own. */
 static int create_share(struct redist__direct *state, int direction) {
     struct redist__share *share = &state->shares[direction];
     share->mode = choose_mode(state, direction);
+    if (state->problem->tiles != REDIST_WHOLE)
+        return REDIST_OK;
     /* only kernels need the batch on the device */
     const struct redist__space *space =
         state->traits->together ? state->problem->space : &redist__space_host;
@@ -162,11 +165,11 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     prepare_steps(state);
     state->events = redist_calloc(size + 1, sizeof *state->events);
     state->copies = redist_calloc(size, sizeof *state->copies);
-    state->remotes = redist_calloc(size, sizeof *state->remotes);
-    int puts = problem->tiles == REDIST_PUT;
-    state->targets = puts ? redist_calloc(size, sizeof *state->targets) : NULL;
-    if (state->events == NULL || state->copies == NULL || state->remotes == NULL ||
-        (puts && state->targets == NULL))
+    int directions = problem->tiles == REDIST_WHOLE ? 2 : 1;
+    for (int direction = 0; direction < directions; direction++)
+        state->remotes[direction] = redist_calloc(size, sizeof *state->remotes[0]);
+    if (state->events == NULL || state->copies == NULL || state->remotes[0] == NULL ||
+        state->remotes[directions - 1] == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     for (size_t i = 0; i <= size; i++)
         REDIST_TRY(problem->space->event_create(&state->events[i]));
@@ -193,7 +196,8 @@ static struct redist__remote locate_box(const struct redist__direct *state, int 
 
 static int publish_boxes(struct redist__direct *state) {
     const struct redist__context *context = state->problem->context;
-    struct redist__remotes *own = redist_calloc((size_t)context->size, sizeof *own);
+    size_t size = (size_t)context->size;
+    struct redist__remotes *own = redist_calloc(2 * size, sizeof *own); /* and theirs */
     int code = redist__agree_memory(context->comm, own, "to publish boxes");
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++) {
         size_t staged = 0;
@@ -202,7 +206,10 @@ static int publish_boxes(struct redist__direct *state) {
         state->stage_bytes = staged > state->stage_bytes ? staged : state->stage_bytes;
     }
     if (code == REDIST_OK)
-        code = redist__remotes_exchange(state->problem, own, state->remotes);
+        code = redist__remotes_exchange(state->problem, own, own + size);
+    for (size_t i = 0; i < 2 * size && code == REDIST_OK; i++)
+        if (state->remotes[i % 2] != NULL)
+            state->remotes[i % 2][i / 2] = own[size + i / 2].of[i % 2];
     redist_release(own);
     return code;
 }
@@ -212,7 +219,7 @@ static void prepare_copy(struct redist__direct *state, int direction, int peer) 
     struct redist__share *share = &state->shares[direction];
     const struct redist__side *local =
         &transfer->side[!redist__direct_remote_side(share, direction)];
-    const ptrdiff_t *far = state->remotes[peer].of[direction].stride;
+    const ptrdiff_t *far = state->remotes[direction][peer].stride;
     int push = share->mode == REDIST__PUSH;
     redist__copy_prepare(&share->batch.copies[peer], transfer->ndims, local->parts[peer].count,
                          transfer->item, push ? local->stride : far, push ? far : local->stride);
@@ -236,7 +243,7 @@ static int connect(void *data) {
     struct redist__context *context = state->problem->context;
     int staged = state->shares[0].mode == REDIST__STAGE || state->shares[1].mode == REDIST__STAGE;
     REDIST_TRY(publish_boxes(state));
-    for (int i = 0; i < 2 * context->size; i++)
+    for (int i = 0; i < 2 * context->size && state->problem->tiles == REDIST_WHOLE; i++)
         prepare_copy(state, i % 2, i / 2);
     REDIST_TRY(redist__flags_take(context, &state->flags));
     return staged ? create_stage(state) : REDIST_OK;
@@ -300,7 +307,8 @@ static void destroy(void *data) {
         state->problem->space->event_destroy(state->events[i]);
     redist_release(state->events);
     redist_release(state->copies);
-    redist_release(state->remotes);
+    redist_release(state->remotes[0]);
+    redist_release(state->remotes[1]);
     redist_release(state->targets);
     redist_release(state);
 }

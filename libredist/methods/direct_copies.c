@@ -221,9 +221,9 @@ static int find_addresses(struct redist__direct *state, int peer) {
         return REDIST_OK;
     REDIST_TRY(redist__direct_array(state, peer, &base));
     if (share->mode == REDIST__PUSH)
-        *destination = base + state->remotes[peer].of[direction].offset;
+        *destination = base + state->remotes[direction][peer].offset;
     else
-        *source = base + state->remotes[peer].of[direction].offset;
+        *source = base + state->remotes[direction][peer].offset;
     return REDIST_OK;
 }
 

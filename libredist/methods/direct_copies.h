@@ -50,8 +50,8 @@ struct redist__direct {
     const struct redist__problem *problem;
     const struct redist__traits *traits;
     struct redist__share shares[2];
-    struct redist__remotes
-        *remotes; /* the peers' boxes in which copies of a direction begin or end */
+    /* The peers' boxes in which copies of a direction begin or end; tiles have one direction. */
+    struct redist__remote *remotes[2];
     struct redist__flags flags;
     void *stage; /* shared memory of the plan for mode REDIST__STAGE, else NULL */
     size_t stage_bytes;
@@ -62,7 +62,7 @@ struct redist__direct {
     struct redist__puts puts;      /* of an execution in tiles that wait */
     size_t elements;               /* that were put */
     enum redist__progress own;     /* the own parts of all tiles */
-    redist_target *targets;        /* room for one of each rank, where tiles are put */
+    redist_target *targets;        /* room for one of each rank; NULL before a tile is stored */
     int stores_in_user;            /* a tile was stored in the user's stream */
     int direction;                 /* of the execution under way */
     const char *source;

@@ -68,8 +68,8 @@ static int find_far(const struct redist__direct *state, int peer, int first, int
     char *base;
     REDIST_TRY(redist__flags_wait_ready(&state->flags, peer));
     REDIST_TRY(redist__direct_array(state, peer, &base));
-    *far = redist__tile_of_remote(state->problem, !put, peer,
-                                  &state->remotes[peer].of[REDIST_FORWARD], base, first, last);
+    *far = redist__tile_of_remote(state->problem, !put, peer, &state->remotes[REDIST_FORWARD][peer],
+                                  base, first, last);
     return REDIST_OK;
 }
 
@@ -441,6 +441,10 @@ static int list_targets(struct redist__direct *state, const struct redist__tile 
     const struct redist__transfer *transfer = state->problem->transfer;
     struct redist__tile far;
     *n = 0;
+    if (state->targets == NULL)
+        state->targets = redist_calloc((size_t)transfer->nranks, sizeof *state->targets);
+    if (state->targets == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the parts of a tile");
     for (int peer = 0; peer < transfer->nranks; peer++) {
         if (redist__tile_elements(transfer, tile, 0, peer) == 0)
             continue;

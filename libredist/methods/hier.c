@@ -78,7 +78,9 @@ static int describe_share(struct share *share, const struct redist__problem *pro
     for (int rank = 0; rank < problem->context->size; rank++)
         for (int side = 0; side < 2 && (node_ranks[rank] >= 0) == inside; side++) {
             const struct redist__part *part = &problem->transfer->side[side].parts[rank];
-            share->transfer.side[side].parts[inside ? node_ranks[rank] : rank] = *part;
+            redist__part_copy(&share->transfer,
+                              &share->transfer.side[side].parts[inside ? node_ranks[rank] : rank],
+                              part);
             share->transfer.side[side].elements += part->elements;
         }
     return REDIST_OK;

@@ -164,8 +164,8 @@ static int create_segment(struct state *state, int which) {
         redist__transfer_derive(&segment->transfer, transfer, transfer->rank, transfer->nranks));
     for (int side = 0; side < 2; side++) {
         struct redist__part *parts = segment->transfer.side[side].parts;
-        memcpy(parts, transfer->side[side].parts, (size_t)transfer->nranks * sizeof *parts);
         for (int peer = 0; peer < transfer->nranks; peer++) {
+            redist__part_copy(transfer, &parts[peer], &transfer->side[side].parts[peer]);
             cut_part(&parts[peer], transfer, &transfer->side[side], which);
             segment->is_empty &= parts[peer].elements == 0 || peer == transfer->rank;
         }

@@ -12,7 +12,7 @@ struct redist__remote redist__remote_describe(const struct redist__problem *prob
     struct redist__remote box = {.offset = part->offset,
                                  .start = part->start[problem->partition_axis],
                                  .extent = mine->extent[problem->partition_axis]};
-    memcpy(box.stride, mine->stride, sizeof box.stride);
+    memcpy(box.stride, mine->stride, (size_t)problem->transfer->ndims * sizeof *box.stride);
     return box;
 }
 
