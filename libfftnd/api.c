@@ -189,15 +189,15 @@ struct part {
 
 static struct part part_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
                            enum fftnd_side side, int axis) {
-    const struct fftnd__alignment *alignment = &step->alignment;
+    const struct fftnd__alignment *alignment = &step->layout->alignment;
     const int *memory = transform->memory[side];
     int own = transform->chain.twiddles ? memory[0] : own_axis(transform, axis);
     struct part part = {alignment->size[own], alignment->start[own], alignment->count[own],
-                        step->local.stride[own + transform->batch.shift]};
+                        step->layout->local.stride[own + transform->batch.shift]};
     if (transform->chain.twiddles) {
         redist_index columns = alignment->size[memory[1]];
         part = (struct part){part.size * columns, part.start * columns, part.count * columns,
-                             step->local.stride[memory[1] + transform->batch.shift]};
+                             step->layout->local.stride[memory[1] + transform->batch.shift]};
     }
     return part;
 }
@@ -230,8 +230,8 @@ fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
         own.count[axis] = part.count;
         own.stride[axis] = part.stride;
     }
-    own.batch_stride =
-        batch->axis >= 0 ? array->local.stride[batch->axis] : (ptrdiff_t)array->local.elements;
+    own.batch_stride = batch->axis >= 0 ? array->layout->local.stride[batch->axis]
+                                        : (ptrdiff_t)array->layout->local.elements;
     own.element_bytes = fftnd__element_bytes(transform, array->real);
     own.bytes = bytes;
     own.batch = (redist_index)array->fields * batch->count;

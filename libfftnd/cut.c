@@ -54,7 +54,7 @@ void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__tr
     size_t item = fftnd__element_bytes(transform, is_real), smallest = item;
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__truncation truncation;
-    *partition = (struct fftnd__partition){.ndims = step->local.ndims};
+    partition->ndims = step->layout->local.ndims;
     for (int i = 0; i < partition->ndims; i++) {
         partition->whole[i] = i == transform->batch.axis
                                   ? step->applies
@@ -72,13 +72,13 @@ void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__tr
     if (step->applies && step->fields != before->fields) /* all of them are there at once */
         smallest += smallest / (size_t)step->fields * (size_t)before->fields;
     if (may_merge(transform, step, cut))
-        fftnd__merge_axes(partition, before->local.stride, step->local.stride);
+        fftnd__merge_axes(partition, before->layout->local.stride, step->layout->local.stride);
     fftnd__cut_to_fit(partition, item, smallest, most_bytes(transform, step, cut));
 }
 
 void fftnd__set_extents(struct fftnd__partition *partition,
                         const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    partition->ndims = step->local.ndims;
+    partition->ndims = step->layout->local.ndims;
     for (int i = 0; i < partition->ndims; i++) {
         partition->before[i] = fftnd__count_of(transform, step - 1, i);
         partition->after[i] = fftnd__count_of(transform, step, i);
@@ -88,19 +88,20 @@ void fftnd__set_extents(struct fftnd__partition *partition,
 /* Whether all elements of an array stay aligned to complex numbers when a segment is cut off. */
 static int keeps_alignment(const struct fftnd__transform *transform, const struct fftnd__step *step,
                            int axis) {
-    size_t bytes = fftnd__element_bytes(transform, step->real) * (size_t)step->local.stride[axis];
+    size_t bytes =
+        fftnd__element_bytes(transform, step->real) * (size_t)step->layout->local.stride[axis];
     return bytes % fftnd__element_bytes(transform, 0) == 0;
 }
 
 void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct fftnd__step *step,
                           redist_index extents[]) {
-    for (int axis = 0; axis < step->local.ndims; axis++) {
+    for (int axis = 0; axis < step->layout->local.ndims; axis++) {
         int whole = axis == transform->batch.axis
                         ? step->applies
                         : fftnd__is_transformed(step, axis - transform->batch.shift);
         int may_cut = !whole && keeps_alignment(transform, step - 1, axis) &&
                       keeps_alignment(transform, step, axis);
-        extents[axis] = may_cut ? step->local.extent[axis] : 0;
+        extents[axis] = may_cut ? step->layout->local.extent[axis] : 0;
     }
 }
 
@@ -111,7 +112,7 @@ static int axis_of(const struct fftnd__transform *transform, const struct fftnd_
     if (step[-1].by_partitions)
         return step->cut;
     fftnd__list_cuttable(transform, step, extents);
-    return fftnd__choose_axis(step->local.ndims, step->local.order, extents, n);
+    return fftnd__choose_axis(step->layout->local.ndims, step->layout->local.order, extents, n);
 }
 
 void fftnd__cut_segments(struct fftnd__partition *partition,

@@ -44,13 +44,13 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
 static redist_box box_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          const int differs[], redist_index sizes[]) {
     redist_box box = REDIST_BOX_DEFAULT;
-    for (int i = 0; i < step->local.ndims; i++) {
-        int axis = step->local.order[i];
+    for (int i = 0; i < step->layout->local.ndims; i++) {
+        int axis = step->layout->local.order[i];
         box.count[i] = sizes[i] = fftnd__count_of(transform, step, axis);
-        box.extent[i] = step->local.extent[axis];
+        box.extent[i] = step->layout->local.extent[axis];
         if (differs[axis]) {
-            box.start[i] = step->alignment.start[axis - transform->batch.shift];
-            sizes[i] = step->alignment.size[axis - transform->batch.shift];
+            box.start[i] = step->layout->alignment.start[axis - transform->batch.shift];
+            sizes[i] = step->layout->alignment.size[axis - transform->batch.shift];
         }
     }
     return box;
@@ -60,7 +60,7 @@ static redist_box box_of(const struct fftnd__transform *transform, const struct 
  * empty sizes. */
 static void find_differing(const struct fftnd__transform *transform, const struct fftnd__step *step,
                            int differs[]) {
-    for (int axis = 0; axis < step->local.ndims; axis++)
+    for (int axis = 0; axis < step->layout->local.ndims; axis++)
         differs[axis] =
             axis != transform->batch.axis &&
             (step->grid_dim < 0 || axis == step->axis_source || axis == step->axis_destination);
@@ -74,8 +74,8 @@ static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
     find_differing(transform, step, differs);
     redist_box box_a = box_of(transform, step - 1, differs, sizes);
     redist_box box_b = box_of(transform, step, differs, sizes);
-    return redist_plan_boxes(comm, element_type(transform, step->real), step->local.ndims, sizes,
-                             &box_a, source, &box_b, destination, options, &step->exchange);
+    return redist_plan_boxes(comm, element_type(transform, step->real), step->layout->local.ndims,
+                             sizes, &box_a, source, &box_b, destination, options, &step->exchange);
 }
 
 /* An exchange takes the axes as they lie in memory: extents in that order. */
@@ -93,8 +93,8 @@ static int find_position(const struct fftnd__local *local, int axis) {
 }
 
 static int is_padded(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    for (int axis = 0; axis < step->local.ndims; axis++)
-        if (step->local.extent[axis] != fftnd__count_of(transform, step, axis))
+    for (int axis = 0; axis < step->layout->local.ndims; axis++)
+        if (step->layout->local.extent[axis] != fftnd__count_of(transform, step, axis))
             return 1;
     return 0;
 }
@@ -111,7 +111,7 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
     static const enum redist_tiles tiles[] = {[FFTND__UNFUSED] = REDIST_WHOLE,
                                               [FFTND__PUSHED] = REDIST_PUT,
                                               [FFTND__PULLED] = REDIST_GET};
-    const struct fftnd__local *before = &step[-1].local, *after = &step->local;
+    const struct fftnd__local *before = &step[-1].layout->local, *after = &step->layout->local;
     redist_options options = exchange_options(transform);
     void *source = bind(transform, step[-1].buffer, work, &options.bind_a);
     void *destination = bind(transform, step->buffer, work, &options.bind_b);

@@ -42,7 +42,7 @@ static void *array_of(const struct run *run, const struct fftnd__step *step) {
 
 static struct fftnd__terminal terminal_of(const struct run *run, const struct fftnd__step *step) {
     struct fftnd__terminal terminal = {.array = array_of(run, step),
-                                       .order = step->local.order,
+                                       .order = step->layout->local.order,
                                        .space = run->transform->space->id,
                                        .nontemporal = fftnd__is_nontemporal(run->transform, step)};
     fftnd__byte_strides(run->transform, step, terminal.stride);

@@ -138,15 +138,15 @@ static void push_exchanges(struct fftnd__program *program,
 static int choose_cut(const struct fftnd__transform *transform, struct fftnd__step *step) {
     redist_index extents[REDIST_MAX_NDIMS];
     long long least[REDIST_MAX_NDIMS];
-    int ndims = step->local.ndims, empty = fftnd__is_empty(transform, step);
+    int ndims = step->layout->local.ndims, empty = fftnd__is_empty(transform, step);
     fftnd__list_cuttable(transform, step, extents);
     for (int i = 0; i < ndims; i++)
         least[i] = empty ? INT_MAX : extents[i]; /* who has nothing can cut it anyhow */
     REDIST_TRY(reduce(transform, ndims, least, MPI_MIN));
     for (int i = 0; i < ndims; i++)
         extents[i] = (redist_index)least[i];
-    step->cut =
-        fftnd__choose_axis(ndims, step->local.order, extents, transform->configuration.partitions);
+    step->cut = fftnd__choose_axis(ndims, step->layout->local.order, extents,
+                                   transform->configuration.partitions);
     return REDIST_OK;
 }
 
@@ -248,7 +248,9 @@ static void cut_freely(const struct fftnd__transform *transform, const struct ff
 
 static int suits_tiles(const struct fftnd__program *program,
                        const struct fftnd__transform *transform) {
+    redist_index numbers[3 * REDIST_MAX_NDIMS];
     struct fftnd__partition partition;
+    fftnd__place_partition(&partition, REDIST_MAX_NDIMS, numbers);
     for (int i = 1; i <= program->nsteps; i++) {
         const struct fftnd__step *step = &program->steps[i];
         if (is_exchange(step) || fftnd__is_empty(transform, step))
@@ -264,16 +266,19 @@ static int suits_tiles(const struct fftnd__program *program,
 /* Lengths of runs when an exchange is pushed and when it is pulled. */
 static void compare_runs(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          long long *pushed, long long *pulled) {
-    const redist_index *source = step[-1].local.extent, *destination = step->local.extent;
+    const redist_index *source = step[-1].layout->local.extent,
+                       *destination = step->layout->local.extent;
     size_t item = fftnd__element_bytes(transform, step->real);
-    redist_index part[REDIST_MAX_NDIMS];
+    size_t bytes = (size_t)step->layout->local.ndims * sizeof *source;
+    redist_index part[REDIST_MAX_NDIMS], numbers[3 * REDIST_MAX_NDIMS];
     struct fftnd__partition partition;
+    fftnd__place_partition(&partition, REDIST_MAX_NDIMS, numbers);
     cut_freely(transform, step - 1, &partition);
-    memcpy(part, destination, sizeof part);
+    memcpy(part, destination, bytes);
     part[step->axis_destination] = source[step->axis_destination];
     *pushed = fftnd__run_bytes(&partition, partition.after, part, destination, item);
     cut_freely(transform, step + 1, &partition);
-    memcpy(part, source, sizeof part);
+    memcpy(part, source, bytes);
     part[step->axis_source] = destination[step->axis_source];
     *pulled = fftnd__run_bytes(&partition, partition.before, part, source, item);
 }

@@ -43,21 +43,21 @@ struct split {
     const struct fftnd__blocks *blocks[REDIST_MAX_NDIMS];
 };
 
-static struct fftnd__alignment align(const struct split *split, const redist_index sizes[]) {
-    struct fftnd__alignment alignment = {{0}, {0}, {0}};
-    memcpy(alignment.size, sizes, sizeof alignment.size);
-    memcpy(alignment.count, sizes, sizeof alignment.count);
+/* Aligns arrays of these sizes, which may be those of the alignment already. */
+static void align(const struct fftnd__alignment *alignment, int ndims, const struct split *split,
+                  const redist_index sizes[]) {
+    for (int axis = 0; axis < ndims; axis++)
+        fftnd__set_whole(alignment, axis, sizes[axis]);
     for (int i = 0; i < split->ndims; i++) {
         int axis = split->axes[i];
         find_block(split->blocks[i], sizes[axis], split->dims[i], split->coords[i],
-                   &alignment.count[axis], &alignment.start[axis]);
+                   &alignment->count[axis], &alignment->start[axis]);
     }
-    return alignment;
 }
 
 /* After its transform an axis has the retained modes. */
-static void transform_axis(const struct fftnd__chain *chain, struct fftnd__alignment *alignment,
-                           int axis) {
+static void transform_axis(const struct fftnd__chain *chain,
+                           const struct fftnd__alignment *alignment, int axis) {
     fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->modes[axis]));
 }
 
@@ -73,12 +73,19 @@ static void add_to_stage(const struct fftnd__chain *chain, struct fftnd__stage *
     transform_axis(chain, &stage->spectral, axis);
 }
 
+/* Before its transforms both ends of a stage are the same. */
+static void align_stage(const struct fftnd__stage *stage, int ndims, const struct split *split,
+                        const redist_index sizes[]) {
+    align(&stage->physical, ndims, split, sizes);
+    fftnd__copy_alignment(&stage->spectral, &stage->physical, ndims);
+}
+
 /* Stage 0: the axes that no grid dimension splits are whole and transformed at once. */
 static void build_first(struct fftnd__chain *chain, const int order[], const struct split *split) {
     struct fftnd__stage *stage = &chain->stages[0];
     stage->grid_dim = -1;
     chain->nstages = 1;
-    stage->physical = stage->spectral = align(split, chain->points);
+    align_stage(stage, chain->ndims, split, chain->points);
     for (int i = chain->ndims - 1; i >= split->ndims; i--)
         add_to_stage(chain, stage, order[i]);
 }
@@ -105,7 +112,7 @@ static void add_axis(struct fftnd__chain *chain, const int order[], struct split
     stage->grid_dim = dim;
     stage->axis_before = split->axes[dim];
     stage->axis_after = order[dim];
-    stage->physical = stage->spectral = align(split, last->spectral.size);
+    align_stage(stage, chain->ndims, split, last->spectral.size);
     add_to_stage(chain, stage, order[dim]);
 }
 
@@ -164,9 +171,10 @@ static void set_end(struct fftnd__chain *chain, const struct fftnd__shape *shape
         split.axes[i] = ends->side[side][i];
         split.blocks[i] = &shape->blocks[side][i];
     }
-    *end = side == FFTND_PHYSICAL ? first->physical : last->spectral;
+    fftnd__copy_alignment(end, side == FFTND_PHYSICAL ? &first->physical : &last->spectral,
+                          chain->ndims);
     if (chain->moves[side])
-        *end = align(&split, end->size);
+        align(end, chain->ndims, &split, end->size);
     for (int axis = 0; axis < chain->ndims && shape->has_box[side]; axis++) {
         end->start[axis] = shape->box[side].start[axis];
         end->count[axis] = shape->box[side].count[axis];
@@ -211,6 +219,23 @@ static void build(struct fftnd__chain *chain, const struct fftnd__shape *shape, 
         set_end(chain, shape, split, &ends, (enum fftnd_side)side);
 }
 
+/* Allocates stages, as many as there can be, and behind them the numbers of all alignments. */
+static int allocate(struct fftnd__chain *chain, int most_stages) {
+    size_t n = (size_t)most_stages, numbers = 3 * (size_t)chain->ndims;
+    chain->stages =
+        redist_calloc(1, n * sizeof *chain->stages + 2 * (n + 1) * numbers * sizeof(redist_index));
+    if (chain->stages == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the stages of a plan");
+    redist_index *next = (redist_index *)(chain->stages + n);
+    for (size_t i = 0; i < n; i++, next += 2 * numbers) {
+        fftnd__place_alignment(&chain->stages[i].physical, chain->ndims, next);
+        fftnd__place_alignment(&chain->stages[i].spectral, chain->ndims, next + numbers);
+    }
+    for (int side = 0; side < 2; side++, next += numbers)
+        fftnd__place_alignment(&chain->ends[side], chain->ndims, next);
+    return REDIST_OK;
+}
+
 int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *shape,
                        const int order[], const redist_grid *grid) {
     struct split split = {0};
@@ -219,11 +244,8 @@ int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *sh
         code = redist_grid_get(grid, &split.ndims, split.dims, split.coords);
     if (code != REDIST_OK)
         return code;
-    struct fftnd__stage *stages = redist_calloc((size_t)split.ndims + 1, sizeof *stages);
-    if (stages == NULL)
-        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the stages of a plan");
-    *chain =
-        (struct fftnd__chain){.ndims = shape->ndims, .halved = shape->halved, .stages = stages};
+    *chain = (struct fftnd__chain){.ndims = shape->ndims, .halved = shape->halved};
+    REDIST_TRY(allocate(chain, split.ndims + 1));
     memcpy(chain->points, shape->points, sizeof chain->points);
     memcpy(chain->modes, shape->modes, sizeof chain->modes);
     memcpy(chain->axes, shape->axes, sizeof chain->axes);
@@ -260,29 +282,30 @@ struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims) {
     return batch;
 }
 
-struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, int ndims,
-                                    const int memory[], const struct fftnd__batch *batch,
-                                    const redist_index padding[]) {
-    struct fftnd__local local = {.ndims = ndims + (batch->axis >= 0), .elements = 1};
+void fftnd__set_local(struct fftnd__local *local, const struct fftnd__alignment *alignment,
+                      int ndims, const int memory[], const struct fftnd__batch *batch,
+                      const redist_index padding[]) {
+    local->ndims = ndims + (batch->axis >= 0);
+    local->elements = 1;
     for (int axis = 0; axis < ndims; axis++) {
         int at = axis + batch->shift;
         if (__builtin_add_overflow(alignment->count[axis], padding != NULL ? padding[axis] : 0,
-                                   &local.extent[at]))
-            local.extent[at] = INT64_MAX; /* too many elements, below */
-        local.order[at] = (memory != NULL ? memory[axis] : axis) + batch->shift;
+                                   &local->extent[at]))
+            local->extent[at] = INT64_MAX; /* too many elements, below */
+        local->order[at] = (memory != NULL ? memory[axis] : axis) + batch->shift;
     }
     if (batch->axis >= 0) {
-        local.extent[batch->axis] = batch->count;
-        local.order[batch->axis] = batch->axis;
+        local->extent[batch->axis] = batch->count;
+        local->order[batch->axis] = batch->axis;
     }
-    for (int i = local.ndims - 1; i >= 0; i--) {
-        int axis = local.order[i];
-        local.stride[axis] = (ptrdiff_t)local.elements;
-        if (__builtin_mul_overflow(local.elements, (size_t)local.extent[axis], &local.elements) ||
-            local.elements > FFTND__MOST_ELEMENTS)
-            local.elements = FFTND__MOST_ELEMENTS + 1;
+    for (int i = local->ndims - 1; i >= 0; i--) {
+        int axis = local->order[i];
+        local->stride[axis] = (ptrdiff_t)local->elements;
+        if (__builtin_mul_overflow(local->elements, (size_t)local->extent[axis],
+                                   &local->elements) ||
+            local->elements > FFTND__MOST_ELEMENTS)
+            local->elements = FFTND__MOST_ELEMENTS + 1;
     }
-    return local;
 }
 
 int fftnd__most_grid_ndims(const struct fftnd__shape *shape, const int order[]) {

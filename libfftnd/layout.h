@@ -6,13 +6,26 @@
 #include "fftnd.h"
 
 #include <stdint.h>
+#include <string.h>
 
-/* How one rank holds the array: batch not counted. */
+/* How one rank holds the array: batch not counted. A plan has many, so each has numbers for its axes only: the global
+ * extents, and behind them where the part of this rank begins, and its extents. */
 struct fftnd__alignment {
-    redist_index size[REDIST_MAX_NDIMS]; /* global extents */
-    redist_index start[REDIST_MAX_NDIMS];
-    redist_index count[REDIST_MAX_NDIMS];
+    redist_index *size, *start, *count;
 };
+
+/* Gives an alignment memory for its numbers: 3 * ndims. */
+static inline void fftnd__place_alignment(struct fftnd__alignment *alignment, int ndims,
+                                          redist_index numbers[]) {
+    alignment->size = numbers;
+    alignment->start = numbers + ndims;
+    alignment->count = numbers + 2 * ndims;
+}
+
+static inline void fftnd__copy_alignment(const struct fftnd__alignment *to,
+                                         const struct fftnd__alignment *from, int ndims) {
+    memcpy(to->size, from->size, 3 * (size_t)ndims * sizeof *to->size);
+}
 
 /* An alignment and the axes that are transformed in it. */
 struct fftnd__stage {
@@ -58,9 +71,9 @@ struct fftnd__chain {
     int balanced; /* all blocks are */
     int twiddles; /* between the transforms of axes 0 and 1 */
     int nstages;
-    struct fftnd__stage *stages;
-    int is_borrowed; /* they are another chain's */
-    int moves[2];    /* a side lies otherwise than the stage at its end, one more exchange away: */
+    struct fftnd__stage *stages; /* behind them the numbers of all alignments */
+    int is_borrowed;             /* they are another chain's */
+    int moves[2]; /* a side lies otherwise than the stage at its end, one more exchange away: */
     struct fftnd__alignment ends[2]; /* each side */
 };
 
@@ -82,7 +95,7 @@ static inline long double fftnd__logical_extent(enum fftnd_axis axis, enum fftnd
 }
 
 /* Makes an axis whole. */
-static inline void fftnd__set_whole(struct fftnd__alignment *alignment, int axis,
+static inline void fftnd__set_whole(const struct fftnd__alignment *alignment, int axis,
                                     redist_index extent) {
     alignment->size[axis] = alignment->count[axis] = extent;
     alignment->start[axis] = 0;
@@ -95,8 +108,8 @@ static inline void fftnd__set_whole(struct fftnd__alignment *alignment, int axis
 struct fftnd__local {
     int ndims;                   /* array axes, the batch counted if there is one */
     int order[REDIST_MAX_NDIMS]; /* array axes from the slowest in memory to the fastest */
-    redist_index extent[REDIST_MAX_NDIMS];
-    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* in elements */
+    redist_index *extent;
+    ptrdiff_t *stride; /* in elements */
     size_t elements;
 };
 
@@ -132,12 +145,12 @@ int fftnd__chain_meets(const struct fftnd__chain *chain, enum fftnd_side side);
 
 struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims);
 
-/* The local array of an alignment, with its axes in C order in memory, or as `memory` lists them from the
+/* Describes the local array of an alignment, with its axes in C order in memory, or as `memory` lists them from the
  * slowest to the fastest; the batch keeps its place. `padding`, if not NULL, is how many elements longer than the
  * alignment each axis is. */
-struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, int ndims,
-                                    const int memory[], const struct fftnd__batch *batch,
-                                    const redist_index padding[]);
+void fftnd__set_local(struct fftnd__local *local, const struct fftnd__alignment *alignment,
+                      int ndims, const int memory[], const struct fftnd__batch *batch,
+                      const redist_index padding[]);
 
 /* With a grid of more dimensions the halved axis would be transformed after a complex one. */
 int fftnd__most_grid_ndims(const struct fftnd__shape *shape, const int order[]);

@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "partition.h"
 
+#include <string.h>
+
 /* First-level caches have 64 sets of lines or more: rows that are a multiple of 1 KiB apart meet in every 16th set,
  * whose 8 ways and more hold the 128 elements of a line no longer. */
 enum { CACHE_LINE = 64, CONFLICT = 1024 };
+
+/* ---------------------------------------------------------------- memory */
+
+void fftnd__place_partition(struct fftnd__partition *partition, int ndims, redist_index numbers[]) {
+    partition->before = numbers;
+    partition->after = numbers + ndims;
+    partition->count = numbers + 2 * ndims;
+}
+
+void fftnd__copy_partition(struct fftnd__partition *to, const struct fftnd__partition *from) {
+    const struct fftnd__partition own = *to;
+    size_t bytes = (size_t)from->ndims * sizeof *to->count;
+    *to = *from;
+    to->before = memcpy(own.before, from->before, bytes);
+    to->after = memcpy(own.after, from->after, bytes);
+    to->count = memcpy(own.count, from->count, bytes);
+}
 
 /* ---------------------------------------------------------------- cutting */
 

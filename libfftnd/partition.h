@@ -10,13 +10,19 @@
 struct fftnd__partition {
     int ndims;
     int whole[REDIST_MAX_NDIMS];
-    redist_index before[REDIST_MAX_NDIMS], after[REDIST_MAX_NDIMS]; /* extents of the array */
-    redist_index count[REDIST_MAX_NDIMS]; /* of a piece, along axes that are not whole */
-    int uneven;                           /* the axis whose pieces may differ, -1 = none */
+    redist_index *before, *after; /* extents of the array */
+    redist_index *count;          /* of a piece, along axes that are not whole */
+    int uneven;                   /* the axis whose pieces may differ, -1 = none */
     redist_index
         longer; /* the number of pieces that come first along that axis and have one element more */
     long long n; /* pieces */
 };
+
+/* Gives a partition memory for its numbers: 3 * ndims. */
+void fftnd__place_partition(struct fftnd__partition *partition, int ndims, redist_index numbers[]);
+
+/* Copies one into the memory of another one. */
+void fftnd__copy_partition(struct fftnd__partition *to, const struct fftnd__partition *from);
 
 struct fftnd__piece {
     redist_index start[REDIST_MAX_NDIMS], before[REDIST_MAX_NDIMS], after[REDIST_MAX_NDIMS];

@@ -50,7 +50,7 @@ static void lay_out_tiles(struct fftnd__pass *pass, const struct fftnd__transfor
                                     FFTND__OFFLOAD_ALIGNMENT, pass->in.stride);
     pass->out.bytes = fftnd__lay_out(last + 1, first.after, pass->out.item, 0,
                                      FFTND__OFFLOAD_ALIGNMENT, pass->out.stride);
-    redist_index padded = (step[-1].real ? step - 1 : step)->local.extent[last];
+    redist_index padded = (step[-1].real ? step - 1 : step)->layout->local.extent[last];
     redist_index complex_count = (step[-1].real ? first.after : first.before)[last];
     if (transform->options.in_place && changes && halved == last && padded == 2 * complex_count) {
         for (int i = 0; i < last; i++)

@@ -27,8 +27,10 @@ enum setting {
 /* Tiles that leave threads idle are worse than the serial library's own threads. */
 static int is_coarse(const struct fftnd__program *program, const struct fftnd__transform *transform,
                      const struct fftnd__step *step) {
+    redist_index numbers[3 * REDIST_MAX_NDIMS];
     struct fftnd__partition partition;
     const struct fftnd__cut cut = fftnd__pass_cut(program, transform, step);
+    fftnd__place_partition(&partition, REDIST_MAX_NDIMS, numbers);
     fftnd__cut_tiles(&partition, transform, step, &cut);
     return partition.n < fftnd__pool_size(transform->pool);
 }
@@ -223,7 +225,7 @@ static size_t spectral_bytes(const struct fftnd__partition *partition,
 /* The physical side is where it is in the array, the spectral one in scratch memory. */
 static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,
                        const struct fftnd__step *step, void *const scratch[2]) {
-    int forward = step->direction == REDIST_FORWARD, ndims = step->local.ndims;
+    int forward = step->direction == REDIST_FORWARD, ndims = step->layout->local.ndims;
     struct fftnd__side *physical = forward ? &pass->in : &pass->out,
                        *spectral = forward ? &pass->out : &pass->in;
     const struct fftnd__kernel_problem problem = fftnd__pass_problem(pass, transform, step);
@@ -248,9 +250,9 @@ static void lay_out_chunk(struct fftnd__side *side, const struct fftnd__transfor
                           const struct fftnd__step *array, const redist_index box[], int may_lie) {
     redist_index wide[REDIST_MAX_NDIMS];
     side->in_array = may_lie && fftnd__truncated(side)->n == 0;
-    fftnd__widen(fftnd__truncated(side), array->local.ndims, box, wide);
-    side->bytes = fftnd__lay_out(array->local.ndims, wide, side->item, 0, FFTND__DEVICE_ALIGNMENT,
-                                 side->stride);
+    fftnd__widen(fftnd__truncated(side), array->layout->local.ndims, box, wide);
+    side->bytes = fftnd__lay_out(array->layout->local.ndims, wide, side->item, 0,
+                                 FFTND__DEVICE_ALIGNMENT, side->stride);
     if (side->in_array)
         fftnd__byte_strides(transform, array, side->stride);
 }
@@ -321,7 +323,7 @@ static int plan_applied_chunks(struct fftnd__pass *pass, const struct fftnd__tra
 /* A tile that lies in the array just as it would in memory of its own needs no copy. */
 static void lay_out_side(struct fftnd__side *side, const struct fftnd__transform *transform,
                          const struct fftnd__step *array, const redist_index box[], int may_lie) {
-    int ndims = array->local.ndims;
+    int ndims = array->layout->local.ndims;
     redist_index count[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS];
     fftnd__widen(fftnd__truncated(side), ndims, box, count);
@@ -420,10 +422,23 @@ static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *pro
 
 /* ---------------------------------------------------------------- all passes */
 
+/* Allocates a pass, and behind it the numbers of its cuts and the strides of its sides. */
+static struct fftnd__pass *allocate(int ndims) {
+    size_t n = (size_t)ndims;
+    struct fftnd__pass *pass =
+        redist_calloc(1, sizeof *pass + n * (3 * sizeof(redist_index) + 2 * sizeof(ptrdiff_t)));
+    if (pass == NULL)
+        return NULL;
+    fftnd__place_partition(&pass->partition, ndims, (redist_index *)(pass + 1));
+    pass->in.stride = (ptrdiff_t *)((redist_index *)(pass + 1) + 3 * n);
+    pass->out.stride = pass->in.stride + n;
+    return pass;
+}
+
 static int plan_pass(struct fftnd__program *program, const struct fftnd__transform *transform,
                      struct fftnd__step *step, void *const scratch[2]) {
     enum setting setting = setting_of(program, transform, step);
-    struct fftnd__pass *pass = step->pass = redist_calloc(1, sizeof *pass);
+    struct fftnd__pass *pass = step->pass = allocate(step->layout->local.ndims);
     if (pass == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a step of a plan");
     pass->window = 1;

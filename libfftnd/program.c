@@ -11,27 +11,47 @@ size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real) 
 }
 
 size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    return step->local.elements * fftnd__element_bytes(transform, step->real);
+    return step->layout->local.elements * fftnd__element_bytes(transform, step->real);
 }
 
 int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd__step *step) {
     for (int axis = 0; axis < transform->chain.ndims; axis++)
-        if (step->alignment.count[axis] == 0)
+        if (step->layout->alignment.count[axis] == 0)
             return 1;
     return 0;
 }
 
 redist_index fftnd__count_of(const struct fftnd__transform *transform,
                              const struct fftnd__step *step, int axis) {
-    return axis == transform->batch.axis ? step->fields * transform->batch.count
-                                         : step->alignment.count[axis - transform->batch.shift];
+    return axis == transform->batch.axis
+               ? step->fields * transform->batch.count
+               : step->layout->alignment.count[axis - transform->batch.shift];
 }
 
 void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          ptrdiff_t stride[]) {
     ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
-    for (int i = 0; i < step->local.ndims; i++)
-        stride[i] = step->local.stride[i] * item;
+    for (int i = 0; i < step->layout->local.ndims; i++)
+        stride[i] = step->layout->local.stride[i] * item;
+}
+
+void fftnd__place_layout(struct fftnd__layout *layout, int ndims, redist_index numbers[],
+                         ptrdiff_t strides[]) {
+    fftnd__place_alignment(&layout->alignment, ndims, numbers);
+    layout->local.extent = numbers + 3 * ndims;
+    layout->local.stride = strides;
+}
+
+void fftnd__copy_layout(struct fftnd__layout *to, const struct fftnd__layout *from, int ndims) {
+    const struct fftnd__layout own = *to;
+    size_t all = (size_t)ndims + 1; /* the batch, too */
+    *to = *from;
+    to->alignment = own.alignment;
+    to->local.extent = own.local.extent;
+    to->local.stride = own.local.stride;
+    fftnd__copy_alignment(&to->alignment, &from->alignment, ndims);
+    memcpy(to->local.extent, from->local.extent, all * sizeof *to->local.extent);
+    memcpy(to->local.stride, from->local.stride, all * sizeof *to->local.stride);
 }
 
 /* All fields of an array are one batch. */
@@ -39,13 +59,13 @@ static void lay_out(const struct fftnd__transform *transform, struct fftnd__step
                     const redist_index padding[]) {
     struct fftnd__batch batch = transform->batch;
     batch.count *= step->fields;
-    step->local =
-        fftnd__local_of(&step->alignment, transform->chain.ndims, step->memory, &batch, padding);
+    fftnd__set_local(&step->layout->local, &step->layout->alignment, transform->chain.ndims,
+                     step->layout->memory, &batch, padding);
 }
 
 static void set_array(const struct fftnd__transform *transform, struct fftnd__step *step,
                       const struct fftnd__alignment *alignment, int real) {
-    step->alignment = *alignment;
+    fftnd__copy_alignment(&step->layout->alignment, alignment, transform->chain.ndims);
     step->real = real;
     lay_out(transform, step, NULL);
 }
@@ -63,7 +83,7 @@ static void pad_array(const struct fftnd__transform *transform, struct fftnd__st
     memcpy(padding, transform->padding[side], sizeof padding);
     if (side == FFTND_PHYSICAL && transform->options.in_place && !chain->moves[side] &&
         has_halved(chain, &chain->stages[0])) {
-        redist_index n = step->alignment.count[chain->halved], least = 2 - n % 2;
+        redist_index n = step->layout->alignment.count[chain->halved], least = 2 - n % 2;
         redist_index *own = &padding[chain->halved];
         *own = *own < least ? least : *own;
     }
@@ -77,7 +97,7 @@ static struct fftnd__step *add_step(struct fftnd__program *program, enum fftnd__
     step->type = type;
     step->direction = program->direction;
     step->fields = step[-1].fields;
-    memcpy(step->memory, step[-1].memory, sizeof step->memory);
+    memcpy(step->layout->memory, step[-1].layout->memory, sizeof step->layout->memory);
     return step;
 }
 
@@ -88,17 +108,18 @@ static int is_truncated(const struct fftnd__chain *chain, int naxes, const int a
     return 0;
 }
 
-/* The array after a transform over the axes of a step. */
-static struct fftnd__alignment transformed(const struct fftnd__chain *chain,
-                                           const struct fftnd__step *step, int backward) {
-    struct fftnd__alignment alignment = step[-1].alignment;
+/* Gives a step the array after a transform over its axes. */
+static void set_transformed(const struct fftnd__transform *transform, struct fftnd__step *step,
+                            int backward, int real) {
+    const struct fftnd__chain *chain = &transform->chain;
+    set_array(transform, step, &step[-1].layout->alignment, real);
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i];
-        fftnd__set_whole(&alignment, axis,
+        fftnd__set_whole(&step->layout->alignment, axis,
                          backward ? chain->points[axis]
                                   : fftnd__spectral_extent(chain, axis, chain->modes[axis]));
     }
-    return alignment;
+    lay_out(transform, step, NULL);
 }
 
 /* Moves axes of a list to its front or end; the others stay in order. */
@@ -130,7 +151,7 @@ static void turn_memory(const struct fftnd__program *program,
  * its place, since each of them is read before it is written. */
 static int lines_lie_alike(const struct fftnd__transform *transform,
                            const struct fftnd__step *step) {
-    const struct fftnd__local *before = &step[-1].local, *after = &step->local;
+    const struct fftnd__local *before = &step[-1].layout->local, *after = &step->layout->local;
     int halved = transform->chain.halved + transform->batch.shift;
     size_t items[2] = {fftnd__element_bytes(transform, step[-1].real),
                        fftnd__element_bytes(transform, step->real)};
@@ -153,25 +174,24 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
     memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
     step->truncates = truncates;
     step->twiddles = transform->chain.twiddles && step->axes[0] == 0;
-    if (memory != NULL && memcmp(memory, step->memory, sizeof step->memory) != 0) {
-        memcpy(step->memory, memory, sizeof step->memory);
+    if (memory != NULL && memcmp(memory, step->layout->memory, sizeof step->layout->memory) != 0) {
+        memcpy(step->layout->memory, memory, sizeof step->layout->memory);
         step->type = FFTND__CHANGES_LAYOUT;
     }
     step->ruins_source =
         changes && backward && step->naxes > 1 && !truncates && transform->offload == NULL;
-    struct fftnd__alignment after = transformed(&transform->chain, step, backward);
-    set_array(transform, step, &after, changes ? backward : step[-1].real);
+    set_transformed(transform, step, backward, changes ? backward : step[-1].real);
 }
 
 /* Leaves the array as it is, but elsewhere, or in another memory order. */
 static void add_copy(struct fftnd__program *program, const struct fftnd__transform *transform,
                      const int memory[]) {
     const struct fftnd__step *before = &program->steps[program->nsteps];
-    int turns = memcmp(memory, before->memory, sizeof before->memory) != 0;
+    int turns = memcmp(memory, before->layout->memory, sizeof before->layout->memory) != 0;
     struct fftnd__step *step =
         add_step(program, turns ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
-    memcpy(step->memory, memory, sizeof step->memory);
-    set_array(transform, step, &before->alignment, before->real);
+    memcpy(step->layout->memory, memory, sizeof step->layout->memory);
+    set_array(transform, step, &before->layout->alignment, before->real);
 }
 
 enum { CACHE_LINE = 64 };
@@ -243,20 +263,20 @@ static void add_applied(struct fftnd__program *program, const struct fftnd__tran
     memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
     step->applies = 1;
     step->fields = transform->fields[1];
-    set_array(transform, step, &step[-1].alignment, step[-1].real);
+    set_array(transform, step, &step[-1].layout->alignment, step[-1].real);
 }
 
 /* The operator's step is the last one there, and the first one back. */
 static void end_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
                         const int memory[], enum fftnd__split split) {
     struct fftnd__step *step = &program->steps[program->nsteps];
-    if (memory != NULL && memcmp(memory, step->memory, sizeof step->memory) != 0) {
-        memcpy(step->memory, memory, sizeof step->memory);
+    if (memory != NULL && memcmp(memory, step->layout->memory, sizeof step->layout->memory) != 0) {
+        memcpy(step->layout->memory, memory, sizeof step->layout->memory);
         step->type = FFTND__CHANGES_LAYOUT;
-        set_array(transform, step, &step[-1].alignment, step->real);
+        set_array(transform, step, &step[-1].layout->alignment, step->real);
     }
     if (split == FFTND__WITH_COPY)
-        add_copy(program, transform, step->memory);
+        add_copy(program, transform, step->layout->memory);
 }
 
 /* A part of a program: all of it, or one side of its operator. */
@@ -276,7 +296,7 @@ static void add_stage(struct fftnd__program *program, const struct fftnd__transf
     int apart = halved && split > FFTND__COPY_FIRST;
     int fields = begins || ends ? transform->fields[0] + transform->fields[1] : 1;
     int n = find_groups(transform, stage, apart, fields, bounds);
-    const int *before = program->steps[program->nsteps].memory;
+    const int *before = program->steps[program->nsteps].layout->memory;
     memcpy(memory, before, sizeof memory);
     turn_memory(program, transform, stage, is_first, is_last, memory);
     if (backward && !begins && (copies || (halved && split == FFTND__COPY_FIRST)))
@@ -397,7 +417,7 @@ static void add_stages(struct fftnd__program *program, const struct fftnd__trans
                       split, leg);
     }
     if (used.n == 0 && split == FFTND__WITH_COPY)
-        add_copy(program, transform, program->steps[program->nsteps].memory);
+        add_copy(program, transform, program->steps[program->nsteps].layout->memory);
     if (used.n == 0)
         add_copy(program, transform, transform->memory[!backward]);
 }
@@ -425,7 +445,7 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
     enum fftnd_side from = (enum fftnd_side)program->direction;
     enum fftnd_side to = transform->applied != NULL ? from : (enum fftnd_side) !from;
     program->steps[0].fields = transform->fields[0];
-    memcpy(program->steps[0].memory, transform->memory[from], sizeof transform->memory[0]);
+    memcpy(program->steps[0].layout->memory, transform->memory[from], sizeof transform->memory[0]);
     set_array(transform, &program->steps[0], &chain->ends[from], chain->real[from]);
     pad_array(transform, &program->steps[0], from);
     add_move(program, transform, from);
@@ -436,7 +456,7 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
     }
     add_move(program, transform, to);
     if (program->steps[program->nsteps].type == FFTND__EXCHANGE && transform->options.asynchronous)
-        add_copy(program, transform, program->steps[program->nsteps].memory);
+        add_copy(program, transform, program->steps[program->nsteps].layout->memory);
     program->direction = (int)from;
     pad_array(transform, &program->steps[program->nsteps], to);
     find_types(program, transform, from, to);
@@ -444,7 +464,7 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
 
 static int check_bytes(const struct fftnd__program *program) {
     for (int i = 0; i <= program->nsteps; i++)
-        if (program->steps[i].local.elements > FFTND__MOST_ELEMENTS)
+        if (program->steps[i].layout->local.elements > FFTND__MOST_ELEMENTS)
             return redist_fail_in("fftnd_plan_create", REDIST_ERR_LIMIT,
                                   "this rank's part of sizes, with options->batch, padding and the "
                                   "extent of boxes, has more than %zu elements",
@@ -452,17 +472,66 @@ static int check_bytes(const struct fftnd__program *program) {
     return REDIST_OK;
 }
 
-/* Few programs have as many steps as there could be. */
-static int shrink(struct fftnd__program *program) {
-    size_t n = (size_t)program->nsteps + 2;
-    struct fftnd__step *steps = redist_calloc(n, sizeof *steps);
-    if (steps == NULL)
+/* Allocates steps, layouts behind them, and behind these the numbers of all layouts. REDIST_ERR_MEMORY. */
+static int allocate(struct fftnd__program *program, int ndims, size_t nsteps, size_t nlayouts) {
+    size_t all = (size_t)ndims + 1, numbers = 4 * (size_t)ndims + 1;
+    program->steps =
+        redist_calloc(1, nsteps * sizeof(struct fftnd__step) +
+                             nlayouts * (sizeof(struct fftnd__layout) +
+                                         numbers * sizeof(redist_index) + all * sizeof(ptrdiff_t)));
+    if (program->steps == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the steps of a plan");
-    memcpy(steps, program->steps, n * sizeof *steps);
-    redist_release(program->steps);
-    program->steps = steps;
-    return check_bytes(program);
+    program->layouts = (struct fftnd__layout *)(program->steps + nsteps);
+    redist_index *next = (redist_index *)(program->layouts + nlayouts);
+    ptrdiff_t *strides = (ptrdiff_t *)(next + nlayouts * numbers);
+    for (size_t i = 0; i < nlayouts; i++)
+        fftnd__place_layout(&program->layouts[i], ndims, next + i * numbers, strides + i * all);
+    return REDIST_OK;
 }
+
+static int are_alike(const struct fftnd__layout *a, const struct fftnd__layout *b, int ndims) {
+    size_t numbers = (size_t)ndims * sizeof(redist_index);
+    return memcmp(a->alignment.size, b->alignment.size, 3 * numbers) == 0 &&
+           memcmp(a->memory, b->memory, sizeof a->memory) == 0 &&
+           memcmp(a->local.extent, b->local.extent, numbers + sizeof(redist_index)) == 0;
+}
+
+/* Keeps one of the layouts that are alike, in the first places. Returns how many there are. */
+static size_t join_layouts(const struct fftnd__program *program, int ndims) {
+    size_t n = 0;
+    for (int i = 0; i <= program->nsteps; i++) {
+        struct fftnd__step *step = &program->steps[i];
+        size_t same = 0;
+        while (same < n && !are_alike(&program->layouts[same], step->layout, ndims))
+            same++;
+        if (same == n && n++ != (size_t)i)
+            fftnd__copy_layout(&program->layouts[same], step->layout, ndims);
+        step->layout = &program->layouts[same];
+    }
+    return n;
+}
+
+/* Few programs have as many steps as there could be, and fewer layouts. */
+static int shrink(struct fftnd__program *program, int ndims) {
+    const struct fftnd__program listed = *program;
+    size_t nsteps = (size_t)program->nsteps + 2, nlayouts = join_layouts(program, ndims);
+    int code = allocate(program, ndims, nsteps, nlayouts);
+    if (code != REDIST_OK) {
+        program->nsteps = 0;
+    } else {
+        memcpy(program->steps, listed.steps, nsteps * sizeof *listed.steps);
+        for (size_t i = 0; i < nlayouts; i++)
+            fftnd__copy_layout(&program->layouts[i], &listed.layouts[i], ndims);
+        for (int i = 0; i <= program->nsteps; i++)
+            program->steps[i].layout = program->layouts + (listed.steps[i].layout - listed.layouts);
+        code = check_bytes(program);
+    }
+    redist_release(listed.steps);
+    return code;
+}
+
+/* Steps and layouts while they are listed. */
+enum { MOST_ROOM = FFTND__MOST_STEPS + 2 };
 
 int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, enum fftnd__split split) {
@@ -471,11 +540,11 @@ int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transf
     fftnd__free_steps(program);
     *program =
         (struct fftnd__program){.direction = direction, .transposed = transposed && !truncated};
-    program->steps = redist_calloc(FFTND__MOST_STEPS + 2, sizeof *program->steps);
-    if (program->steps == NULL)
-        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the steps of a plan");
+    REDIST_TRY(allocate(program, chain->ndims, MOST_ROOM, MOST_ROOM));
+    for (size_t i = 0; i < MOST_ROOM; i++)
+        program->steps[i].layout = &program->layouts[i];
     list_steps(program, transform, split);
-    return shrink(program);
+    return shrink(program, chain->ndims);
 }
 
 void fftnd__free_steps(struct fftnd__program *program) {
@@ -532,7 +601,7 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
         problem->axes[problem->naxes++] = (struct fftnd__loop){transform->chain.points[axis],
                                                                numbers * in[at], numbers * out[at]};
     }
-    for (int at = 0; at < step->local.ndims; at++)
+    for (int at = 0; at < step->layout->local.ndims; at++)
         if (at == transform->batch.axis || !fftnd__is_transformed(step, at - shift))
             problem->loops[problem->nloops++] =
                 (struct fftnd__loop){extent[at], numbers * in[at], numbers * out[at]};
@@ -547,8 +616,8 @@ static int has_aligned_lines(const struct fftnd__transform *transform,
                              const struct fftnd__step *step) {
     int ndims = transform->chain.ndims, halved = transform->chain.halved;
     const struct fftnd__batch *batch = &transform->batch;
-    return step->memory[ndims - 1] == halved && batch->axis != ndims &&
-           !(step->real && step->local.extent[halved + batch->shift] % 2 != 0);
+    return step->layout->memory[ndims - 1] == halved && batch->axis != ndims &&
+           !(step->real && step->layout->local.extent[halved + batch->shift] % 2 != 0);
 }
 
 int fftnd__may_truncate_inside(const struct fftnd__transform *transform,

@@ -36,17 +36,28 @@ enum fftnd__fused_with {
     FFTND__PULLED   /* the one after gets its pieces out of the peers' arrays */
 };
 
+/* How an array between steps lies. */
+struct fftnd__layout {
+    struct fftnd__alignment alignment;
+    int memory[REDIST_MAX_NDIMS]; /* transform axes from the slowest in memory to the fastest */
+    struct fftnd__local local;
+};
+
+/* Gives a layout of `ndims` transform axes memory for the numbers of its alignment and its array: 4 * ndims + 1, and
+ * ndims + 1 strides. The second function copies into such memory. */
+void fftnd__place_layout(struct fftnd__layout *layout, int ndims, redist_index numbers[],
+                         ptrdiff_t strides[]);
+void fftnd__copy_layout(struct fftnd__layout *to, const struct fftnd__layout *from, int ndims);
+
 /* A step, and the array after it. */
 struct fftnd__step {
     enum fftnd__step_type type;
-    int direction; /* of its transform */
-    int fields;    /* of the array, each a batch */
-    struct fftnd__alignment alignment;
-    int memory[REDIST_MAX_NDIMS]; /* transform axes from the slowest in memory to the fastest */
+    int direction;                /* of its transform */
+    int fields;                   /* of the array, each a batch */
+    struct fftnd__layout *layout; /* arrays of a program that lie alike have one */
     int real;                     /* the elements of the array are real */
-    struct fftnd__local local;
-    int buffer;         /* where the array is */
-    int reaches_output; /* the array has room in the output */
+    int buffer;                   /* where the array is */
+    int reaches_output;           /* the array has room in the output */
 
     /* An exchange. */
     int grid_dim;                      /* subgroup; -1 = all ranks at once */
@@ -75,7 +86,8 @@ struct fftnd__program {
     int fused; /* in tiles that go from transform to exchange and back without an array between */
     int transposed; /* each transform puts the lines of the next one side by side in memory */
     int nsteps;
-    struct fftnd__step *steps; /* the first is the input, one behind the last is never used */
+    struct fftnd__step *steps;     /* the first is the input, one behind the last is never used */
+    struct fftnd__layout *layouts; /* of all arrays, each once; behind the steps */
 };
 
 /* What both directions of a plan share. */

@@ -7,25 +7,37 @@ enum { ALIGNMENT = 256 };
 
 /* ---------------------------------------------------------------- both transforms */
 
+/* The layout of an array in the middle, which is not one of the program's. */
+struct middle {
+    struct fftnd__layout layout;
+    redist_index numbers[4 * REDIST_MAX_NDIMS + 1];
+    ptrdiff_t strides[REDIST_MAX_NDIMS + 1];
+};
+
 /* One of the two: the arrays before and after it, and how these are cut. */
 struct half {
     struct fftnd__step steps[2];
+    struct middle middle; /* of one of the steps */
     struct fftnd__partition partition;
+    redist_index numbers[3 * REDIST_MAX_NDIMS]; /* of the partition */
     struct fftnd__side in, out;
 };
 
-/* The array in the middle that belongs to one outside. */
+/* The array in the middle that belongs to one outside, with its layout. */
 static struct fftnd__step middle_step(const struct fftnd__transform *transform,
                                       const struct fftnd__step *step,
-                                      const struct fftnd__step *outside) {
+                                      const struct fftnd__step *outside, struct middle *own) {
     const struct fftnd__chain *chain = &transform->chain;
     struct fftnd__step middle = *outside;
+    fftnd__place_layout(&own->layout, chain->ndims, own->numbers, own->strides);
+    fftnd__copy_layout(&own->layout, outside->layout, chain->ndims);
+    middle.layout = &own->layout;
     int forward = step->direction == REDIST_FORWARD;
     middle.truncates_inside = 0; /* that was the step before; a block has all modes */
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i];
         redist_index modes = fftnd__spectral_extent(chain, axis, chain->modes[axis]);
-        fftnd__set_whole(&middle.alignment, axis, forward ? modes : chain->points[axis]);
+        fftnd__set_whole(&own->layout.alignment, axis, forward ? modes : chain->points[axis]);
         middle.real = axis == chain->halved ? !forward : middle.real;
     }
     return middle;
@@ -46,45 +58,49 @@ static int axis_inside(const struct fftnd__transform *transform, const struct ff
                                                               : step->axes[step->naxes - 1];
 }
 
-static struct half half_of(const struct fftnd__applied *applied,
-                           const struct fftnd__applied_problem *problem, int back) {
+static void begin_half(struct half *half, const struct fftnd__applied_problem *problem,
+                       const struct fftnd__side *in, const struct fftnd__side *out) {
+    *half = (struct half){.in = *in, .out = *out};
+    fftnd__place_partition(&half->partition, REDIST_MAX_NDIMS, half->numbers);
+    fftnd__copy_partition(&half->partition, problem->partition);
+}
+
+static void find_half(struct half *half, const struct fftnd__applied *applied,
+                      const struct fftnd__applied_problem *problem, int back) {
     const struct fftnd__transform *transform = problem->transform;
     const struct fftnd__step *step = problem->step, *outside = back ? step : step - 1;
-    struct half half = {.partition = *problem->partition,
-                        .in = back ? applied->middle[1] : *problem->in,
-                        .out = back ? *problem->out : applied->middle[0]};
-    half.steps[back] = *outside;
-    half.steps[!back] = middle_step(transform, step, outside);
-    struct fftnd__step *after = &half.steps[1];
+    begin_half(half, problem, back ? &applied->middle[1] : problem->in,
+               back ? problem->out : &applied->middle[0]);
+    half->steps[back] = *outside;
+    half->steps[!back] = middle_step(transform, step, outside, &half->middle);
+    struct fftnd__step *after = &half->steps[1];
     after->naxes = step->naxes;
     memcpy(after->axes, step->axes, sizeof after->axes);
     after->direction = back ? !step->direction : step->direction;
     if (applied->inside.ndims > 0) {
-        half.partition = applied->inside;
-        half.in.truncation = half.out.truncation = NULL;
+        fftnd__copy_partition(&half->partition, &applied->inside);
+        half->in.truncation = half->out.truncation = NULL;
         after->naxes = 1;
         after->axes[0] = axis_inside(transform, step);
     }
     if (applied->trip.library != NULL)
         fftnd__remove_axis(after, problem->trip_axis - applied->shift);
-    set_whole_counts(transform, &half);
-    return half;
+    set_whole_counts(transform, half);
 }
 
 /* Where a piece is cut inside: its other axes, in place. */
-static struct half others_of(const struct fftnd__applied_problem *problem, int back) {
+static void find_others(struct half *half, const struct fftnd__applied_problem *problem, int back) {
     const struct fftnd__step *step = problem->step, *outside = back ? step : step - 1;
     const struct fftnd__side *side = back ? problem->out : problem->in;
-    struct half half = {
-        .steps = {*outside, *outside}, .partition = *problem->partition, .in = *side, .out = *side};
-    struct fftnd__step *after = &half.steps[1];
+    begin_half(half, problem, side, side);
+    half->steps[0] = half->steps[1] = *outside;
+    struct fftnd__step *after = &half->steps[1];
     after->truncates_inside = 0;
     after->naxes = step->naxes;
     memcpy(after->axes, step->axes, sizeof after->axes);
     fftnd__remove_axis(after, axis_inside(problem->transform, step));
     after->direction = back ? !step->direction : step->direction;
-    set_whole_counts(problem->transform, &half);
-    return half;
+    set_whole_counts(problem->transform, half);
 }
 
 /* Only at the physical end, where no modes are missing between the transforms. */
@@ -103,11 +119,13 @@ static void cut_inside(struct fftnd__applied *applied,
                        const struct fftnd__applied_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
     const struct fftnd__step *step = problem->step;
-    const struct fftnd__step middle = middle_step(transform, step, step);
+    struct middle own;
+    const struct fftnd__step middle = middle_step(transform, step, step, &own);
     struct fftnd__partition *inside = &applied->inside;
     size_t item = fftnd__element_bytes(transform, middle.real), row = item;
     int last = axis_inside(transform, step) + applied->shift;
-    *inside = *problem->partition;
+    fftnd__place_partition(inside, REDIST_MAX_NDIMS, applied->numbers);
+    fftnd__copy_partition(inside, problem->partition);
     for (int i = 0; i < inside->ndims; i++) {
         redist_index n = fftnd__count_of(transform, &middle, i);
         inside->whole[i] = i == last || i == applied->batch;
@@ -125,7 +143,8 @@ static void cut_inside(struct fftnd__applied *applied,
 static void lay_out_middle(struct fftnd__applied *applied,
                            const struct fftnd__applied_problem *problem, int i) {
     const struct fftnd__transform *transform = problem->transform;
-    const struct half half = half_of(applied, problem, i);
+    struct half half;
+    find_half(&half, applied, problem, i);
     const struct fftnd__step *middle = &half.steps[!i];
     struct fftnd__side *side = &applied->middle[i];
     struct fftnd__piece first;
@@ -148,7 +167,7 @@ static void lay_out_middle(struct fftnd__applied *applied,
             half.partition.whole[at] ? fftnd__count_of(transform, middle, at) : -1;
         applied->count[at] = fftnd__count_of(transform, middle, at);
         if (at != transform->batch.axis)
-            applied->start[at] = middle->alignment.start[at - transform->batch.shift];
+            applied->start[at] = middle->layout->alignment.start[at - transform->batch.shift];
     }
 }
 
@@ -214,6 +233,8 @@ int fftnd__applied_create(const struct fftnd__applied_problem *problem,
     applied->shift = batch->shift;
     applied->fields = batch->count;
     applied->in_place = problem->in_place;
+    for (int i = 0; i < 2; i++)
+        applied->middle[i].stride = applied->strides[i];
     if (is_large(problem))
         cut_inside(applied, problem);
     for (int i = 0; i < 2; i++)
@@ -242,7 +263,8 @@ static int create_kernel(struct fftnd__kernel *kernel, const struct half *half,
 /* In the middle where there are other axes, else from the piece before to the one after. */
 static int create_trip(struct fftnd__applied *applied,
                        const struct fftnd__applied_problem *problem) {
-    const struct half half = half_of(applied, problem, 0);
+    struct half half;
+    find_half(&half, applied, problem, 0);
     const struct fftnd__step *step = problem->step;
     const struct fftnd__side *in = problem->in, *out = problem->out;
     int is_alone = step->naxes == 1;
@@ -272,10 +294,12 @@ int fftnd__applied_plan(struct fftnd__applied *applied,
     if (applied->trip.library != NULL ? problem->step->naxes == 1 : problem->needs_trip)
         return REDIST_OK;
     for (int back = 0; back < 2; back++) {
-        const struct half half = half_of(applied, problem, back);
+        struct half half;
+        find_half(&half, applied, problem, back);
         REDIST_TRY(create_kernel(&applied->kernels[back], &half, problem));
         if (applied->inside.ndims > 0) {
-            const struct half others = others_of(problem, back);
+            struct half others;
+            find_others(&others, problem, back);
             REDIST_TRY(create_kernel(&applied->others[back], &others, problem));
         }
     }

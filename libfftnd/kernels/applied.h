@@ -18,8 +18,10 @@ struct fftnd__applied {
     struct fftnd__kernel others[2]; /* before and after these: the axes but one, of a whole piece */
     struct fftnd__round_trip trip;  /* between both, if the library has one */
     struct fftnd__partition inside; /* of a piece; 0 axes = it is not cut */
-    struct fftnd__truncation truncation; /* of the modes between */
-    struct fftnd__side middle[2];        /* before and after the operator */
+    struct fftnd__truncation truncation;        /* of the modes between */
+    struct fftnd__side middle[2];               /* before and after the operator */
+    redist_index numbers[3 * REDIST_MAX_NDIMS]; /* of `inside`, */
+    ptrdiff_t strides[2][REDIST_MAX_NDIMS];     /* and of the middle */
     redist_index extent[2]
                        [REDIST_MAX_NDIMS]; /* of these along whole axes, as retained; -1 = others */
     redist_index start[REDIST_MAX_NDIMS];  /* global, of this rank's part in the middle */

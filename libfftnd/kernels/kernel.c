@@ -6,6 +6,8 @@
 #include "../backends/r2r.h"
 #include "../backends/retained.h"
 
+#include <string.h>
+
 /* A part of the transform: from which side to which, over which axes. */
 struct part {
     const struct fftnd__side *in, *out;
@@ -118,13 +120,27 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
                            &kernel->plans[last].serial[is_shorter]);
 }
 
+/* Appends a plan without libraries. REDIST_ERR_MEMORY. */
+static int add_plan(struct fftnd__kernel *kernel) {
+    size_t n = (size_t)kernel->nplans;
+    struct fftnd__kernel_plan *plans = redist_calloc(n + 1, sizeof *plans);
+    if (plans == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a step of a plan");
+    if (n > 0)
+        memcpy(plans, kernel->plans, n * sizeof *plans);
+    redist_release(kernel->plans);
+    kernel->plans = plans;
+    kernel->nplans++;
+    return REDIST_OK;
+}
+
 /* For pieces like the first one, and for shorter ones if there are some. */
 static int create_both(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                        const struct part *part) {
     struct fftnd__piece last;
-    kernel->plans[kernel->nplans].from_out = part->in == problem->out;
-    kernel->plans[kernel->nplans].to_in = part->out == problem->in;
-    kernel->nplans++;
+    REDIST_TRY(add_plan(kernel));
+    kernel->plans[kernel->nplans - 1].from_out = part->in == problem->out;
+    kernel->plans[kernel->nplans - 1].to_in = part->out == problem->in;
     fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
     REDIST_TRY(create_variant(kernel, problem, part, 0));
     return last.shorter ? create_variant(kernel, problem, part, 1) : REDIST_OK;
@@ -268,7 +284,8 @@ int fftnd__kernel_create(struct fftnd__kernel *kernel,
     if (!step->twiddles)
         return REDIST_OK;
     int columns = problem->transform->batch.shift + 1;
-    return fftnd__twiddles_create(problem->transform, problem->direction, step->alignment.start[1],
+    return fftnd__twiddles_create(problem->transform, problem->direction,
+                                  step->layout->alignment.start[1],
                                   problem->partition->count[columns], &kernel->twiddles);
 }
 
@@ -283,6 +300,7 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
         redist_release(kernel->rows[i]);
     }
     redist_release(kernel->twiddles);
+    redist_release(kernel->plans);
     *kernel = (struct fftnd__kernel){0};
 }
 

@@ -9,11 +9,11 @@
 
 /* How pieces lie on one side of a kernel. */
 struct fftnd__side {
-    int in_array; /* each where it is in the array of this rank, no piece apart */
-    char *memory; /* of the first piece; in an array: one to plan on */
-    size_t item;  /* bytes of an element */
-    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
-    size_t bytes;                       /* of a piece */
+    int in_array;      /* each where it is in the array of this rank, no piece apart */
+    char *memory;      /* of the first piece; in an array: one to plan on */
+    size_t item;       /* bytes of an element */
+    ptrdiff_t *stride; /* bytes */
+    size_t bytes;      /* of a piece */
     redist_index
         padded; /* on a device: elements of a line of the last axis with its padding; 0 = none */
     const struct fftnd__truncation
@@ -26,17 +26,20 @@ static inline const struct fftnd__truncation *fftnd__truncated(const struct fftn
     return side->truncation != NULL ? side->truncation : &none;
 }
 
+/* Two plans of a library: for pieces like the first one and for shorter ones. */
+struct fftnd__kernel_plan {
+    int from_out, to_in; /* not from the block before to the one after */
+    const struct fftnd__serial *library[2];
+    void *serial[2]; /* of these */
+};
+
 struct fftnd__kernel {
     const struct fftnd__serial *library;
     enum fftnd_precision precision;
     int is_forward;
     int halves; /* forward, an axis of real elements */
-    int nplans; /* of the library, one after the other */
-    struct {
-        int from_out, to_in; /* not from the block before to the one after */
-        const struct fftnd__serial *library[2];
-        void *serial[2]; /* of these, for pieces like the first one and for shorter ones */
-    } plans[REDIST_MAX_NDIMS + 2];
+    int nplans; /* one after the other */
+    struct fftnd__kernel_plan *plans;
     struct fftnd__rows *rows[2];      /* instead of the first one's; NULL = none */
     struct fftnd__twiddles *twiddles; /* behind forward plans, before backward ones; NULL = none */
 };

@@ -13,7 +13,7 @@ static int is_possible(const struct fftnd__transform *transform, const struct ff
 
 int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struct fftnd__step *step,
                            const struct fftnd__serial *library) {
-    const ptrdiff_t *stride = step[-1].local.stride;
+    const ptrdiff_t *stride = step[-1].layout->local.stride;
     int shift = transform->batch.shift, best = -1;
     if (!is_possible(transform, step, library))
         return -1;

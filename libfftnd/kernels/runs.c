@@ -46,7 +46,7 @@ struct fftnd__block fftnd__block_of_array(const struct fftnd__transform *transfo
                                           const struct fftnd__step *step, void *memory,
                                           ptrdiff_t stride[REDIST_MAX_NDIMS]) {
     struct fftnd__block block = {.precision = transform->precision,
-                                 .ndims = step->local.ndims,
+                                 .ndims = step->layout->local.ndims,
                                  .stride = stride,
                                  .item = fftnd__element_bytes(transform, step->real),
                                  .memory = memory,
