@@ -238,6 +238,7 @@ pass_documents() {
     check "pages of headers and documents" bash tools/commands/docs.sh
     check "the site's search" node tools/test/search.js out/docs/html
     check "the programs of README.md and of the guides" bash tools/test/check_readme.sh
+    check "drawings and plots" bash tools/docs/draw.sh --check
 }
 
 # The commands that no other pass runs, in their quick forms.

@@ -14,7 +14,7 @@ extract_programs() {
         BEGIN { ending["c"] = "c"; ending["cpp"] = "cpp"; ending["fortran"] = "f90" }
         /^```/ && substr($0, 4) in ending { inside = 1; file = folder "/" ++count "." ending[substr($0, 4)]; next }
         /^```/ { inside = 0 }
-        inside { print > file }' README.md docs/guide.md docs/cpp.md docs/fortran.md docs/other-libraries.md
+        inside { print > file }' README.md docs/guide.md docs/*.md
 }
 
 # Makes lines of C, about a communicator, a number of bytes, a stream, a plan and its arrays, one function.

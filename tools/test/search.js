@@ -9,9 +9,14 @@ const vm = require('vm');
 const expected = [
     ['redist_plan_boxes', /^redist_8h\.html#/],
     ['fftnd_plan_cre', /^fftnd_8h\.html#/],
+    ['ghost cells', /^md_docs_parts\.html#parts-ghost-cells/],
+    ['halo', /^md_docs_(parts|glossary)\.html/],
+    ['which part is mine', /^md_docs_parts\.html/],
+    ['slow plan', /^md_docs_slow\.html/],
+    ['matplotlib', /^md_docs_plots\.html/],
     ['oversubscribe', /^md_docs_(tutorial|install)\.html/],
     ['poisson between walls', /^md_docs_tutorial\.html#tutorial-6/],
-    ['dealiasing', /^(md_docs_(options|tutorial)|fftnd_8h)\.html/],
+    ['dealiasing', /^(md_docs_(options|guide)|structfftnd__options)\.html/],
 ];
 
 const folder = path.resolve(process.argv[2]);
