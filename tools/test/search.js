@@ -13,6 +13,7 @@ const expected = [
     ['halo', /^md_docs_(parts|glossary)\.html/],
     ['which part is mine', /^md_docs_parts\.html/],
     ['slow plan', /^md_docs_slow\.html/],
+    ['cuDecomp', /^md_docs_other_libraries\.html#other-libraries-cudecomp/],
     ['matplotlib', /^md_docs_plots\.html/],
     ['oversubscribe', /^md_docs_(tutorial|install)\.html/],
     ['poisson between walls', /^md_docs_tutorial\.html#tutorial-6/],
