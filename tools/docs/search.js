@@ -74,6 +74,10 @@ function addSearchField() {
         showResults(list, search(field.value), field.value);
     };
     field.addEventListener('input', update);
+    field.addEventListener('keydown', (event) => {
+        if (event.key === 'Enter' && list.querySelector('a'))
+            list.querySelector('a').click();
+    });
     document.addEventListener('keydown', (event) => { if (event.key === 'Escape') list.hidden = true; });
     document.addEventListener('click', (event) => {
         if (!list.contains(event.target) && event.target !== field)

@@ -40,7 +40,7 @@ export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
 for source in "$programs"/*.c; do
     if grep -q 'int main(' "$source"; then
         compile "$source" -o "${source%.c}"
-        run_ranks openmpi 2 "${source%.c}"
+        (cd "$programs" && run_ranks openmpi 2 "${source%.c}")
     else
         wrap_lines "$source"
         compile "$source" -c -Wno-unused -o "${source%.c}.o"
@@ -52,5 +52,5 @@ for source in "$programs"/*.cpp "$programs"/*.f90; do
     *.cpp) g++ -std=c++17 -Wall -Wextra -Werror "$source" -o "${source%.*}" $(pkg-config --cflags --libs fftnd redist) ;;
     *.f90) gfortran -Wall "$source" -J "$programs" -o "${source%.*}" $(pkg-config --cflags --libs fftnd-fortran) ;;
     esac
-    run_ranks openmpi 2 "${source%.*}"
+    (cd "$programs" && run_ranks openmpi 2 "${source%.*}")
 done
