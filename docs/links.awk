@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What doxygen is shown instead of a document: headings have the labels that links to them need, and code that has
-# quotation marks has two backticks around it, as doxygen needs it then.
+# What doxygen is shown instead of a document: headings have the labels that links to them need, and no code, which
+# doxygen would show as markup; code that has quotation marks has two backticks around it, as doxygen needs it then.
 function label(file, heading) {
     sub(/.*\//, "", file)
     sub(/\.md$/, "", file)
@@ -12,6 +12,7 @@ function label(file, heading) {
 !in_code && /^##+ / {
     heading = tolower($0)
     sub(/^#+ /, "", heading)
+    gsub(/`/, "")
     $0 = $0 " {#" label(FILENAME, heading) "}"
 }
 !in_code {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev docs: the site: HTML pages of the documents, the headers and the modules; any warning is an error.
+# ./dev docs: the site: HTML pages of the documents, the headers and the modules, and
+# a search through all of their text. Any warning is an error.
 set -eu
 . tools/shell/build.sh
 
@@ -15,4 +16,10 @@ if grep -o 'href="[^":]*\.md[#"][^ ]*' out/docs/html/*.html; then
     echo "these links of documents lead nowhere" >&2
     exit 1
 fi
+if grep -n '^[^<]*&lt;[a-z]*&gt;[^<]*&lt;/[a-z]*&gt;</h[1-4]>' out/docs/html/*.html; then
+    echo "these headings show markup" >&2
+    exit 1
+fi
+python3 tools/docs/search_pages.py out/docs/html
+sed -i 's,</head>,<script src="search.js"></script>\n</head>,' out/docs/html/*.html
 echo "The pages begin at out/docs/html/index.html"

@@ -236,7 +236,9 @@ pass_python() {
 # What can be said of the documents and of an installation.
 pass_documents() {
     check "pages of headers and documents" bash tools/commands/docs.sh
+    check "the site's search" node tools/test/search.js out/docs/html
     check "the programs of README.md and of the guides" bash tools/test/check_readme.sh
+    check "drawings and plots" bash tools/docs/draw.sh --check
 }
 
 # The commands that no other pass runs, in their quick forms.

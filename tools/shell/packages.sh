@@ -7,6 +7,7 @@ build_packages=(gcc libc6-dev meson ninja-build pkg-config libopenmpi-dev openmp
 plot_packages=(gnuplot-nox)
 bench_packages=("${plot_packages[@]}" python3-mpi4py-fft)
 fftw_packages=(gcc libc6-dev make dpkg-dev libopenmpi-dev)
+docs_packages=(doxygen doxygen-awesome-css libjs-lunr python3)
 simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
 python_packages=(python3-dev python3-venv python3-pip python3-setuptools cython3 python3-numpy python3-mpi4py)
 test_packages=(g++ gfortran check "${plot_packages[@]}")
@@ -23,7 +24,7 @@ declare -A pass_packages=(
     [checks]="clang-format shellcheck"
     [commands]="git libsubunit-dev libmpich-dev mpich clang-format ${fftw_packages[*]} ${bench_packages[*]} ${simulate_packages[*]} ${python_packages[*]}"
     [bare]="debootstrap git"
-    [documents]="doxygen doxygen-awesome-css"
+    [documents]="${docs_packages[*]} nodejs"
 )
 
 missing_packages() { # packages

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # bare.sh root|sudo: what README.md promises of Debian 12 with nothing but git and apt, in a folder of its own that is
-# the root of a file system. root: ./dev demo --quick, ./dev install and the program of README.md. sudo: an ordinary
-# user's ./dev demo --quick, without package lists; what root has built is taken, as only installing differs.
+# the root of a file system. root: each command of docs/tutorial.md, ./dev install and the program of README.md. sudo: an
+# ordinary user's ./dev demo --quick, without package lists; what root has built is taken, as only installing differs.
 # The system (debootstrap, from the mirror of this machine's apt) and downloaded packages stay in build-test/bare.
 set -euo pipefail
 
@@ -56,7 +56,8 @@ bootstrap() {
     local mirror
     mirror=$(awk -v suite=$suite '$2 == suite { print $1; exit }' "$folder/mirrors.txt")
     rm -rf --one-file-system "$system.part"
-    http_proxy=$(proxy) debootstrap --variant=minbase $suite "$system.part" "$mirror" ||
+    # in a mount namespace, since debootstrap leaves /proc mounted, which a copy of the system would contain
+    http_proxy=$(proxy) unshare --mount debootstrap --variant=minbase $suite "$system.part" "$mirror" ||
         skip "debootstrap got no Debian 12 from $mirror"
     configure_apt "$system.part"
     inside "$system.part" sh -c 'apt-get -qq update && apt-get -qq install -y --no-install-recommends git' ||
@@ -117,6 +118,11 @@ clone_tree() {
     tar -xf /changes.tar
 }
 
+run_tutorial() {
+    awk '/^```sh$/ { inside = 1; next } /^```/ { inside = 0 } inside' docs/tutorial.md >/tmp/tutorial.sh
+    bash -eux /tmp/tutorial.sh
+}
+
 run_readme() {
     export PKG_CONFIG_PATH=/opt/fftnd/lib/pkgconfig LD_LIBRARY_PATH=/opt/fftnd/lib
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -131,7 +137,7 @@ run_readme() {
 as_root() {
     set -euo pipefail
     clone_tree
-    ./dev demo --quick
+    run_tutorial
     ./dev install /opt/fftnd
     run_readme
 }
@@ -155,7 +161,7 @@ enter)
 root)
     provide_system
     fresh_copy root
-    inside "$folder/root" bash -c "$(declare -f clone_tree run_readme as_root); as_root"
+    inside "$folder/root" bash -c "$(declare -f clone_tree run_tutorial run_readme as_root); as_root"
     rm -rf --one-file-system "$folder/built"
     mv "$folder/root/source" "$folder/built"
     rm -rf --one-file-system "$folder/root"

@@ -14,7 +14,7 @@ extract_programs() {
         BEGIN { ending["c"] = "c"; ending["cpp"] = "cpp"; ending["fortran"] = "f90" }
         /^```/ && substr($0, 4) in ending { inside = 1; file = folder "/" ++count "." ending[substr($0, 4)]; next }
         /^```/ { inside = 0 }
-        inside { print > file }' README.md docs/guide.md docs/cpp.md docs/fortran.md docs/other-libraries.md
+        inside { print > file }' README.md docs/guide.md docs/*.md
 }
 
 # Makes lines of C, about a communicator, a number of bytes, a stream, a plan and its arrays, one function.
@@ -40,7 +40,7 @@ export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
 for source in "$programs"/*.c; do
     if grep -q 'int main(' "$source"; then
         compile "$source" -o "${source%.c}"
-        run_ranks openmpi 2 "${source%.c}"
+        (cd "$programs" && run_ranks openmpi 2 "${source%.c}")
     else
         wrap_lines "$source"
         compile "$source" -c -Wno-unused -o "${source%.c}.o"
@@ -52,5 +52,5 @@ for source in "$programs"/*.cpp "$programs"/*.f90; do
     *.cpp) g++ -std=c++17 -Wall -Wextra -Werror "$source" -o "${source%.*}" $(pkg-config --cflags --libs fftnd redist) ;;
     *.f90) gfortran -Wall "$source" -J "$programs" -o "${source%.*}" $(pkg-config --cflags --libs fftnd-fortran) ;;
     esac
-    run_ranks openmpi 2 "${source%.*}"
+    (cd "$programs" && run_ranks openmpi 2 "${source%.*}")
 done

@@ -3,7 +3,7 @@
 # One part of the tests of the Python packages, in the environment of ./dev python:
 #   suite        the packages' own tests, on 1 to 4 ranks
 #   device       those for arrays on a device, on the stand-in of the tests in C (build-test/gcc)
-#   examples     the examples and the programs of README.md and docs/python.md
+#   examples     the examples and the programs of README.md, docs/python.md and docs/plots.md
 #   mpi4py-fft   the tests of mpi4py-fft, of its source package, with fftnd.mpi4py_fft in its place
 set -euo pipefail
 . tools/shell/environment.sh
@@ -43,9 +43,9 @@ device() {
 
 examples() {
     local document
-    for document in README.md docs/python.md; do
+    for document in README.md docs/python.md docs/plots.md; do
         awk '/^```python$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$document" >"$folder/document.py"
-        on_ranks 2 "$folder/document.py"
+        (cd "$folder" && on_ranks 2 document.py)
     done
     on_ranks 3 bindings/python/examples/poisson.py 32
     on_ranks 2 bindings/python/examples/channel.py 24
