@@ -11,7 +11,7 @@ from redist.c cimport *
 from mpi4py import MPI
 import numpy as np
 
-from redist import _streams
+from redist import _arguments, _streams
 
 include "errors.pxi"
 include "lifetime.pxi"

@@ -41,19 +41,39 @@ cdef int check(int code) except -1:
     return 0
 
 
+def _said(error):
+    """What the other ranks read of an exception."""
+    return str(error) if isinstance(error, (TypeError, ValueError)) else f"{type(error).__name__}: {error}"
+
+
+def _with_rank(error):
+    """The exception, which says where it was raised, as those of the library do."""
+    if isinstance(error, (TypeError, ValueError)) and not isinstance(error, Error) and len(error.args) == 1:
+        error.args = (f"{error} (rank {MPI.COMM_WORLD.Get_rank()})",)
+    return error
+
+
+cdef int refuse(object error) except -1:
+    """Of an argument that cannot be passed on: the call of the library that follows fails on all ranks, which read this
+    text, so that none waits for this one. Behind that call: raise refused(error)."""
+    cdef bytes text = _said(error).encode(errors="replace")
+    redist_refuse(text)
+    return 0
+
+
+cdef object refused(object error):
+    """The exception for this rank, with its number; the refusal is over, also where nobody has read it."""
+    redist_refuse(NULL)
+    return _with_rank(error)
+
+
 cdef int choice(str name, object value, dict choices) except -1:
     """The number of a keyword's value."""
-    found = choices.get(value)
-    if found is None:
-        raise ValueError(f"{name} is {value!r}; it is one of {', '.join(repr(key) for key in choices)}")
-    return found
-
-
-cdef bytes text_or_none(object value):
-    return None if value is None else str(value).encode()
+    return choices[_arguments.one_of(name, value, choices)]
 
 
 _SPACES = {"auto": REDIST_SPACE_AUTO, "host": REDIST_SPACE_HOST, "cuda": REDIST_SPACE_CUDA}
+_MEMORIES = {"host": REDIST_SPACE_HOST, "cuda": REDIST_SPACE_CUDA}
 _STAGINGS = {"auto": REDIST_STAGING_AUTO, "always": REDIST_STAGING_ALWAYS, "never": REDIST_STAGING_NEVER}
 _EFFORTS = {"measure": REDIST_MEASURE, "estimate": REDIST_ESTIMATE}
 _BINDINGS = {"plan": REDIST_BIND_AT_PLAN, "execution": REDIST_BIND_AT_EXECUTION,
@@ -62,6 +82,7 @@ _DIRECTIONS = {"forward": REDIST_FORWARD, "backward": REDIST_BACKWARD}
 
 
 _ERR_ARGUMENT = REDIST_ERR_ARGUMENT
+_C_INT = -2**31, 2**31 - 1  # what an int of C can be
 
 
 def version():
