@@ -6,7 +6,7 @@ import numpy as np
 from mpi4py import MPI
 
 from redist import ArgumentError, Box, Error, _streams
-from redist._arguments import agree, dtype, integer, one_of, shape as checked_shape, shown
+from redist._arguments import agree, communicator, dtype, integer, one_of, shape as checked_shape, shown
 from redist._redist import _cache
 
 from ._fftnd import _SCALINGS, Plan
@@ -130,8 +130,7 @@ def _type_of(a):
 
 def _call(forward, a, comm, shape, kind, norm, out, options, kinds):
     comm = MPI.COMM_WORLD if comm is None else comm
-    if not isinstance(comm, MPI.Comm):
-        raise TypeError(f"comm is {shown(comm)}; it is a communicator of mpi4py, such as MPI.COMM_WORLD")
+    communicator("comm", comm)
     given = local = failure = None
     try:
         if isinstance(kind, tuple):

@@ -432,7 +432,7 @@ cdef class Plan:
         """
         cdef double[::1] found
         cdef int d = len(self.shape)
-        axis = _arguments.integer("axis", axis, -d, d - 1) % d
+        axis = _arguments.axis("axis", axis, d)
         count = self.spectral.count[axis]
         k = np.empty(count)
         found = k

@@ -8,6 +8,7 @@ import reprlib
 from collections.abc import Iterable, Mapping, Set
 
 import numpy as np
+from mpi4py import MPI
 
 _INDEX = 2**63
 _repr = reprlib.Repr()
@@ -130,14 +131,88 @@ def size(name, extents, itemsize):
     return nbytes
 
 
+def axis(name, value, ndims):
+    """The number of an axis, of which negative ones count from the end."""
+    return integer(name, value, -ndims, ndims - 1) % ndims
+
+
+def instance(name, value, kind, what):
+    """A value of a class."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is {shown(value)}; it is {what}")
+    return value
+
+
+def communicator(name, value):
+    """A communicator of mpi4py."""
+    return instance(name, value, MPI.Comm, "a communicator of mpi4py, such as MPI.COMM_WORLD")
+
+
+def array_like(name, value, own, written):
+    """An array whose elements are read from, or written to, another one: of its shape, and of a type that fits."""
+    there = instance(name, value, np.ndarray, "an array of NumPy") if written else np.asarray(value)
+    if there.shape != own.shape:
+        raise ValueError(f"{name} has the shape {there.shape}; that of the transform has {own.shape} on this rank")
+    types = (own.dtype, there.dtype) if written else (there.dtype, own.dtype)
+    if not np.can_cast(*types, "same_kind"):
+        raise TypeError(f"{name} is of {there.dtype}; that of the transform is of {own.dtype}")
+    if written and not there.flags.writeable:
+        raise ValueError(f"{name} cannot be written: it is read-only, and the result goes there")
+    return value
+
+
+def _text(failure):
+    from . import _redist
+    return None if failure is None else f"{_redist._said(failure)} (rank {MPI.COMM_WORLD.Get_rank()})"
+
+
+def _raise(failure, text):
+    from . import _redist
+    if failure is not None:
+        raise _redist._with_rank(failure)
+    raise _redist.ArgumentError(_redist._ERR_ARGUMENT, text)
+
+
 def agree(comm, failure, flags=()):
     """The bits of each flag that all ranks have set; where a rank has a failure, an error on all. Collective."""
-    from mpi4py import MPI
-
-    from ._redist import ArgumentError, _ERR_ARGUMENT, _said, _with_rank
     flags = np.array([failure is None, *flags], "u1")
     comm.Allreduce(MPI.IN_PLACE, [flags, MPI.BYTE], MPI.BAND)
-    if flags[0]:
-        return flags[1:].tolist()
-    texts = comm.allgather(None if failure is None else f"{_said(failure)} (rank {MPI.COMM_WORLD.Get_rank()})")
-    raise ArgumentError(_ERR_ARGUMENT, next(filter(None, texts))) if failure is None else _with_rank(failure)
+    if not flags[0]:
+        _raise(failure, next(filter(None, comm.allgather(_text(failure)))))
+    return flags[1:].tolist()
+
+
+def agree_along(comms, failure):
+    """An error on all ranks of a grid, if one has a failure; the grid is given by the communicators along its axes.
+    Collective on the grid."""
+    comms = [comm for comm in comms if comm.Get_size() > 1]
+    fine = np.array([failure is None], "u1")
+    for comm in comms:
+        comm.Allreduce(MPI.IN_PLACE, [fine, MPI.BYTE], MPI.BAND)
+    if fine[0]:
+        return
+    text = _text(failure)
+    for comm in comms:
+        text = next(filter(None, comm.allgather(text)), None)
+    _raise(failure, text)
+
+
+def attempt(check, *given):
+    """What a check of arguments returns and None, or None and what it raises."""
+    try:
+        return check(*given), None
+    except Exception as error:
+        return None, error
+
+
+def agreed(comm, check, *given):
+    """What a check of arguments returns, a dictionary of those that are the same on all ranks; an error on all ranks
+    where the check raises on one, or where one has others than the first rank. Collective."""
+    found, failure = attempt(check, *given)
+    agree(comm, failure)
+    first = comm.bcast(found)
+    for name, value in found.items():
+        if value != first[name]:
+            failure = ValueError(f"{name} is {shown(value)}; on the first rank it is {shown(first[name])}")
+    agree(comm, failure)
+    return found

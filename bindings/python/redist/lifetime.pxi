@@ -30,8 +30,7 @@ def _check_mpi():
 cdef MPI_Comm comm_of(object comm) except *:
     """mpi4py's communicator. Its handle is read at the address that mpi4py publishes for C; so a build of this
     module serves all versions of mpi4py."""
-    if not isinstance(comm, MPI.Comm):
-        raise TypeError(f"comm is {_arguments.shown(comm)}; it is a communicator of mpi4py, such as MPI.COMM_WORLD")
+    _arguments.communicator("comm", comm)
     return redist_py_comm(<const void *><uintptr_t>MPI._addressof(comm))
 
 

@@ -44,8 +44,7 @@ cdef int _axis(str name, object axis, int ndims) except -1:
         raise TypeError(f"{name} is {axis}; with boxes both axis_a and axis_b are a redist.Box")
     if isinstance(axis, (tuple, list, slice)):
         raise TypeError(f"{name} is {_arguments.shown(axis)}; it is the number of an axis, or a redist.Box(start, count)")
-    ndims = max(1, ndims)
-    return _arguments.integer(name, axis, -ndims, ndims - 1) % ndims
+    return _arguments.axis(name, axis, max(1, ndims))
 
 
 cdef str _place(View view):
