@@ -41,6 +41,12 @@ def _end_of_memory(array):
 cdef class Plan:
     """A distributed transform, forward and backward.
 
+    Attributes:
+        comm, shape, kind, batch: as it was made
+        physical, spectral: the Layout of either side on this rank
+
+    Arguments behind dtype are given by name.
+
     Args:
         comm: the ranks (mpi4py.MPI.Comm)
         shape: global extents in points (of the real array for "r2c")

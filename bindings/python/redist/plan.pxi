@@ -92,7 +92,8 @@ cdef class Plan:
 
     Plan(comm, a, axis_a, b, axis_b) is the exchange of redist.exchange; Plan(comm, a, box_a, b, box_b, shape=...)
     moves between arbitrary boxes of a global array, where `a` has the extents of box_a. A plan whose last reference
-    goes is freed in a later collective call on `comm` (see collect); free() and `with` free it at once.
+    goes is freed in a later collective call on `comm` (see collect); free() and `with` free it at once. Arguments behind
+    axis_b are given by name.
 
     Args:
         comm: the ranks; must agree
