@@ -149,7 +149,7 @@ def _call(forward, a, comm, shape, kind, norm, out, options, kinds):
         failure = error
     kept = _kept_plan(comm, failure, given, forward, shape, local, options)
     try:
-        return (kept.plan.forward if forward else kept.plan.backward)(a, out)
+        return kept.plan._transform("forward" if forward else "backward", "a", a, out)
     except Error as error:
         kept.whole = isinstance(error, ArgumentError)
         raise

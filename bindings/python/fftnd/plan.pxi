@@ -342,6 +342,10 @@ cdef class Plan:
             self.started = (given, out) if start else None
         return out
 
+    def _transform(self, direction, name, array, out):
+        """As forward or backward, of an array that the caller knows by another name."""
+        return self._run(direction, name, array, out, False)
+
     def forward(self, physical, out=None):
         """Transforms this rank's part of the physical side.
 

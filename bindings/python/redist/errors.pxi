@@ -27,9 +27,17 @@ class OutOfMemory(Error, MemoryError):
     """There is too little memory, on this rank or on another one."""
 
 
+# Names of C's arguments, and those by which Python has them
+_NAMES = [(re.compile(name), new) for name, new in (
+    (r"\boptions(->|\.)", ""), (r"\bsizes_([ab])\b", r"\1.shape"), (r"\bsizes\b", "shape"), (r"\bbox_([ab])\b", r"axis_\1"),
+    (r"\br2r\b", "kind"), (r"\bprecision =", "precision of dtype ="), (r"->", "."))]
+
+
 def _error(int code):
     """The exception of a code, with the message of the last failed call of this thread."""
     text = redist_error_message().decode(errors="replace") or redist_error_string(code).decode()
+    for name, new in _NAMES:
+        text = name.sub(new, text)
     if code <= REDIST_ERR_METHOD:
         return ArgumentError(code, text)
     return (OutOfMemory if code == REDIST_ERR_MEMORY else Error)(code, text)

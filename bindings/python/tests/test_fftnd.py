@@ -387,8 +387,8 @@ class Failing(fftnd.Plan):
     """A plan whose second execution fails on rank 0, as where the network did."""
     executions = 0
 
-    def forward(self, physical, out=None):
-        result = super().forward(physical, out)
+    def _transform(self, direction, name, array, out):
+        result = super()._transform(direction, name, array, out)
         Failing.executions += 1
         if Failing.executions == 2 and RANK == 0:
             raise redist.Error(14, "a call of MPI failed")
