@@ -292,8 +292,8 @@ cdef class Operator:
         Returns:
             out
         Collective on the plan's ranks. Errors: redist.Error; TypeError or ValueError on a rank whose arrays do not fit
-        (the other ranks get redist.ArgumentError, which says the same); and what the operator's function raises on its rank: the other ranks get redist.Error, now or in the next call,
-        and the operator cannot be used again.
+        (the other ranks get redist.ArgumentError, which says the same); and what the operator's function raises on its
+        rank: the other ranks get redist.Error, now or in the next call, and the operator cannot be used again.
         """
         cdef fftnd_plan *plan = self.plan._plan()
         cdef fftnd_operator *op = <fftnd_operator *>alive(self.handle, "the operator")

@@ -28,8 +28,8 @@ def _distribution(subcomm, ndims, alignment):
     if alignment is None:
         alignment = max([axis for axis, size in enumerate(sizes) if size == 1], default=0)
     if sizes[alignment] != 1:
-        raise ValueError(f"alignment is {alignment} and subcomm has {sizes} ranks along the axes; the aligned axis is whole, on "
-                         "one")
+        raise ValueError(f"alignment is {alignment} and subcomm has {sizes} ranks along the axes; the aligned axis is whole, "
+                         "on one")
     return subcomm, alignment
 
 
@@ -41,7 +41,8 @@ def _check(global_shape, subcomm, dtype, alignment, rank):
         _arguments.sequence("subcomm", subcomm, "communicators, or of numbers of processes", ndims, "axis")
     if alignment is not None:
         alignment = _arguments.axis("alignment", alignment, ndims)
-    return {"global_shape": global_shape, "dtype": _arguments.dtype("dtype", dtype), "alignment": alignment, "rank": rank}
+    return {"global_shape": global_shape, "dtype": _arguments.dtype("dtype", dtype), "alignment": alignment,
+            "rank": rank}
 
 
 def _check_file(filename, name):
@@ -203,8 +204,8 @@ class DistArray(np.ndarray):
             return axis
         _arguments.instance("out", out, DistArray, "a DistArray")
         if out.global_shape != self.global_shape or out.dtype != self.dtype:
-            raise ValueError(f"out is of {out.dtype} and the global shape {out.global_shape}; this array is of {self.dtype} and "
-                             f"{self.global_shape}")
+            raise ValueError(f"out is of {out.dtype} and the global shape {out.global_shape}; this array is of "
+                             f"{self.dtype} and {self.global_shape}")
         if axis not in (None, out.alignment):
             raise ValueError(f"axis is {axis}; it is the axis {out.alignment} along which out is whole")
         return axis

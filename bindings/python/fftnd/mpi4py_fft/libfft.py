@@ -95,7 +95,8 @@ def _plan_pyfftw(shape, axes, dtype, transforms, options):
 def _plan_fftw(shape, axes, dtype, transforms, options):
     forward, backward = _chosen(transforms, axes, dtype, (fftw.rfftn, fftw.irfftn), (fftw.fftn, fftw.ifftn))
     effort, destroy = [fftw.flag_dict[_arguments.one_of(name, options.get(name, usual), fftw.flag_dict)]
-                       for name, usual in (("planner_effort", "FFTW_MEASURE"), ("overwrite_input", "FFTW_DESTROY_INPUT"))]
+                       for name, usual in (("planner_effort", "FFTW_MEASURE"),
+                                           ("overwrite_input", "FFTW_DESTROY_INPUT"))]
     threads = options.get("threads", 1)
     s = tuple(np.take(shape, axes))
     physical = fftw.aligned(shape, dtype=dtype, fill=0)
@@ -244,7 +245,8 @@ class FFT(FFTBase):
             self.padding_factor = padding[self.axes[-1]] if np.ndim(padding) else padding
         if abs(self.padding_factor - 1) > 1e-8:
             if len(self.axes) != 1:
-                raise ValueError(f"padding is {_arguments.shown(padding)} and axes is {self.axes}; one axis at a time is padded")
+                raise ValueError(f"padding is {_arguments.shown(padding)} and axes is {self.axes}; one axis at a time is "
+                                 "padded")
             spectral = self._get_truncarray(self.shape, spectral.dtype)
         self.forward = _Direction(self._forward, physical, spectral)
         self.backward = _Direction(self._backward, spectral, physical)

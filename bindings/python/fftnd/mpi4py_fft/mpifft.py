@@ -28,8 +28,8 @@ class Transform:
 
     def __init__(self, xfftn, transfer, pencil):
         if len(xfftn) != len(transfer) + 1 or len(pencil) != 2:
-            raise ValueError(f"xfftn has {len(xfftn)} transforms, transfer {len(transfer)} exchanges and pencil {len(pencil)} "
-                             "pencils; there is one exchange between two transforms, and a pencil at either end")
+            raise ValueError(f"xfftn has {len(xfftn)} transforms, transfer {len(transfer)} exchanges and pencil "
+                             f"{len(pencil)} pencils; there is one exchange between two transforms, and a pencil at either end")
         self._xfftn, self._transfer, self._pencil = tuple(xfftn), tuple(transfer), tuple(pencil)
 
     @property
@@ -252,16 +252,17 @@ class PFFT:
     def _check_grid(comm, ndims, grid, slab):
         if isinstance(comm, Subcomm):
             if grid is not None or slab or len(comm) != ndims:
-                raise ValueError(f"comm is a Subcomm of {len(comm)} axes, grid is {_arguments.shown(grid)} and slab {slab}; a "
-                                 f"Subcomm has a communicator for each of {ndims} axes and goes without these two")
+                raise ValueError(f"comm is a Subcomm of {len(comm)} axes, grid is {_arguments.shown(grid)} and slab {slab}; "
+                                 f"a Subcomm has a communicator for each of {ndims} axes and goes without these two")
         elif comm.Get_topology() == MPI.CART:
             if grid is not None or slab or comm.Get_dim() != ndims:
-                raise ValueError(f"comm has a Cartesian topology of {comm.Get_dim()} axes, grid is {_arguments.shown(grid)} and "
-                                 f"slab {slab}; the topology has {ndims} axes, and goes without these two")
+                raise ValueError(f"comm has a Cartesian topology of {comm.Get_dim()} axes, grid is {_arguments.shown(grid)} "
+                                 f"and slab {slab}; the topology has {ndims} axes, and goes without these two")
         elif grid is not None:
             grid = _arguments.integers("grid", grid)
             if slab or len(grid) > ndims:
-                raise ValueError(f"grid is {grid} and slab is {slab}; a grid has at most {ndims} values and goes without slab")
+                raise ValueError(f"grid is {grid} and slab is {slab}; a grid has at most {ndims} values, and goes without "
+                                 "slab")
         elif slab is not None and not isinstance(slab, (bool, np.bool_)):
             _arguments.axis("slab", slab, ndims)
 

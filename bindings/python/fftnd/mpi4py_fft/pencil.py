@@ -43,8 +43,8 @@ class Subcomm(tuple):
         fixed = int(np.prod([n for n in given if n > 0]))
         size = comm.Get_size()
         if not given or size % fixed != 0 or (0 not in given and fixed != size):
-            raise ValueError(f"dims is {_arguments.shown(dims)}; the product of its values is the number of ranks, {size}, "
-                             "or divides it where values < 1 are chosen")
+            raise ValueError(f"dims is {_arguments.shown(dims)}; the product of its values is the number of ranks, "
+                             f"{size}, or divides it where values < 1 are chosen")
         return {"dims": MPI.Compute_dims(size, given)}
 
     def destroy(self):

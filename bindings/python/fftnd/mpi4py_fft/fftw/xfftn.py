@@ -96,7 +96,8 @@ def _check(kind, input_array, output_array, axes):
 def _check_input(array, types, what):
     _arguments.instance("input_array", array, np.ndarray, "an array of NumPy")
     if array.dtype.char not in types:
-        raise TypeError(f"input_array is of {array.dtype}; this transform is of {what} numbers in single or double precision")
+        raise TypeError(f"input_array is of {array.dtype}; this transform is of {what} numbers in single or double "
+                        "precision")
     if not array.flags.writeable:
         raise ValueError("input_array cannot be written: it is read-only, and FFTW overwrites it when it plans")
 

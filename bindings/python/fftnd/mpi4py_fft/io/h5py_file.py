@@ -48,8 +48,8 @@ class HDF5File(FileBase):
         place.attrs.setdefault("rank", field.rank)
         shape = tuple([int(n) for n in place.attrs["shape"]])
         if field.rank != place.attrs["rank"] or tuple(field.pencil.shape) != shape:
-            raise ValueError(f"{group} is a field of the shape {field.pencil.shape} and rank {field.rank}; in {self.filename} it "
-                             f"has {shape} and {place.attrs['rank']}")
+            raise ValueError(f"{group} is a field of the shape {field.pencil.shape} and rank {field.rank}; in "
+                             f"{self.filename} it has {shape} and {place.attrs['rank']}")
         for i, axis in enumerate(self.domain):
             values = np.squeeze(axis) if isinstance(axis, np.ndarray) else np.array([axis[0], axis[1]])
             kind = "mesh" if isinstance(axis, np.ndarray) else "domain"
