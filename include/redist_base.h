@@ -79,6 +79,17 @@ REDIST_API const char *redist_error_string(int code);
  */
 REDIST_API const char *redist_error_message(void);
 
+/**
+ * Makes the next collective call of this thread fail on all ranks with REDIST_ERR_ARGUMENT and a text of the caller's.
+ * Wrappers and bindings call it where they find an argument wrong that they cannot pass on, and then the function
+ * itself, with null pointers: no rank waits for this one, nothing is touched, and every rank can read why. A function
+ * that returns without agreeing with other ranks (options.skip_agreement, a handle that is not alive, one rank) leaves
+ * the refusal to the next call: take it back after the call.
+ *   text  what is wrong, copied, at most 400 characters of it; "(rank N)" is put behind it. NULL = take it back
+ * Not collective.
+ */
+REDIST_API void redist_refuse(const char *text);
+
 #ifdef __cplusplus
 }
 #endif

@@ -241,6 +241,41 @@ START_TEST(handles) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- refusals of wrappers */
+
+static void try_refusal(enum entry entry, enum place place) {
+    struct call call = call_valid();
+    harness_case("entry %d, place %d", entry, place);
+    if (call_is_culprit(place)) {
+        redist_refuse("overwritten");
+        redist_refuse("shape is 16; it is a sequence");
+        call.a = NULL;
+        call.ndims = 0; /* what is wrong beside it is not what the user has to read */
+    }
+    check_code(call_make(entry, &call), REDIST_ERR_ARGUMENT);
+    call_check_message("shape is 16; it is a sequence (rank");
+    call_check_rank(place);
+}
+
+/* What a wrapper finds wrong on one rank, all ranks read; the next call is as any other. */
+START_TEST(refusals) {
+    char words[600];
+    memset(words, 'x', sizeof words);
+    words[sizeof words - 1] = 0;
+    call_begin();
+    for (int entry = 0; entry < ENTRIES; entry++) {
+        for (int place = EVERYWHERE; place < PLACES; place++)
+            try_refusal((enum entry)entry, (enum place)place);
+        call_check_untouched();
+        redist_refuse(words);
+        redist_refuse(NULL);
+        const struct call call = call_valid();
+        check_ok(call_make((enum entry)entry, &call));
+        exchange_prepare(&call_exchange, call_arrays, REDIST_FORWARD, 11);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- communicators */
 
 START_TEST(null_communicator) {
@@ -392,8 +427,8 @@ START_TEST(disagreement) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        valid,        older_options, integers, handles, null_communicator, intercommunicator,
-        disagreement, NULL};
+    const TTest *const tests[] = {valid,    older_options,     integers,          handles,
+                                  refusals, null_communicator, intercommunicator, disagreement,
+                                  NULL};
     return harness_run(argc, argv, "test_errors", tests);
 }

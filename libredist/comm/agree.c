@@ -24,6 +24,7 @@ int redist_agree(MPI_Comm comm, int code) {
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     struct report report;
+    code = redist__take_refusal(code);
     if (code != REDIST_OK)
         describe(&report, code);
     int heard = redist_all_lowest(comm, code == REDIST_OK ? size : rank, &first);

@@ -17,6 +17,9 @@
 
 int redist__mpi_is_running(void);
 
+/* ERR_ARGUMENT with the text of redist_refuse, which is used up, or `code` if there is none. */
+int redist__take_refusal(int code);
+
 /* For functions whose names mean nothing to the user. */
 #define redist__fail(code, ...) redist_fail_in("libredist", code, __VA_ARGS__)
 

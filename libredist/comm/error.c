@@ -8,6 +8,8 @@
 #include <string.h>
 
 static _Thread_local char message[REDIST__MESSAGE_BYTES] = "no error";
+static _Thread_local char
+    refusal[REDIST__MESSAGE_BYTES]; /* the caller's, of the next agreement; "" = none */
 
 static const struct {
     const char *name, *sentence;
@@ -48,6 +50,24 @@ static int world_rank(void) {
         atomic_store(&known_rank, rank);
     }
     return rank;
+}
+
+void redist_refuse(const char *text) {
+    int rank = world_rank();
+    if (text == NULL)
+        refusal[0] = 0;
+    else if (rank >= 0)
+        snprintf(refusal, sizeof refusal, "%.400s (rank %d)", text, rank);
+    else
+        snprintf(refusal, sizeof refusal, "%.400s", text);
+}
+
+int redist__take_refusal(int code) {
+    if (refusal[0] == 0)
+        return code;
+    redist_set_message(refusal);
+    refusal[0] = 0;
+    return REDIST_ERR_ARGUMENT;
 }
 
 int redist_fail_in(const char *function, int code, const char *format, ...) {

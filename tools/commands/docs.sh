@@ -7,6 +7,7 @@ set -eu
 
 rm -rf out/docs
 mkdir -p out/docs
+python3 docs/python_pages.py out/docs/python
 quietly out/log/docs.txt doxygen docs/Doxyfile
 if grep -o '"@ref [^"]*"' out/docs/html/navtreedata.js; then
     echo "docs/layout.xml names these pages, which do not exist" >&2

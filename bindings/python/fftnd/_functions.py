@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transforms in one call, in the manner of numpy.fft and scipy.fft, on distributed arrays."""
+import re
+
 import numpy as np
 from mpi4py import MPI
 
 from redist import ArgumentError, Box, Error, _streams
-from redist._redist import _ERR_ARGUMENT, _cache
+from redist._arguments import agree, communicator, dtype, integer, one_of, shape as checked_shape, shown
+from redist._redist import _cache
 
-from ._fftnd import _R2R, Plan
+from ._fftnd import _SCALINGS, Plan
 
+# The docstring of Plan begins with its signature
+_KEYWORDS = set(re.findall(r"(\w+)=", Plan.__doc__.partition("\n")[0])) - {"kind", "dtype", "scaling"}
 _KEPT = 8  # plans of these functions for each communicator
 _COMMON = """
     The array is one rank's part. Usually the ranks are a grid of one dimension: the physical array is split along its
@@ -28,8 +33,8 @@ _COMMON = """
         options: keywords of Plan (grid, threads, method, space, ...); must agree
     Returns:
         this rank's part of the result
-    Collective on comm. Errors: redist.Error, and TypeError or ValueError on a rank whose array or arguments do not fit
-    (the other ranks get redist.ArgumentError)."""
+    Collective on comm. Errors: redist.Error, and TypeError or ValueError on a rank whose array or arguments are wrong
+    (the other ranks get redist.ArgumentError, which says the same)."""
 
 
 class _Kept:
@@ -47,16 +52,6 @@ class _Kept:
         return forward or self.plan.kind != "r2c" or self.plan.shape[-1] % 2 == 0
 
 
-def _agree(comm, failure, flags):
-    """The bits of each flag that all ranks have set; an error on all ranks if there is a failure on any."""
-    flags = np.array([failure is None, *flags], "u1")
-    comm.Allreduce(MPI.IN_PLACE, [flags, MPI.BYTE], MPI.BAND)
-    if flags[0]:
-        return flags[1:].tolist()
-    texts = comm.allgather(None if failure is None else f"{failure} (on rank {comm.rank})")
-    raise failure or ArgumentError(_ERR_ARGUMENT, next(filter(None, texts)))
-
-
 def _global_shape(comm, local, forward, halved):
     """The global extents of an array that is split along one axis; the last one may be that of a halved axis."""
     shape = list(local)
@@ -71,7 +66,7 @@ def _kept_plan(comm, failure, given, forward, shape, local, options):
     """A plan that suits on all ranks: a kept one, or a new one in the place of the one that was not used for longest.
     All ranks keep the same plans in the same order."""
     kept = _cache(comm)
-    flags = _agree(comm, failure, [one.whole + 2 * one.suits(given, forward, shape, local) for one in kept])
+    flags = agree(comm, failure, [one.whole + 2 * one.suits(given, forward, shape, local) for one in kept])
     found = None
     for one, flag in zip(list(kept), flags):
         if not flag & 1:  # it has failed on some rank
@@ -99,6 +94,8 @@ def _fixed(value):
 
 
 def _with_defaults(options, a, comm, ndims):
+    for name in options.keys() - _KEYWORDS:
+        raise TypeError(f"{name} is no keyword of these functions, nor one of fftnd.Plan that they take")
     options.setdefault("effort", "estimate")
     if ndims == 1:
         options.setdefault("alignment", "input")
@@ -113,27 +110,37 @@ def _with_defaults(options, a, comm, ndims):
 def _as_type(a, kinds):
     """A NumPy array of another type becomes one that can be transformed."""
     if isinstance(a, (np.ndarray, list, tuple, float, int, complex)):
-        a = np.asarray(a)
+        try:
+            a = np.asarray(a)
+        except ValueError:
+            raise ValueError(f"a is {shown(a)}; it is an array, whose rows have one length") from None
+        if a.dtype.kind not in "biufc" or (a.dtype.kind == "c" and kinds == "f"):
+            raise TypeError(f"a is {shown(a)}; this transform is of {'real ' if kinds == 'f' else ''}numbers")
         if a.dtype.kind not in kinds or a.dtype.char not in "fdgFDG":
             real = "f" if a.dtype.char in "fFe" else "g" if a.dtype.char in "gG" else "d"
             a = a.astype(real if kinds == "f" else real.upper())
+    elif not hasattr(a, "shape") or not hasattr(a, "dtype"):
+        raise TypeError(f"a is {shown(a)}; it is an array of NumPy, CuPy, PyTorch or JAX")
     return a
 
 
 def _type_of(a):
-    name = str(a.dtype).rsplit(".", 1)[-1]  # of PyTorch: torch.float64
-    return np.dtype(name)
+    return dtype("the type of a", str(a.dtype).rsplit(".", 1)[-1])  # of PyTorch: torch.float64
 
 
 def _call(forward, a, comm, shape, kind, norm, out, options, kinds):
     comm = MPI.COMM_WORLD if comm is None else comm
+    communicator("comm", comm)
     given = local = failure = None
     try:
+        if isinstance(kind, tuple):
+            kind = f"{kind[0]}{integer('type', kind[1], 1, 4)}"
+        one_of("norm", norm, _SCALINGS)
         a = _as_type(a, kinds)
         local = tuple(a.shape)
-        shape = None if shape is None else tuple([int(n) for n in shape])
-        if not local or kind not in ("c2c", "r2c", *_R2R):
-            raise ValueError("a has no axes" if not local else f"type is {kind[3:]}; it is 1, 2, 3 or 4")
+        shape = None if shape is None else checked_shape("shape", shape, 15)
+        if not local:
+            raise ValueError(f"a is {shown(a)}; it has at least one axis")
         options = _with_defaults(options, a, comm, len(local if shape is None else shape))
         letter = _type_of(a).char
         precision = letter.lower() if letter in "FDG" else letter
@@ -142,7 +149,7 @@ def _call(forward, a, comm, shape, kind, norm, out, options, kinds):
         failure = error
     kept = _kept_plan(comm, failure, given, forward, shape, local, options)
     try:
-        return (kept.plan.forward if forward else kept.plan.backward)(a, out)
+        return kept.plan._transform("forward" if forward else "backward", "a", a, out)
     except Error as error:
         kept.whole = isinstance(error, ArgumentError)
         raise
@@ -165,19 +172,19 @@ def irfftn(a, comm=None, shape=None, norm="backward", out=None, **options):
 
 
 def dctn(a, comm=None, type=2, shape=None, norm="backward", out=None, **options):
-    return _call(True, a, comm, shape, f"dct{type}", norm, out, options, "f")
+    return _call(True, a, comm, shape, ("dct", type), norm, out, options, "f")
 
 
 def idctn(a, comm=None, type=2, shape=None, norm="backward", out=None, **options):
-    return _call(False, a, comm, shape, f"dct{type}", norm, out, options, "f")
+    return _call(False, a, comm, shape, ("dct", type), norm, out, options, "f")
 
 
 def dstn(a, comm=None, type=2, shape=None, norm="backward", out=None, **options):
-    return _call(True, a, comm, shape, f"dst{type}", norm, out, options, "f")
+    return _call(True, a, comm, shape, ("dst", type), norm, out, options, "f")
 
 
 def idstn(a, comm=None, type=2, shape=None, norm="backward", out=None, **options):
-    return _call(False, a, comm, shape, f"dst{type}", norm, out, options, "f")
+    return _call(False, a, comm, shape, ("dst", type), norm, out, options, "f")
 
 
 def _document(function, what, args="", even=""):

@@ -60,6 +60,11 @@ cdef class OperatorBox:
                       self.array(tables[axis], _DOUBLE, shape[axis:axis + 1], (sizeof(double),), False).reshape(
                           [shape[i] if i == axis else 1 for i in range(d)]) for axis in range(d)])
 
+    def __repr__(self):
+        if self.box == NULL:
+            return "<fftnd.OperatorBox, no longer valid>"
+        return f"<fftnd.OperatorBox at {self.start} of the shape {self.shape}>"
+
     @property
     def start(self):
         return tuple([self.here().start[axis] for axis in range(self.here().ndims)])
@@ -116,12 +121,6 @@ cdef int _call(void *data, const fftnd_box *given) noexcept with gil:
         box.box = NULL
 
 
-def _one_for_each(values, length, name):
-    if len(values) != length:
-        raise ValueError(f"{name} is {values}; it has one value for each of {length} axes")
-    return enumerate(values)
-
-
 cdef class OperatorArguments:
     """What fftnd_operator_create gets, with the memory that the structure points to."""
     cdef fftnd_operator_options options
@@ -138,23 +137,21 @@ cdef class OperatorArguments:
 
     cdef int set_axes(self, int d, lengths, axes, orders, shift) except -1:
         if lengths is not None:
-            for i, value in _one_for_each(lengths, d, "lengths"):
+            for i, value in enumerate(_arguments.numbers("lengths", lengths, d, "axis")):
                 self.lengths[i] = value
             self.options.lengths = self.lengths
         if axes is not None:
             for i in range(d):
                 self.axes[i] = 0
-            for axis in axes:
-                if not -d <= axis < d:
-                    raise ValueError(f"axes is {axes}; the plan has {d} axes")
-                self.axes[axis + d if axis < 0 else axis] = 1
+            for axis in _arguments.integers("axes", axes, low=-d, high=d - 1):
+                self.axes[axis % d] = 1
             self.options.axes = self.axes
         if orders is not None:
-            for i, value in _one_for_each(orders, d, "orders"):
+            for i, value in enumerate(_arguments.integers("orders", orders, d, "axis", *_C_INT)):
                 self.orders[i] = value
             self.options.orders = self.orders
         if shift is not None:
-            for i, value in _one_for_each(shift, d, "shift"):
+            for i, value in enumerate(_arguments.numbers("shift", shift, d, "axis")):
                 self.shift[i] = value
             self.options.shift = self.shift
         return 0
@@ -163,29 +160,39 @@ cdef class OperatorArguments:
         cdef const double complex[::1] values
         if symbols is None:
             return 0
-        for i, table in _one_for_each(symbols, len(sizes), "symbols"):
+        for i, table in enumerate(_arguments.sequence("symbols", symbols, "tables or None", len(sizes), "axis")):
             self.symbols[i] = NULL
             if table is not None:
-                values = np.ascontiguousarray(table, complex)
-                if len(values) != sizes[i]:
-                    raise ValueError(f"symbols[{i}] has {len(values)} values; the spectral side has {sizes[i]} modes "
-                                     f"along axis {i}")
+                values = self.table(f"symbols[{i}]", table, sizes[i])
                 self.symbols[i] = <const double *>&values[0]
                 self.kept.append(values)
         self.options.symbols = self.symbols
         return 0
 
+    cdef object table(self, name, given, modes):
+        """The factors along an axis."""
+        try:
+            found = np.ascontiguousarray(given, complex)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} is {_arguments.shown(given)}; it is a table of numbers, or None") from None
+        if found.shape != (modes,):
+            raise ValueError(f"{name} has the shape {found.shape}; it has {modes} values, one for each mode of the whole "
+                             "spectral side along this axis")
+        return found
+
     cdef int set_numbers(self, zero_mode, coefficient, shell, inputs, outputs) except -1:
-        self.options.zero_mode, self.options.coefficient = zero_mode, coefficient
+        self.options.zero_mode = _arguments.number("zero_mode", zero_mode)
+        self.options.coefficient = _arguments.number("coefficient", coefficient)
         if shell is not None:
-            self.options.shell[0], self.options.shell[1] = shell
-        self.options.inputs, self.options.outputs = inputs, outputs
+            self.options.shell[0], self.options.shell[1] = _arguments.numbers("shell", shell, 2, "end of the shell")
+        self.options.inputs = _arguments.integer("inputs", inputs, *_C_INT)
+        self.options.outputs = _arguments.integer("outputs", outputs, *_C_INT)
         return 0
 
     cdef int set_function(self, Operator op, function) except -1:
         if function is not None:
             if not callable(function):
-                raise TypeError(f"function is {function!r}, which cannot be called")
+                raise TypeError(f"function is {_arguments.shown(function)}; it is called with an OperatorBox")
             if op.on_device:
                 _streams.streams_of_cupy()
             self.options.box_function, self.options.data = _call, <void *>op
@@ -216,7 +223,7 @@ cdef class Operator:
                  coefficient=0.0, shell=None, symbols=None, function=None, inputs=1, outputs=1):
         cdef Owner owner = owner_of(plan.comm)
         cdef OperatorArguments given = OperatorArguments()
-        cdef fftnd_plan *its_plan = <fftnd_plan *>plan.handle.object
+        cdef fftnd_plan *its_plan = plan._plan()
         cdef fftnd_operator *op = NULL
         cdef fftnd_layout layout
         cdef int number, code
@@ -227,9 +234,11 @@ cdef class Operator:
             given.set_symbols(symbols, plan.spectral.shape)
             given.set_numbers(zero_mode, coefficient, shell, inputs, outputs)
             given.set_function(self, function)
-        except BaseException:  # the call fails on all ranks, so that none waits for this one
-            fftnd_operator_create(its_plan, <fftnd_operator_kind>-1, NULL, &op)
-            raise
+        except BaseException as error:
+            refuse(error)
+            with nogil:
+                fftnd_operator_create(its_plan, <fftnd_operator_kind>-1, NULL, &op)
+            raise refused(error)
         with nogil:
             code = fftnd_operator_create(its_plan, <fftnd_operator_kind>number, &given.options, &op)
         check(code)
@@ -282,25 +291,26 @@ cdef class Operator:
             out: array of output_shape; None = a new array each time (in place: the same memory)
         Returns:
             out
-        Collective on the plan's ranks. Errors: redist.Error; TypeError or ValueError on a rank whose arrays do not fit,
-        and what the operator's function raises on its rank: the other ranks get redist.Error, now or in the next call,
-        and the operator cannot be used again.
+        Collective on the plan's ranks. Errors: redist.Error; TypeError or ValueError on a rank whose arrays do not fit
+        (the other ranks get redist.ArgumentError, which says the same); and what the operator's function raises on its
+        rank: the other ranks get redist.Error, now or in the next call, and the operator cannot be used again.
         """
-        cdef fftnd_plan *plan = <fftnd_plan *>self.plan.handle.object
-        cdef fftnd_operator *op = <fftnd_operator *>self.handle.object
+        cdef fftnd_plan *plan = self.plan._plan()
+        cdef fftnd_operator *op = <fftnd_operator *>alive(self.handle, "the operator")
         cdef View a, b
         cdef int code
         try:
-            a = self.plan._view(array, &self.side[0], "input", self.plan.in_place or self.plan.overwrites)
+            a = self.plan._view(array, &self.side[0], "array", self.plan.in_place or self.plan.overwrites)
             if out is None:
                 out = self.plan._output(array, a, &self.side[1])
-            b = self.plan._view(out, &self.side[1], "output", True)
-        except BaseException:
-            if not self.plan.skip:  # null pointers: an error on all ranks, so that none waits for this one
+            b = self.plan._view(out, &self.side[1], "out", True)
+        except BaseException as error:
+            if not self.plan.skip:
+                refuse(error)
                 with nogil:
-                    self.call(plan, op, NULL, NULL)  # a rank without elements goes through it
+                    self.call(plan, op, NULL, NULL)  # the only rank, without elements, goes through it
                 self.raised = None
-            raise
+            raise refused(error)
         self.at_work = (array, out) if self.plan.kept else None  # the device may use them after an error too
         with nogil:
             code = self.call(plan, op, a.data, b.data)
@@ -313,6 +323,12 @@ cdef class Operator:
     def __call__(self, array, out=None):
         """As apply."""
         return self.apply(array, out)
+
+    def __repr__(self):
+        if self.handle is None or self.handle.object == NULL:
+            return f"<fftnd.Operator, {'not made' if self.handle is None else 'freed'}>"
+        return (f"<fftnd.Operator {self.kind!r}, this rank: {self.input_shape} to {self.output_shape} of {self.dtype}, of "
+                f"{self.plan!r}>")
 
     def free(self):
         """Frees the operator; freeing its plan does so too. Collective; does nothing the second time."""

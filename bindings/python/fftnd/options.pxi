@@ -27,15 +27,19 @@ shape is global; start, count and slices say which part of it this rank has; str
 nbytes is what the local array takes, with batch, padding and scratch use."""
 
 
-def _of_side(pair, side, length, name):
+def _of_side(pair, side, name, length, each="axis"):
     """What a pair (physical, spectral) has for a side, with one value for each axis or grid dimension."""
     if pair is None:
         return None
-    if len(pair) != 2:
-        raise ValueError(f"{name} is {pair}; it is a pair (physical, spectral), either of which may be None")
-    if pair[side] is not None and len(pair[side]) != length:
-        raise ValueError(f"{name}[{side}] is {pair[side]}; it has {length} values")
-    return pair[side]
+    found = _pair(pair, name)[side]
+    return None if found is None else _arguments.sequence(f"{name}[{side}]", found, "values", length, each)
+
+
+def _pair(pair, name):
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise TypeError(f"{name} is {_arguments.shown(pair)}; it is a pair (physical, spectral), either of which may be "
+                        "None")
+    return pair
 
 
 cdef class Arguments:
@@ -61,31 +65,32 @@ cdef class Arguments:
 
     def __init__(self, shape, kind, dtype):
         fftnd_options_init(&self.options, sizeof(fftnd_options))
+        shape = _arguments.shape("shape", shape, REDIST_MAX_NDIMS - 1)
         self.ndims = len(shape)
-        if self.ndims > REDIST_MAX_NDIMS:
-            raise ValueError(f"shape has {self.ndims} extents; at most {REDIST_MAX_NDIMS - 1} are possible")
         for i in range(self.ndims):
             self.sizes[i] = shape[i]
-        dtype = np.dtype(dtype)
+        dtype = _arguments.dtype("dtype", dtype)
         self.letter = dtype.char.lower()
         if dtype.char not in "fdgFDG":
             raise TypeError(f"dtype is {dtype}; transforms are of float32, float64, longdouble, and complex ones of these")
         self.precision = _PRECISIONS[self.letter]
         self.set_kind("r2c" if kind is None and dtype.kind == "f" else "c2c" if kind is None else kind)
+        if self.name == "r2r" and dtype.kind == "c":
+            raise TypeError(f"dtype is {dtype}; transforms of kind {kind!r} are of real numbers: transform the real and the "
+                            "imaginary parts, such as with batch=2")
 
     cdef int set_kind(self, kind) except -1:
         """One name for all axes, or one for each axis."""
         if isinstance(kind, str) and kind not in _R2R:
             self.kind, self.name = <fftnd_kind>choice("kind", kind, _KINDS | _R2R), kind
             return 0
-        kinds = [kind] * self.ndims if isinstance(kind, str) else ["none" if one is None else one for one in kind]
-        if len(kinds) != self.ndims:
-            raise ValueError(f"kind has {len(kinds)} names, the array {self.ndims} axes")
+        kinds = [kind] * self.ndims if isinstance(kind, str) else [
+            "none" if one is None else one for one in _arguments.sequence("kind", kind, "names", self.ndims, "axis")]
         for i in range(self.ndims):
-            if kinds[i] in _R2R:
-                self.axes[i], self.r2r[i] = FFTND_AXIS_R2R, <fftnd_r2r>choice("kind", kinds[i], _R2R)
+            if isinstance(kinds[i], str) and kinds[i] in _R2R:
+                self.axes[i], self.r2r[i] = FFTND_AXIS_R2R, _R2R[kinds[i]]
             else:
-                self.axes[i], self.r2r[i] = <fftnd_axis>choice("kind of an axis", kinds[i], _AXES | _R2R), FFTND_DCT2
+                self.axes[i], self.r2r[i] = <fftnd_axis>choice(f"kind[{i}]", kinds[i], _AXES | _R2R), FFTND_DCT2
         self.kind = FFTND_R2R if all(one in _R2R for one in kinds) else FFTND_MIXED
         self.options.r2r = self.r2r
         if self.kind == FFTND_MIXED:
@@ -94,54 +99,57 @@ cdef class Arguments:
         return 0
 
     cdef int set_grid(self, grid, order, by_node) except -1:
-        cdef int i, number = 0 if grid is None else read_dims(grid, self.grid)
-        if number < 0 or (order is not None and len(order) != self.ndims):
-            raise ValueError(f"grid is {grid} and order is {order}, for an array of {self.ndims} axes")
+        cdef int i, number = 0 if grid is None else read_dims("grid", grid, self.grid)
         if number:
             self.options.grid_ndims, self.options.grid = number, self.grid
         if order is not None:
-            for i in range(self.ndims):
-                self.order[i] = order[i]
+            for i, axis in enumerate(_arguments.integers("order", order, self.ndims, "axis", *_C_INT)):
+                self.order[i] = axis
             self.options.order = self.order
-        self.options.by_node = bool(by_node)
+        self.options.by_node = _arguments.flag("by_node", by_node)
         return 0
 
     cdef int set_transform(self, scaling, alignment, batch, batch_position, retained_modes, halved_axis) except -1:
         self.options.scaling = <fftnd_scaling>choice("scaling", scaling, _SCALINGS)
         self.options.alignment = <fftnd_alignment>choice("alignment", alignment, _ALIGNMENTS)
-        self.options.batch = 1 if batch is None else batch
+        self.options.batch = 1 if batch is None else _arguments.integer("batch", batch, *_C_INT)
         self.options.batch_position = <fftnd_batch_position>choice("batch_position", batch_position, _POSITIONS)
         if retained_modes is not None:
-            if len(retained_modes) != self.ndims:
-                raise ValueError(f"retained_modes is {retained_modes}, for an array of {self.ndims} axes")
-            for i in range(self.ndims):
-                self.modes[i] = retained_modes[i]
+            for i, number in enumerate(_arguments.integers("retained_modes", retained_modes, self.ndims, "axis")):
+                self.modes[i] = number
             self.options.retained_modes = self.modes
-        self.options.halved_axis = halved_axis
+        self.options.halved_axis = _arguments.integer("halved_axis", halved_axis, *_C_INT)
         return 0
 
     cdef int set_sides(self, memory_order, padding, blocks, bounds, split, box) except -1:
         """What each side has of its own; pairs (physical, spectral)."""
-        blocks = (blocks, blocks) if isinstance(blocks, str) else blocks
+        blocks = (blocks, blocks) if isinstance(blocks, str) else _pair(blocks, "blocks")
         self.kept = []
+        if self.options.grid_ndims == 0 and (bounds is not None or split is not None):
+            raise ValueError(f"{'split' if bounds is None else 'bounds'} is given and grid is None; they go together: grid "
+                             "has the processes along each dimension")
         for side in range(2):
-            self.options.blocks[side] = <fftnd_blocks>choice("blocks", blocks[side], _BLOCKS)
-            if _of_side(memory_order, side, self.ndims, "memory_order") is not None:
-                for i in range(self.ndims):
-                    self.memory_order[side][i] = memory_order[side][i]
+            self.options.blocks[side] = <fftnd_blocks>choice(f"blocks[{side}]", blocks[side], _BLOCKS)
+            order = _of_side(memory_order, side, "memory_order", self.ndims)
+            if order is not None:
+                for i, axis in enumerate(_arguments.integers(f"memory_order[{side}]", order, low=_C_INT[0], high=_C_INT[1])):
+                    self.memory_order[side][i] = axis
                 self.options.memory_order[side] = self.memory_order[side]
-            if _of_side(padding, side, self.ndims, "padding") is not None:
-                for i in range(self.ndims):
-                    self.padding[side][i] = padding[side][i]
+            room = _of_side(padding, side, "padding", self.ndims)
+            if room is not None:
+                for i, number in enumerate(_arguments.integers(f"padding[{side}]", room)):
+                    self.padding[side][i] = number
                 self.options.padding[side] = self.padding[side]
-            if _of_side(bounds, side, self.options.grid_ndims, "bounds") is not None:
-                self.set_bounds(side, bounds[side])
-            if _of_side(split, side, self.options.grid_ndims, "split") is not None:
-                for i in range(self.options.grid_ndims):
-                    self.split[side][i] = split[side][i]
+            blocks_of_side = _of_side(bounds, side, "bounds", self.options.grid_ndims, "dimension of the grid")
+            if blocks_of_side is not None:
+                self.set_bounds(side, blocks_of_side)
+            axes = _of_side(split, side, "split", self.options.grid_ndims, "dimension of the grid")
+            if axes is not None:
+                for i, axis in enumerate(_arguments.integers(f"split[{side}]", axes, low=_C_INT[0], high=_C_INT[1])):
+                    self.split[side][i] = axis
                 self.options.split[side] = self.split[side]
-            if box is not None and box[side] is not None:
-                fill_box(&self.box[side], box[side], self.ndims)
+            if box is not None and _pair(box, "box")[side] is not None:
+                fill_box(&self.box[side], f"box[{side}]", box[side], self.ndims)
                 self.options.box[side] = &self.box[side]
         return 0
 
@@ -150,9 +158,8 @@ cdef class Arguments:
         for i in range(len(bounds)):
             self.bounds[side][i] = NULL
             if bounds[i] is not None:
-                array = np.array(bounds[i], np.int64)
-                if len(array) != self.grid[i] + 1:
-                    raise ValueError(f"bounds of grid dimension {i} has {len(array)} values, not {self.grid[i] + 1}")
+                array = np.array(_arguments.integers(f"bounds[{side}][{i}]", bounds[i], self.grid[i] + 1,
+                                                     f"of {self.grid[i]} blocks, and the extent"), np.int64)
                 self.kept.append(array)
                 values = array
                 self.bounds[side][i] = &values[0]
@@ -161,29 +168,35 @@ cdef class Arguments:
 
     cdef int set_arrays(self, in_place, overwrite_input, mapped_arrays, user_workspace, space, stream, device,
                         pin_arrays, device_bytes) except -1:
-        self.options.in_place, self.options.overwrite_input = bool(in_place), bool(overwrite_input)
-        self.options.mapped_arrays, self.options.user_workspace = bool(mapped_arrays), bool(user_workspace)
+        self.options.in_place = _arguments.flag("in_place", in_place)
+        self.options.overwrite_input = _arguments.flag("overwrite_input", overwrite_input)
+        self.options.mapped_arrays = _arguments.flag("mapped_arrays", mapped_arrays)
+        self.options.user_workspace = _arguments.flag("user_workspace", user_workspace)
         self.options.space = <redist_space>choice("space", space, _SPACES)
         self.options.device = <redist_space>choice("device", device, _SPACES)
         self.options.stream = <void *><uintptr_t>_streams.pointer(
             stream, device=self.options.space == REDIST_SPACE_CUDA)
-        self.options.pin_arrays, self.options.device_bytes = bool(pin_arrays), device_bytes
+        self.options.pin_arrays = _arguments.flag("pin_arrays", pin_arrays)
+        self.options.device_bytes = _arguments.integer("device_bytes", device_bytes, 0)
         return 0
 
     cdef int set_execution(self, effort, fusion, local_transpose, staging, method, wisdom_file, plan_seconds,
                            tile_bytes, threads, skip_agreement, verbose, phases, asynchronous,
                            wait_seconds) except -1:
-        self.options.asynchronous, self.options.wait_seconds = bool(asynchronous), wait_seconds
+        self.options.asynchronous = _arguments.flag("asynchronous", asynchronous)
+        self.options.wait_seconds = _arguments.number("wait_seconds", wait_seconds)
         self.options.effort = <fftnd_effort>choice("effort", effort, _EFFORTS)
         self.options.fusion = <fftnd_fusion>choice("fusion", fusion, _FUSIONS)
         self.options.local_transpose = <fftnd_local_transpose>choice("local_transpose", local_transpose, _TRANSPOSES)
         self.options.staging = <redist_staging>choice("staging", staging, _STAGINGS)
-        self.method, self.wisdom_file = text_or_none(method), text_or_none(wisdom_file)
+        self.method, self.wisdom_file = _arguments.text("method", method), _arguments.path("wisdom_file", wisdom_file)
         if self.method is not None:
             self.options.method = self.method
         if self.wisdom_file is not None:
             self.options.wisdom_file = self.wisdom_file
-        self.options.plan_seconds, self.options.tile_bytes = plan_seconds, tile_bytes
-        self.options.threads, self.options.skip_agreement = threads, bool(skip_agreement)
-        self.options.verbose, self.options.phases = bool(verbose), bool(phases)
+        self.options.plan_seconds = _arguments.number("plan_seconds", plan_seconds)
+        self.options.tile_bytes = _arguments.integer("tile_bytes", tile_bytes, 0)
+        self.options.threads = _arguments.integer("threads", threads, *_C_INT)
+        self.options.skip_agreement = _arguments.flag("skip_agreement", skip_agreement)
+        self.options.verbose, self.options.phases = _arguments.flag("verbose", verbose), _arguments.flag("phases", phases)
         return 0

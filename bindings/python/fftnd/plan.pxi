@@ -41,6 +41,12 @@ def _end_of_memory(array):
 cdef class Plan:
     """A distributed transform, forward and backward.
 
+    Attributes:
+        comm, shape, kind, batch: as it was made
+        physical, spectral: the Layout of either side on this rank
+
+    Arguments behind dtype are given by name.
+
     Args:
         comm: the ranks (mpi4py.MPI.Comm)
         shape: global extents in points (of the real array for "r2c")
@@ -104,8 +110,8 @@ cdef class Plan:
     `comm` (redist.collect); free() and `with` free it at once.
 
     All arguments must agree, except box, stream, wisdom_file, plan_seconds, verbose, phases. Collective on comm.
-    Errors: redist.Error, and TypeError or ValueError on a rank whose arguments cannot be understood (the other ranks
-    get redist.ArgumentError).
+    Errors: redist.Error, and TypeError or ValueError on a rank whose arguments are wrong (the other ranks get
+    redist.ArgumentError, which says the same).
     """
     cdef Handle handle
     cdef readonly object comm
@@ -120,6 +126,7 @@ cdef class Plan:
     cdef list operators  # handles of those that were made for it
     cdef bint in_place, overwrites, skip, last, cuda, works_on_device, kept
     cdef size_t stream
+    cdef str ranks_and_grid  # for repr
 
     def __init__(self, comm, shape, kind=None, dtype=float, *, grid=None, order=None, by_node=False,
                  scaling="backward", alignment="chain", batch=None, batch_position="first", retained_modes=None,
@@ -143,9 +150,11 @@ cdef class Plan:
             given.set_execution(effort, fusion, local_transpose, staging, method, wisdom_file, plan_seconds,
                                 tile_bytes, threads, skip_agreement, verbose, phases, asynchronous, wait_seconds)
             given.set_sides(memory_order, padding, blocks, bounds, split, box)
-        except BaseException:  # the call fails on all ranks, so that none waits for this one
-            fftnd_plan_create(c, 0, NULL, FFTND_C2C, FFTND_DOUBLE, NULL, &plan)
-            raise
+        except BaseException as error:
+            refuse(error)
+            with nogil:
+                fftnd_plan_create(c, 0, NULL, FFTND_C2C, FFTND_DOUBLE, NULL, &plan)
+            raise refused(error)
         with nogil:
             code = fftnd_plan_create(c, given.ndims, given.sizes, given.kind, given.precision, &given.options, &plan)
         check(code)
@@ -166,6 +175,7 @@ cdef class Plan:
         self.dtypes = np.dtype(types[0]), np.dtype(types[1])
         self.physical = self._read(FFTND_PHYSICAL)
         self.spectral = self._read(FFTND_SPECTRAL)
+        self.ranks_and_grid = f"{comm.Get_size()} ranks as grid {self.info['grid']}"
 
     def __dealloc__(self):
         if self.handle is not None:
@@ -175,7 +185,7 @@ cdef class Plan:
         """The layout of one side, kept in C as well."""
         cdef fftnd_layout layout
         fftnd_layout_init(&layout, sizeof(layout))
-        check(fftnd_plan_layout(<fftnd_plan *>self.handle.object, <fftnd_side>which, &layout))
+        check(fftnd_plan_layout(self._plan(), <fftnd_side>which, &layout))
         self._fill(&self.side[which], &layout, self.dtypes[which])
         n = range(layout.ndims)
         start, count = tuple([layout.start[i] for i in n]), tuple([layout.count[i] for i in n])
@@ -203,6 +213,9 @@ cdef class Plan:
         side.code = ord(dtype.char)
         side.bytes = layout.bytes
         return 0
+
+    cdef fftnd_plan *_plan(self) except NULL:
+        return <fftnd_plan *>alive(self.handle, "the plan")
 
     # ------------------------------------------------------------ arrays
 
@@ -237,8 +250,9 @@ cdef class Plan:
         return self.dtypes[1]
 
     cdef object _empty(self, const Side *side, dtype):
+        self._plan()
         memory = Memory(self.comm, side.bytes, "cuda" if self.cuda else "host")
-        return as_array(memory, _shape(side), dtype, _strides(side))
+        return array_in(memory, _shape(side), dtype, _strides(side))
 
     def empty_physical(self):
         """An array for the physical side, in memory that the other ranks of the node can map (redist.empty), contents
@@ -251,32 +265,34 @@ cdef class Plan:
 
     cdef View _view(self, object array, const Side *side, str name, bint writable):
         """Where an array is, if it fits the plan."""
-        cdef View view = view_of(array, writable, self.stream)
+        cdef View view = view_of(name, array, writable, self.stream)
         cdef int i
         if view.code != side.code:
-            raise TypeError(f"the {name} array is of {np.dtype(chr(view.code)) if view.code else 'another type'}; "
-                            f"this side of the plan is of {np.dtype(chr(side.code))}")
+            raise TypeError(f"{name} is of {type_of_elements(array)}; this side of the plan is of "
+                            f"{np.dtype(chr(side.code))}")
         if view.cuda != self.cuda:
-            raise ValueError(f"the {name} array is {'' if view.cuda else 'not '}on a device; the plan was made with "
-                             f"space={'cuda' if self.cuda else 'host'!r}")
-        if view.ndim != side.ndim:
-            raise ValueError(f"the {name} array has {view.ndim} axes, the plan {side.ndim}")
+            raise ValueError(f"{name} {self._not_in_space(view)}")
+        shape = tuple([view.shape[i] for i in range(view.ndim)])
+        if shape != _shape(side):
+            raise ValueError(f"{name} has the shape {shape}; this rank's part has {_shape(side)}")
         for i in range(side.ndim):
-            if view.shape[i] != side.shape[i]:
-                raise ValueError(f"the {name} array has the extent {view.shape[i]} along axis {i}; "
-                                 f"this rank's part has the shape {_shape(side)}")
             if not side.empty and view.shape[i] > 1 and view.stride[i] != side.stride[i]:
-                raise ValueError(f"the {name} array has the stride {view.stride[i]} bytes along axis {i}; the plan's "
-                                 f"strides are {_strides(side)}")
+                raise ValueError(f"{name} has strides of {tuple([view.stride[k] for k in range(view.ndim)])} bytes; those "
+                                 f"of the plan are {_strides(side)}, as in the arrays that it makes (empty_physical, "
+                                 "empty_spectral)")
         if self.in_place or self.overwrites:
             self._check_memory(array, <uintptr_t>view.data, side.bytes, name)
         return view
+
+    cdef str _not_in_space(self, View view):
+        return (f"is {'on a device' if view.cuda else 'in host memory'}; the plan was made with "
+                f"space={'cuda' if self.cuda else 'host'!r}")
 
     cdef int _check_memory(self, object array, uintptr_t begin, size_t nbytes, str name) except -1:
         """Steps in between, which may be larger than both sides, are stored in the arrays."""
         end = _end_of_memory(array) if nbytes > 0 else None
         if end is not None and end - begin < nbytes:
-            raise ValueError(f"the {name} array is in {end - begin} bytes of memory; with in_place or overwrite_input it "
+            raise ValueError(f"{name} is in {end - begin} bytes of memory; with in_place or overwrite_input it "
                              f"needs {nbytes}, which those of empty_physical() and empty_spectral() have (of an operator "
                              "empty_input() and empty_output())")
         return 0
@@ -287,29 +303,31 @@ cdef class Plan:
         shape, dtype, strides = _shape(side), np.dtype(chr(side.code)), _strides(side)
         if self.in_place:
             alias = _Alias(given, <uintptr_t>input.data, nbytes, "cuda" if self.cuda else "host")
-            return as_array(alias, shape, dtype, strides)
+            return array_in(alias, shape, dtype, strides)
         if not self.cuda:
             return np.ndarray(shape, dtype, np.empty(nbytes, np.uint8), 0, strides)
         return _streams.new_array(given, nbytes, shape, dtype, strides)
 
     # ------------------------------------------------------------ transforms
 
-    cdef object _run(self, object direction, object given, object out, bint start):
-        cdef fftnd_plan *plan = <fftnd_plan *>self.handle.object
+    cdef object _run(self, object direction, str name, object given, object out, bint start):
+        cdef fftnd_plan *plan = self._plan()
         cdef int source = FFTND_PHYSICAL, target, code
         cdef View a, b
         try:
             source = FFTND_PHYSICAL if choice("direction", direction, _DIRECTIONS) == REDIST_FORWARD else FFTND_SPECTRAL
             target = 1 - source
-            a = self._view(given, &self.side[source], "input", self.in_place or self.overwrites)
+            a = self._view(given, &self.side[source], name, self.in_place or self.overwrites)
             if out is None:
                 out = self._output(given, a, &self.side[target])
-            b = self._view(out, &self.side[target], "output", True)
-        except BaseException:
-            if not self.skip:  # null pointers: an error on all ranks, so that none waits for this one
-                if fftnd_start(plan, source, NULL, NULL) == 0:  # this rank has no elements
-                    fftnd_wait(plan)
-            raise
+            b = self._view(out, &self.side[target], "out", True)
+        except BaseException as error:
+            if not self.skip:
+                refuse(error)
+                with nogil:
+                    if fftnd_start(plan, source, NULL, NULL) == 0:  # the only rank, without elements
+                        fftnd_wait(plan)
+            raise refused(error)
         if self.kept:  # the device may use them after an error too
             self.started = given, out
         with nogil:
@@ -324,6 +342,10 @@ cdef class Plan:
             self.started = (given, out) if start else None
         return out
 
+    def _transform(self, direction, name, array, out):
+        """As forward or backward, of an array that the caller knows by another name."""
+        return self._run(direction, name, array, out, False)
+
     def forward(self, physical, out=None):
         """Transforms this rank's part of the physical side.
 
@@ -334,13 +356,14 @@ cdef class Plan:
         Returns:
             out
         Collective on the plan's ranks; the other threads of the process run meanwhile. Errors: redist.Error, and
-        TypeError or ValueError on a rank whose arrays do not fit (the other ranks get redist.ArgumentError).
+        TypeError or ValueError on a rank whose arrays do not fit (the other ranks get redist.ArgumentError, which says the
+        same).
         """
-        return self._run("forward", physical, out, False)
+        return self._run("forward", "physical", physical, out, False)
 
     def backward(self, spectral, out=None):
         """Transforms this rank's part of the spectral side to the physical one; as forward."""
-        return self._run("backward", spectral, out, False)
+        return self._run("backward", "spectral", spectral, out, False)
 
     def start(self, direction, array, out=None):
         """Starts a transform ("forward" or "backward") that wait() completes; in between neither array may be
@@ -350,11 +373,11 @@ cdef class Plan:
             out, which has no meaning before wait()
         Collective on the plan's ranks. Errors: as forward.
         """
-        return self._run(direction, array, out, True)
+        return self._run(direction, "array", array, out, True)
 
     def wait(self):
         """Completes what start() began. Collective on the plan's ranks. Errors: redist.Error."""
-        cdef fftnd_plan *plan = <fftnd_plan *>self.handle.object
+        cdef fftnd_plan *plan = self._plan()
         cdef int code
         with nogil:
             code = fftnd_wait(plan)
@@ -364,7 +387,7 @@ cdef class Plan:
     def query(self):
         """Whether transforms have failed, as far as the device has come with them (asynchronous). Not collective.
         Errors: redist.Error, the first failure of the plan."""
-        check(fftnd_plan_query(<fftnd_plan *>self.handle.object))
+        check(fftnd_plan_query(self._plan()))
 
     # ------------------------------------------------------------ questions
 
@@ -404,7 +427,7 @@ cdef class Plan:
         with Operator(self, kind, **options) as operator:
             return operator.apply(array, out)
 
-    def wavenumbers(self, int axis, broadcast=False):
+    def wavenumbers(self, axis, broadcast=False):
         """The wavenumbers of this rank's part of the spectral side along one axis, in the order of the elements.
 
         Along a Fourier axis a mode is exp(2 pi i k x / L), with k < 0 for the negative ones; along an axis of a DCT or
@@ -415,23 +438,23 @@ cdef class Plan:
             axis: negative ones count from the end
             broadcast: give them the shape in which they multiply a spectral array (without the batch)
         Returns:
-            array of float64. Not collective. Errors: redist.Error.
+            array of float64. Not collective. Errors: redist.Error, TypeError, ValueError.
         """
         cdef double[::1] found
         cdef int d = len(self.shape)
-        axis += d if axis < 0 else 0
-        count = self.spectral.count[axis] if 0 <= axis < d else 0
+        axis = _arguments.axis("axis", axis, d)
+        count = self.spectral.count[axis]
         k = np.empty(count)
         found = k
-        check(fftnd_plan_wavenumbers(<fftnd_plan *>self.handle.object, axis, &found[0] if count else NULL))
-        return k.reshape([-1 if i == axis else 1 for i in range(d)]) if broadcast else k
+        check(fftnd_plan_wavenumbers(self._plan(), axis, &found[0] if count else NULL))
+        return k.reshape([-1 if i == axis else 1 for i in range(d)]) if _arguments.flag("broadcast", broadcast) else k
 
     @property
     def info(self):
         """What the plan does and needs: a dictionary of the fields of fftnd_plan_info (fftnd.h)."""
         cdef fftnd_plan_info i
         fftnd_plan_info_init(&i, sizeof(i))
-        check(fftnd_plan_get_info(<fftnd_plan *>self.handle.object, &i))
+        check(fftnd_plan_get_info(self._plan(), &i))
         return {"grid": tuple([i.grid[k] for k in range(i.grid_ndims)]),
                 "order": tuple([i.order[k] for k in range(len(self.shape))]), "nexchanges": i.nexchanges,
                 "scale_forward": i.scale_forward, "scale_backward": i.scale_backward, "method": i.method.decode(),
@@ -448,7 +471,7 @@ cdef class Plan:
         made with phases=True."""
         cdef fftnd_phases p
         fftnd_phases_init(&p, sizeof(p))
-        check(fftnd_plan_get_phases(<fftnd_plan *>self.handle.object, &p))
+        check(fftnd_plan_get_phases(self._plan(), &p))
         return {"executions": p.executions, "total": p.total, "transform": p.transform, "pack": p.pack,
                 "first_message": p.first_message, "communicate": p.communicate, "unpack": p.unpack,
                 "own_part": p.own_part, "rest": p.rest}
@@ -458,7 +481,7 @@ cdef class Plan:
         """The communicator of the plan's ranks in the order of its grid; the library owns it: use it for its size and
         ranks, and Dup, not for messages."""
         cdef MPI_Comm found
-        check(fftnd_plan_get_comm(<fftnd_plan *>self.handle.object, &found))
+        check(fftnd_plan_get_comm(self._plan(), &found))
         return comm_from(found)
 
     def set_workspace(self, workspace):
@@ -466,21 +489,23 @@ cdef class Plan:
 
         Args:
             workspace: contiguous array of at least info["workspace_bytes"] bytes, best from redist.empty
-        Collective on the plan's ranks. Errors: redist.Error.
+        Collective on the plan's ranks. Errors: redist.Error, and TypeError or ValueError on a rank whose array does not
+        fit (the other ranks get redist.ArgumentError, which says the same).
         """
-        cdef fftnd_plan *plan = <fftnd_plan *>self.handle.object
+        cdef fftnd_plan *plan = self._plan()
         cdef View view
         cdef size_t bytes
         cdef int code
         try:
-            view = view_of(workspace, True, self.stream)
+            view = view_of("workspace", workspace, True, self.stream)
             contiguous(view, "workspace")
             if view.cuda != self.cuda:
-                raise ValueError(f"workspace is {'' if view.cuda else 'not '}on a device; the plan was made with "
-                                 f"space={'cuda' if self.cuda else 'host'!r}")
-        except BaseException:  # no bytes: an error on all ranks if this one needs some, so that none waits for it
-            fftnd_plan_set_workspace(plan, NULL, 0)
-            raise
+                raise ValueError(f"workspace {self._not_in_space(view)}")
+        except BaseException as error:
+            refuse(error)
+            with nogil:
+                fftnd_plan_set_workspace(plan, NULL, 0)
+            raise refused(error)
         bytes = view.itemsize
         for i in range(view.ndim):
             bytes *= view.shape[i]
@@ -488,6 +513,13 @@ cdef class Plan:
             code = fftnd_plan_set_workspace(plan, view.data, bytes)
         check(code)
         self.workspace = workspace
+
+    def __repr__(self):
+        if self.handle is None or self.handle.object == NULL:
+            return f"<fftnd.Plan, {'not made' if self.handle is None else 'freed'}>"
+        batch = "" if self.batch is None else f"{self.batch} fields of "
+        return (f"<fftnd.Plan of {batch}{self.shape}, {self.kind!r}, {self.dtypes[0]} to {self.dtypes[1]}, on "
+                f"{self.ranks_and_grid}; this rank: {self.physical_shape} to {self.spectral_shape}>")
 
     def free(self):
         """Frees the plan and its operators. Collective on its ranks; does nothing the second time."""

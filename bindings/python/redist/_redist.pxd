@@ -29,6 +29,7 @@ cdef class Handle:
 
 
 cdef class View:
+    cdef str name  # of the argument
     cdef void *data
     cdef int ndim
     cdef redist_index[16] shape
@@ -44,14 +45,17 @@ cdef class View:
 
 
 cdef int check(int code) except -1
+cdef int refuse(object error) except -1
+cdef object refused(object error)
 cdef MPI_Comm comm_of(object comm) except *
 cdef object comm_from(MPI_Comm comm)
 cdef Owner owner_of(object comm)
 cdef Handle own(Owner owner, void *object, release_function release, Release order)
+cdef void *alive(Handle handle, str what) except NULL
 cdef int free_handle(Handle handle) except -1
-cdef View view_of(object array, bint writable, size_t stream)
+cdef View view_of(str name, object array, bint writable, size_t stream)
 cdef int contiguous(View view, str name) except -1
+cdef str type_of_elements(object array)
 cdef int choice(str name, object value, dict choices) except -1
-cdef bytes text_or_none(object value)
-cdef int fill_box(redist_box *box, object given, int ndims) except -1
-cdef int read_dims(object dims, int *given) except? -1
+cdef int fill_box(redist_box *box, str name, object given, int ndims) except -1
+cdef int read_dims(str name, object dims, int *given) except? -1

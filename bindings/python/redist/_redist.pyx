@@ -8,10 +8,12 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t, uintptr_
 from libc.string cimport memset
 from redist.c cimport *
 
+import re
+
 from mpi4py import MPI
 import numpy as np
 
-from redist import _streams
+from redist import _arguments, _streams
 
 include "errors.pxi"
 include "lifetime.pxi"

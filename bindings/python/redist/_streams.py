@@ -2,6 +2,10 @@
 """Streams and arrays of the libraries that work on CUDA devices, none of which need be installed."""
 import sys
 
+import numpy as np
+
+from ._arguments import integer, shown
+
 
 def is_device_array(array):
     if getattr(array, "__cuda_array_interface__", None) is not None:
@@ -35,7 +39,9 @@ def pointer(stream, array=None, device=False):
         if hasattr(stream, name):
             number = getattr(stream, name)
             return int(getattr(number, "value", number) or 0)  # Numba's is a pointer of ctypes
-    return int(stream)
+    if isinstance(stream, (int, np.integer)):
+        return integer("stream", stream, 0, 2**64 - 1)
+    raise TypeError(f"stream is {shown(stream)}; it is a stream of CuPy, PyTorch or Numba, or its address")
 
 
 def _end_of_cupy(memory):

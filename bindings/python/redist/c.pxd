@@ -33,6 +33,7 @@ cdef extern from "redist.h" nogil:
     enum: REDIST_MAX_NDIMS
     enum: REDIST_ERR_ARGUMENT
     enum: REDIST_ERR_METHOD
+    enum: REDIST_ERR_STATE
     enum: REDIST_ERR_MEMORY
     enum redist_space:
         REDIST_SPACE_AUTO
@@ -57,6 +58,7 @@ cdef extern from "redist.h" nogil:
     const char *redist_error_name(int code)
     const char *redist_error_string(int code)
     const char *redist_error_message()
+    void redist_refuse(const char *text)
 
     int redist_decompose(redist_index n, int nparts, int part, redist_index *count, redist_index *start)
     int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm *subcomms)

@@ -27,9 +27,17 @@ class OutOfMemory(Error, MemoryError):
     """There is too little memory, on this rank or on another one."""
 
 
+# Names of C's arguments, and those by which Python has them
+_NAMES = [(re.compile(name), new) for name, new in (
+    (r"\boptions(->|\.)", ""), (r"\bsizes_([ab])\b", r"\1.shape"), (r"\bsizes\b", "shape"), (r"\bbox_([ab])\b", r"axis_\1"),
+    (r"\br2r\b", "kind"), (r"\bprecision =", "precision of dtype ="), (r"->", "."))]
+
+
 def _error(int code):
     """The exception of a code, with the message of the last failed call of this thread."""
     text = redist_error_message().decode(errors="replace") or redist_error_string(code).decode()
+    for name, new in _NAMES:
+        text = name.sub(new, text)
     if code <= REDIST_ERR_METHOD:
         return ArgumentError(code, text)
     return (OutOfMemory if code == REDIST_ERR_MEMORY else Error)(code, text)
@@ -41,19 +49,39 @@ cdef int check(int code) except -1:
     return 0
 
 
+def _said(error):
+    """What the other ranks read of an exception."""
+    return str(error) if isinstance(error, (TypeError, ValueError)) else f"{type(error).__name__}: {error}"
+
+
+def _with_rank(error):
+    """The exception, which says where it was raised, as those of the library do."""
+    if isinstance(error, (TypeError, ValueError)) and not isinstance(error, Error) and len(error.args) == 1:
+        error.args = (f"{error} (rank {MPI.COMM_WORLD.Get_rank()})",)
+    return error
+
+
+cdef int refuse(object error) except -1:
+    """Of an argument that cannot be passed on: the call of the library that follows fails on all ranks, which read this
+    text, so that none waits for this one. Behind that call: raise refused(error)."""
+    cdef bytes text = _said(error).encode(errors="replace")
+    redist_refuse(text)
+    return 0
+
+
+cdef object refused(object error):
+    """The exception for this rank, with its number; the refusal is over, also where nobody has read it."""
+    redist_refuse(NULL)
+    return _with_rank(error)
+
+
 cdef int choice(str name, object value, dict choices) except -1:
     """The number of a keyword's value."""
-    found = choices.get(value)
-    if found is None:
-        raise ValueError(f"{name} is {value!r}; it is one of {', '.join(repr(key) for key in choices)}")
-    return found
-
-
-cdef bytes text_or_none(object value):
-    return None if value is None else str(value).encode()
+    return choices[_arguments.one_of(name, value, choices)]
 
 
 _SPACES = {"auto": REDIST_SPACE_AUTO, "host": REDIST_SPACE_HOST, "cuda": REDIST_SPACE_CUDA}
+_MEMORIES = {"host": REDIST_SPACE_HOST, "cuda": REDIST_SPACE_CUDA}
 _STAGINGS = {"auto": REDIST_STAGING_AUTO, "always": REDIST_STAGING_ALWAYS, "never": REDIST_STAGING_NEVER}
 _EFFORTS = {"measure": REDIST_MEASURE, "estimate": REDIST_ESTIMATE}
 _BINDINGS = {"plan": REDIST_BIND_AT_PLAN, "execution": REDIST_BIND_AT_EXECUTION,
@@ -62,6 +90,7 @@ _DIRECTIONS = {"forward": REDIST_FORWARD, "backward": REDIST_BACKWARD}
 
 
 _ERR_ARGUMENT = REDIST_ERR_ARGUMENT
+_C_INT = -2**31, 2**31 - 1  # what an int of C can be
 
 
 def version():

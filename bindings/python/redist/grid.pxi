@@ -14,12 +14,11 @@ class Box:
     __slots__ = ("start", "count", "extent", "offset")
 
     def __init__(self, start, count, extent=None, offset=None):
-        self.start = tuple(int(i) for i in start)
-        self.count = tuple(int(i) for i in count)
-        self.extent = self.count if extent is None else tuple(int(i) for i in extent)
-        self.offset = (0,) * len(self.count) if offset is None else tuple(int(i) for i in offset)
-        if not len(self.start) == len(self.count) == len(self.extent) == len(self.offset):
-            raise ValueError("start, count, extent and offset of a box have different lengths")
+        self.start = _arguments.integers("start", start)
+        ndims = len(self.start)
+        self.count = _arguments.integers("count", count, ndims, "axis of start")
+        self.extent = self.count if extent is None else _arguments.integers("extent", extent, ndims, "axis of start")
+        self.offset = (0,) * ndims if offset is None else _arguments.integers("offset", offset, ndims, "axis of start")
 
     @property
     def slices(self):
@@ -38,11 +37,13 @@ class Box:
         return f"Box(start={self.start}, count={self.count}, extent={self.extent}, offset={self.offset})"
 
 
-cdef int fill_box(redist_box *box, object given, int ndims) except -1:
+cdef int fill_box(redist_box *box, str name, object given, int ndims) except -1:
     cdef int i
     redist_box_init(box, sizeof(redist_box))
+    if not isinstance(given, Box):
+        raise TypeError(f"{name} is {_arguments.shown(given)}; it is a redist.Box(start, count)")
     if len(given.count) != ndims:
-        raise ValueError(f"a box has {len(given.count)} axes, the array {ndims}")
+        raise ValueError(f"{name} is {given}, of {len(given.count)} axes; the array has {ndims}")
     for i in range(ndims):
         box.start[i] = given.start[i]
         box.count[i] = given.count[i]
@@ -51,12 +52,17 @@ cdef int fill_box(redist_box *box, object given, int ndims) except -1:
     return 0
 
 
-cdef int read_dims(object dims, int *given) except? -1:
-    """The dimensions of a grid, and how many there are; -1 = too many."""
+cdef int read_dims(str name, object dims, int *given) except? -1:
+    """The dimensions of a grid, and how many there are."""
     cdef int i
-    dims = [0] * dims if isinstance(dims, int) else list(dims)
+    if isinstance(dims, (int, np.integer)):
+        dims = [0] * _arguments.integer(name, dims, 1, REDIST_MAX_NDIMS)
+    elif not isinstance(dims, (tuple, list, np.ndarray)):
+        raise TypeError(f"{name} is {_arguments.shown(dims)}; it is the number of processes along each dimension, in which "
+                        "0 is chosen, such as (2, 0), or the number of dimensions")
+    dims = _arguments.integers(name, dims, low=_C_INT[0], high=_C_INT[1])
     if len(dims) > REDIST_MAX_NDIMS:
-        return -1
+        raise ValueError(f"{name} is {dims}, of {len(dims)} dimensions; at most {REDIST_MAX_NDIMS} are possible")
     for i in range(<int>len(dims)):
         given[i] = dims[i]
     return <int>len(dims)
@@ -81,14 +87,16 @@ cdef class Grid:
         cdef MPI_Comm c = comm_of(comm)
         cdef redist_grid *grid = NULL
         cdef int[REDIST_MAX_NDIMS] given
-        cdef int number = -1, code  # the C library refuses -1, on all ranks
-        cdef bint nodes = False
+        cdef int number, code
+        cdef bint nodes
         try:
-            nodes = bool(by_node)
-            number = read_dims(dims, given)
-        except BaseException:
-            redist_grid_create(c, -1, NULL, &grid)
-            raise
+            nodes = _arguments.flag("by_node", by_node)
+            number = read_dims("dims", dims, given)
+        except BaseException as error:
+            refuse(error)
+            with nogil:
+                redist_grid_create(c, -1, NULL, &grid)
+            raise refused(error)
         with nogil:
             if nodes:
                 code = redist_grid_create_by_node(c, number, given, &grid)
@@ -106,7 +114,7 @@ cdef class Grid:
         cdef int number
         cdef int[REDIST_MAX_NDIMS] dims
         cdef int[REDIST_MAX_NDIMS] coords
-        check(redist_grid_get(<redist_grid *>self.handle.object, &number, dims, coords))
+        check(redist_grid_get(<redist_grid *>alive(self.handle, "the grid"), &number, dims, coords))
         return tuple([dims[i] for i in range(number)]), tuple([coords[i] for i in range(number)])
 
     @property
@@ -123,7 +131,7 @@ cdef class Grid:
     def ranks(self):
         """The communicator of all ranks in grid order; the grid owns it."""
         cdef MPI_Comm found
-        check(redist_grid_comm(<redist_grid *>self.handle.object, &found))
+        check(redist_grid_comm(<redist_grid *>alive(self.handle, "the grid"), &found))
         return comm_from(found)
 
     @property
@@ -142,14 +150,15 @@ cdef class Grid:
         Args:
             shape: global extents
             axes: one axis for each grid dimension, all different
-        Not collective. Errors: ArgumentError.
+        Not collective. Errors: ArgumentError, TypeError, ValueError.
         """
         cdef redist_box box
         cdef redist_index[REDIST_MAX_NDIMS] sizes
         cdef int[REDIST_MAX_NDIMS] split
-        cdef int i, ndims = len(shape)
-        if ndims > REDIST_MAX_NDIMS or len(axes) != len(self.dims):
-            raise ValueError(f"shape is {shape} and axes is {axes}, on a grid of {len(self.dims)} dimensions")
+        cdef int i, ndims
+        shape = _arguments.shape("shape", shape, REDIST_MAX_NDIMS)
+        axes = _arguments.integers("axes", axes, len(self.dims), "dimension of the grid", 0, len(shape) - 1)
+        ndims = len(shape)
         for i in range(ndims):
             sizes[i] = shape[i]
         for i in range(len(axes)):
@@ -157,6 +166,12 @@ cdef class Grid:
         redist_box_init(&box, sizeof(redist_box))
         check(redist_grid_box(<redist_grid *>self.handle.object, ndims, sizes, split, &box))
         return Box([box.start[i] for i in range(ndims)], [box.count[i] for i in range(ndims)])
+
+    def __repr__(self):
+        if self.handle is None or self.handle.object == NULL:
+            return "<redist.Grid, freed>"
+        dims, coords = self._get()
+        return f"<redist.Grid {dims}, this rank at {coords}>"
 
     def free(self):
         """Frees the grid; its communicators must not be used afterwards. Collective."""

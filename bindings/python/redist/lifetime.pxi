@@ -30,8 +30,7 @@ def _check_mpi():
 cdef MPI_Comm comm_of(object comm) except *:
     """mpi4py's communicator. Its handle is read at the address that mpi4py publishes for C; so a build of this
     module serves all versions of mpi4py."""
-    if not isinstance(comm, MPI.Comm):
-        raise TypeError(f"comm is {type(comm).__name__}, not an mpi4py communicator")
+    _arguments.communicator("comm", comm)
     return redist_py_comm(<const void *><uintptr_t>MPI._addressof(comm))
 
 
@@ -90,6 +89,14 @@ cdef Handle own(Owner owner, void *object, release_function release, Release ord
     handle.owner = owner
     owner.living.append(handle)
     return handle
+
+
+cdef void *alive(Handle handle, str what) except NULL:
+    """An object that is not freed."""
+    if handle is None or handle.object == NULL:
+        raise Error(REDIST_ERR_STATE, f"{what} {'was not made' if handle is None else 'was freed'}: it cannot be used "
+                    f"{'' if handle is None else 'after free(), nor behind its `with`'}".rstrip())
+    return handle.object
 
 
 cdef int free_handle(Handle handle) except -1:
@@ -162,23 +169,25 @@ def subcomm(comm, ndims):
         ndims: grid dimensions; must agree
     Returns:
         list of `ndims` communicators; the caller frees each of them with `Free`
-    Collective on comm. Errors: Error.
+    Collective on comm. Errors: Error, and TypeError or ValueError on a rank whose argument is wrong.
     """
     cdef MPI_Comm c = comm_of(comm)
     cdef MPI_Comm[REDIST_MAX_NDIMS] found
     cdef int number, code
     try:
-        number = ndims
-    except BaseException:
-        redist_subcomm(c, -1, found)  # fails on all ranks, so that none waits
-        raise
+        number = _arguments.integer("ndims", ndims, 1, REDIST_MAX_NDIMS)
+    except BaseException as error:
+        refuse(error)
+        with nogil:
+            redist_subcomm(c, -1, found)
+        raise refused(error)
     with nogil:
         code = redist_subcomm(c, number, found)
     check(code)
     return [comm_from(found[i]) for i in range(number)]
 
 
-def decompose(n, int nparts, int part):
+def decompose(n, nparts, part):
     """Balanced block decomposition: the first n % nparts parts have one element more.
 
     Args:
@@ -187,10 +196,11 @@ def decompose(n, int nparts, int part):
         part: which one, 0 <= part < nparts
     Returns:
         (count, start): elements in this part and the index of its first one
-    Not collective. Errors: ArgumentError.
+    Not collective. Errors: ArgumentError, TypeError, ValueError.
     """
     cdef redist_index count, start
-    check(redist_decompose(n, nparts, part, &count, &start))
+    check(redist_decompose(_arguments.integer("n", n), _arguments.integer("nparts", nparts, *_C_INT),
+                           _arguments.integer("part", part, *_C_INT), &count, &start))
     return count, start
 
 

@@ -11,8 +11,8 @@ cdef class Memory:
         comm: the ranks that take part; must agree
         nbytes: size on this rank; may differ between ranks
         space: "host" or "cuda" (memory of the current device); must agree
-    Collective on comm. Errors: Error, and TypeError, ValueError or OverflowError on a rank whose arguments cannot be
-    understood (the other ranks get ArgumentError).
+    Collective on comm. Errors: Error, and TypeError or ValueError on a rank whose arguments are wrong (the other ranks
+    get ArgumentError, which says the same).
     """
     cdef Handle handle
     cdef readonly size_t nbytes
@@ -21,16 +21,18 @@ cdef class Memory:
     def __init__(self, comm, nbytes, space="host"):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
-        cdef int where = -1, code  # the C library refuses -1, on all ranks
+        cdef int where, code
         cdef void *memory = NULL
         try:
             if isinstance(nbytes, Exception):  # of what was to say how many
                 raise nbytes
-            where = choice("space", space, _SPACES)
-            self.nbytes = nbytes
-        except BaseException:
-            redist_alloc_in(c, <redist_space>-1, 0, &memory)
-            raise
+            where = choice("space", space, _MEMORIES)
+            self.nbytes = _arguments.integer("nbytes", nbytes, 0)
+        except BaseException as error:
+            refuse(error)
+            with nogil:
+                redist_alloc_in(c, <redist_space>-1, 0, &memory)
+            raise refused(error)
         with nogil:
             code = redist_alloc_in(c, <redist_space>where, self.nbytes, &memory)
         check(code)
@@ -44,13 +46,13 @@ cdef class Memory:
     @property
     def address(self):
         """Where it begins, as a number."""
-        return <uintptr_t>self.handle.object
+        return <uintptr_t>(alive(self.handle, "the memory") if self.nbytes > 0 else NULL)
 
     @property
     def mappable(self):
         """Whether the other ranks of the node can map it: False where there was no shared memory for it."""
         cdef int found = 0
-        check(redist_alloc_info(self.handle.object, &found))
+        check(redist_alloc_info(alive(self.handle, "the memory"), &found))
         return bool(found)
 
     @property
@@ -63,6 +65,10 @@ cdef class Memory:
             return self._interface
         raise AttributeError(name)
 
+    def __repr__(self):
+        freed = "" if self.handle is not None and self.handle.object != NULL or self.nbytes == 0 else ", freed"
+        return f"<redist.Memory of {self.nbytes} bytes, {self.space}{freed}>"
+
     def free(self):
         """Frees the memory. No array in it may be used afterwards. Collective."""
         free_handle(self.handle)
@@ -72,12 +78,29 @@ def as_array(memory, shape, dtype, strides=None):
     """An array in a Memory, from its beginning: of NumPy, or of CuPy in device memory.
 
     Args:
+        memory: a Memory with room for the array
         shape: extents
         dtype: type of the elements
-        strides: bytes from an element to its neighbour along each axis; None = C order
-    Not collective.
+        strides: bytes from an element to its neighbour along each axis, not negative; None = C order
+    Not collective. Errors: Error, TypeError, ValueError.
     """
-    dtype = np.dtype(dtype)
+    if not isinstance(memory, Memory):
+        raise TypeError(f"memory is {_arguments.shown(memory)}; it is a redist.Memory")
+    dtype = _arguments.dtype("dtype", dtype)
+    shape = _arguments.shape("shape", shape, REDIST_MAX_NDIMS)
+    if strides is not None:
+        strides = _arguments.integers("strides", strides, len(shape), "axis", 0)
+    nbytes = _arguments.size("shape", shape, dtype.itemsize)
+    if strides is not None and nbytes > 0:
+        nbytes = dtype.itemsize + sum([(extent - 1) * step for extent, step in zip(shape, strides)])
+    if nbytes > memory.nbytes:
+        raise ValueError(f"shape is {shape}: with elements of {dtype} the array has {nbytes} bytes, the memory "
+                         f"{memory.nbytes}")
+    return array_in(memory, shape, dtype, strides)
+
+
+def array_in(memory, shape, dtype, strides):
+    """As as_array, of arguments that are known to fit, and of anything with the attributes of a Memory."""
     if memory.space == "cuda":
         return _streams.device_array(memory, shape, dtype, strides)
     if memory.nbytes == 0:
@@ -96,20 +119,16 @@ def empty(shape, dtype=float, comm=None, space="host"):
     Returns:
         an array with undefined contents. When it and its views are gone on all ranks, a later collective call on
         `comm` frees the memory (see collect)
-    Collective on comm. Errors: Error, and TypeError, ValueError or OverflowError on a rank whose arguments cannot be
-    understood (the other ranks get ArgumentError).
+    Collective on comm. Errors: Error, and TypeError or ValueError on a rank whose arguments are wrong (the other ranks
+    get ArgumentError, which says the same).
     """
     try:
-        dtype = np.dtype(dtype)
-        shape = (int(shape),) if np.ndim(shape) == 0 else tuple([int(extent) for extent in shape])
-        if min(shape, default=0) < 0:
-            raise ValueError(f"shape is {shape}; extents are not negative")
-        nbytes = dtype.itemsize
-        for extent in shape:
-            nbytes *= extent
+        dtype = _arguments.dtype("dtype", dtype)
+        shape = _arguments.shape("shape", (shape,) if isinstance(shape, (int, np.integer)) else shape, REDIST_MAX_NDIMS)
+        nbytes = _arguments.size("shape", shape, dtype.itemsize)
     except Exception as error:  # Memory raises it, so that the call fails on all ranks
         nbytes = error
-    return as_array(Memory(MPI.COMM_WORLD if comm is None else comm, nbytes, space), shape, dtype)
+    return array_in(Memory(MPI.COMM_WORLD if comm is None else comm, nbytes, space), shape, dtype, None)
 
 
 def zeros(shape, dtype=float, comm=None, space="host"):

@@ -14,51 +14,74 @@ def exchange(comm, a, axis_a, b, axis_b):
         axis_b: the axis along which `b` is whole; must agree
     Returns:
         b
-    Collective on comm. Errors: Error.
+    Collective on comm. Errors: Error, and TypeError or ValueError on a rank whose arguments are wrong (the other ranks
+    get ArgumentError, which says the same).
     """
     cdef MPI_Comm c = comm_of(comm)
     cdef View va, vb
     cdef MPI_Datatype type
     cdef int first, second, code
     try:
-        va = view_of(a, False, 0)
-        vb = view_of(b, True, 0)
-        _check_pair(va, vb)
-        first, second = axis_a, axis_b
-    except BaseException:
-        redist_exchange(c, MPI_DOUBLE, 0, NULL, NULL, 0, NULL, NULL, 0)  # fails on all ranks, so that none waits
-        raise
+        va = view_of("a", a, False, 0)
+        vb = view_of("b", b, True, 0)
+        _check_pair(va, vb, a, b)
+        first, second = _axis("axis_a", axis_a, va.ndim), _axis("axis_b", axis_b, va.ndim)
+    except BaseException as error:
+        refuse(error)
+        with nogil:
+            redist_exchange(c, MPI_DOUBLE, 0, NULL, NULL, 0, NULL, NULL, 0)
+        raise refused(error)
     type = datatype_of(va.itemsize)
-    first += va.ndim if first < 0 else 0
-    second += va.ndim if second < 0 else 0
     with nogil:
         code = redist_exchange(c, type, va.ndim, va.shape, va.data, first, vb.shape, vb.data, second)
     check(code)
     return b
 
 
-cdef int _check_pair(View a, View b) except -1:
+cdef int _axis(str name, object axis, int ndims) except -1:
+    """The number of an axis, of which negative ones count from the end."""
+    if isinstance(axis, Box):
+        raise TypeError(f"{name} is {axis}; with boxes both axis_a and axis_b are a redist.Box")
+    if isinstance(axis, (tuple, list, slice)):
+        raise TypeError(f"{name} is {_arguments.shown(axis)}; it is the number of an axis, or a redist.Box(start, count)")
+    return _arguments.axis(name, axis, max(1, ndims))
+
+
+cdef str _place(View view):
+    return "on a device" if view.cuda else "in host memory"
+
+
+cdef int _check_pair(View a, View b, object given_a, object given_b) except -1:
+    """They go with each other: arrays, or shapes."""
     contiguous(a, "a")
     contiguous(b, "b")
-    if a.itemsize != b.itemsize or a.code != b.code:
-        raise TypeError("arrays a and b have different types of elements")
+    if a.itemsize != b.itemsize or a.code != b.code or (
+            isinstance(given_a, np.ndarray) and isinstance(given_b, np.ndarray) and given_a.dtype != given_b.dtype):
+        raise TypeError(f"a is of {type_of_elements(given_a)} and b of {type_of_elements(given_b)}; both have the same type "
+                        "of elements")
     if a.ndim != b.ndim:
-        raise ValueError(f"array a has {a.ndim} axes, array b {b.ndim}")
+        raise ValueError(f"a has {a.ndim} axes and b has {b.ndim}; both have as many as the global array")
     if a.cuda != b.cuda:
-        raise ValueError("one of arrays a and b is on a device, the other one in host memory")
+        raise ValueError(f"a is {_place(a)} and b {_place(b)}; both are in the same kind of memory")
     return 0
+
+
+cdef object _typed(object array, object dtype):
+    """What a message names the type of elements of."""
+    return np.empty(0, dtype) if isinstance(array, (tuple, list)) else array
 
 
 cdef View _planned(object array, object dtype, str name, bint writable, size_t stream):
     """An array, or what is known of it before there is one: its extents."""
     cdef View view
     if array is not None and not isinstance(array, (tuple, list)):
-        return view_of(array, writable, stream)
+        return view_of(name, array, writable, stream)
     if array is None or dtype is None:
-        raise ValueError(f"{name} is {array!r}; it is an array, or a shape together with dtype=")
+        raise TypeError(f"{name} is {_arguments.shown(array)}; it is an array, or a shape together with dtype=")
     view = View()
-    dtype = np.dtype(dtype)
-    _set_shape(view, array, None, dtype.itemsize)
+    view.name = name
+    dtype = _arguments.dtype("dtype", dtype)
+    _set_shape(view, _arguments.shape(name, array, REDIST_MAX_NDIMS), None, dtype.itemsize)
     view.code = ord(dtype.char) if dtype.char in "fdgFDG" else 0
     return view
 
@@ -69,7 +92,8 @@ cdef class Plan:
 
     Plan(comm, a, axis_a, b, axis_b) is the exchange of redist.exchange; Plan(comm, a, box_a, b, box_b, shape=...)
     moves between arbitrary boxes of a global array, where `a` has the extents of box_a. A plan whose last reference
-    goes is freed in a later collective call on `comm` (see collect); free() and `with` free it at once.
+    goes is freed in a later collective call on `comm` (see collect); free() and `with` free it at once. Arguments behind
+    axis_b are given by name.
 
     Args:
         comm: the ranks; must agree
@@ -94,7 +118,7 @@ cdef class Plan:
             work is done
         wait_seconds: for which the device then waits for a peer; 0 = 600
     What may differ between ranks: arrays, boxes, wisdom_file, stream, verbose. Collective on comm. Errors: Error, and
-    TypeError or ValueError on a rank whose arguments cannot be understood (the other ranks get ArgumentError).
+    TypeError or ValueError on a rank whose arguments are wrong (the other ranks get ArgumentError, which says the same).
     """
     cdef Handle handle
     cdef readonly object comm
@@ -102,6 +126,7 @@ cdef class Plan:
     cdef View shape_a, shape_b
     cdef bint bound_a, bound_b, skip, cuda
     cdef size_t stream
+    cdef str sides  # for repr
 
     def __init__(self, comm, a, axis_a, b, axis_b, *, shape=None, dtype=None, method=None, effort="measure",
                  bind="plan", bind_a=None, bind_b=None, tune_seconds=0.0, wisdom_file=None, nontemporal_bytes=0,
@@ -120,21 +145,24 @@ cdef class Plan:
         cdef bint boxes = isinstance(axis_a, Box)
         try:
             redist_options_init(&options, sizeof(options))
-            name, file = text_or_none(method), text_or_none(wisdom_file)
+            name, file = _arguments.text("method", method), _arguments.path("wisdom_file", wisdom_file)
             if name is not None:
                 options.method = name
             if file is not None:
                 options.wisdom_file = file
             options.effort = <redist_effort>choice("effort", effort, _EFFORTS)
-            options.bind_a = <redist_binding>choice("bind_a", bind if bind_a is None else bind_a, _BINDINGS)
-            options.bind_b = <redist_binding>choice("bind_b", bind if bind_b is None else bind_b, _BINDINGS)
+            options.bind_a = <redist_binding>choice("bind" if bind_a is None else "bind_a",
+                                                     bind if bind_a is None else bind_a, _BINDINGS)
+            options.bind_b = <redist_binding>choice("bind" if bind_b is None else "bind_b",
+                                                     bind if bind_b is None else bind_b, _BINDINGS)
             options.space = <redist_space>choice("space", space, _SPACES)
             options.staging = <redist_staging>choice("staging", staging, _STAGINGS)
-            options.tune_seconds = tune_seconds
-            options.nontemporal_bytes = nontemporal_bytes
-            options.verbose, options.phases = bool(verbose), bool(phases)
-            options.skip_agreement = bool(skip_agreement)
-            options.asynchronous, options.wait_seconds = bool(asynchronous), wait_seconds
+            options.tune_seconds = _arguments.number("tune_seconds", tune_seconds)
+            options.nontemporal_bytes = _arguments.integer("nontemporal_bytes", nontemporal_bytes, 0)
+            options.verbose, options.phases = _arguments.flag("verbose", verbose), _arguments.flag("phases", phases)
+            options.skip_agreement = _arguments.flag("skip_agreement", skip_agreement)
+            options.asynchronous = _arguments.flag("asynchronous", asynchronous)
+            options.wait_seconds = _arguments.number("wait_seconds", wait_seconds)
             self.stream = _streams.pointer(stream, b if isinstance(a, (tuple, list)) else a,
                                            options.space == REDIST_SPACE_CUDA)
             options.stream = <void *>self.stream
@@ -144,26 +172,29 @@ cdef class Plan:
                 self.shape_a.cuda = self.shape_b.cuda
             elif isinstance(b, (tuple, list)):
                 self.shape_b.cuda = self.shape_a.cuda
-            _check_pair(self.shape_a, self.shape_b)
+            _check_pair(self.shape_a, self.shape_b, _typed(a, dtype), _typed(b, dtype))
             if options.space == REDIST_SPACE_AUTO and self.shape_a.cuda:  # no array tells it that is bound later
                 options.space = REDIST_SPACE_CUDA
             ndims = self.shape_a.ndim
             if boxes:
-                if shape is None or len(shape) != ndims:
-                    raise ValueError(f"shape is {shape}; with boxes it has the global extents of the {ndims} axes")
-                for i in range(ndims):
-                    sizes[i] = shape[i]
-                fill_box(&box_a, axis_a, ndims)
-                fill_box(&box_b, axis_b, ndims)
+                if shape is None:
+                    raise TypeError("shape is None; with boxes it is the shape of the global array")
+                for i, extent in enumerate(_arguments.integers("shape", shape, ndims, "axis of a", 0)):
+                    sizes[i] = extent
+                fill_box(&box_a, "axis_a", axis_a, ndims)
+                fill_box(&box_b, "axis_b", axis_b, ndims)
                 _check_extents(self.shape_a, axis_a, "a")
                 _check_extents(self.shape_b, axis_b, "b")
             else:
-                first, second = axis_a, axis_b
-                first += ndims if first < 0 else 0
-                second += ndims if second < 0 else 0
-        except BaseException:  # the call fails on all ranks, so that none waits for this one
-            redist_plan_exchange(c, MPI_DOUBLE, 0, NULL, NULL, 0, NULL, NULL, 0, NULL, &plan)
-            raise
+                if shape is not None:
+                    raise TypeError(f"shape is {_arguments.shown(shape)}; it is for boxes, and axis_a is "
+                                    f"{_arguments.shown(axis_a)}")
+                first, second = _axis("axis_a", axis_a, ndims), _axis("axis_b", axis_b, ndims)
+        except BaseException as error:
+            refuse(error)
+            with nogil:
+                redist_plan_exchange(c, MPI_DOUBLE, 0, NULL, NULL, 0, NULL, NULL, 0, NULL, &plan)
+            raise refused(error)
         self.bound_a = options.bind_a == REDIST_BIND_AT_PLAN
         self.bound_b = options.bind_b == REDIST_BIND_AT_PLAN
         self.skip = options.skip_agreement or options.asynchronous
@@ -179,6 +210,7 @@ cdef class Plan:
         check(code)
         self.handle = own(owner, plan, <release_function>redist_plan_free, RELEASE_PLAN)
         self.comm = comm
+        self.sides = f"{_side(self.shape_a, axis_a)} to {_side(self.shape_b, axis_b)} on {comm.Get_size()} ranks"
         self.cuda = self.info["space"] == "cuda"
         self.a = a if self.bound_a else None
         self.b = b if self.bound_b else None
@@ -193,27 +225,27 @@ cdef class Plan:
         cdef int i
         if array is None or array is bound:
             if bound is None:
-                raise ValueError(f"the plan is not bound to an array {name}, and none is given")
+                raise TypeError(f"{name} is not given, and the plan is not bound to one (bind)")
             if writable and shape.read_only:
-                raise ValueError(f"array {name}, to which the plan is bound, would be written and is read-only")
+                raise ValueError(f"{name}, to which the plan is bound, cannot be written: it is read-only")
             if shape.cuda:  # begins after the work in the array's own stream
-                view_of(bound, writable, self.stream)
+                view_of(name, bound, writable, self.stream)
             return shape.data
-        view = view_of(array, writable, self.stream)
+        view = view_of(name, array, writable, self.stream)
         if view.cuda != self.cuda:
-            raise ValueError(f"array {name} is {'' if view.cuda else 'not '}on a device, unlike those of the plan")
-        if view.itemsize != shape.itemsize or view.ndim != shape.ndim:
-            raise ValueError(f"array {name} has another type or number of axes than the plan")
-        for i in range(shape.ndim):
-            if view.shape[i] != shape.shape[i]:
-                raise ValueError(f"array {name} has {view.shape[i]} elements along axis {i}, the plan {shape.shape[i]}")
+            raise ValueError(f"{name} is {_place(view)}, unlike those of the plan")
+        if view.itemsize != shape.itemsize or (view.code and shape.code and view.code != shape.code):
+            raise TypeError(f"{name} is of {type_of_elements(array)}, with elements of {view.itemsize} bytes; those of the "
+                            f"plan have {_elements(shape)}")
+        if _extents(view) != _extents(shape):
+            raise ValueError(f"{name} has the shape {_extents(view)}; that of the plan has {_extents(shape)} on this rank")
         contiguous(view, name)
         return view.data
 
     cdef int _begin(self, object way, a, b, bint start) except -1:
         """Always with arrays, even where the plan is bound to them: whether a rank names them must not decide whether
         it agrees with the others that all arrays are valid."""
-        cdef redist_plan *plan = <redist_plan *>self.handle.object
+        cdef redist_plan *plan = <redist_plan *>alive(self.handle, "the plan")
         cdef void *pa = NULL
         cdef void *pb = NULL
         cdef int direction = REDIST_FORWARD, code
@@ -221,10 +253,12 @@ cdef class Plan:
             direction = choice("direction", way, _DIRECTIONS)
             pa = self._address(a, self.a, self.shape_a, "a", direction == REDIST_BACKWARD)
             pb = self._address(b, self.b, self.shape_b, "b", direction == REDIST_FORWARD)
-        except BaseException:
-            if not self.skip:  # null pointers: an error on all ranks
-                redist_plan_execute_arrays(plan, direction, NULL, NULL)
-            raise
+        except BaseException as error:
+            if not self.skip:
+                refuse(error)
+                with nogil:
+                    redist_plan_execute_arrays(plan, direction, NULL, NULL)
+            raise refused(error)
         with nogil:
             if start:
                 code = redist_plan_start_arrays(plan, direction, pa, pb)
@@ -237,7 +271,8 @@ cdef class Plan:
 
         Returns:
             b
-        Collective on the plan's ranks. Errors: Error.
+        Collective on the plan's ranks. Errors: Error, and TypeError or ValueError on a rank whose arrays do not fit (the
+        other ranks get ArgumentError, which says the same).
         """
         self._begin("forward", a, b, False)
         return self.b if b is None else b
@@ -254,7 +289,7 @@ cdef class Plan:
 
     def wait(self):
         """Completes what start() began. Collective. Errors: Error."""
-        cdef redist_plan *plan = <redist_plan *>self.handle.object
+        cdef redist_plan *plan = <redist_plan *>alive(self.handle, "the plan")
         cdef int code
         with nogil:
             code = redist_plan_wait(plan)
@@ -264,14 +299,14 @@ cdef class Plan:
     def query(self):
         """Whether executions have failed, as far as the device has come with them (asynchronous). Not collective.
         Errors: Error, the first failure of the plan."""
-        check(redist_plan_query(<redist_plan *>self.handle.object))
+        check(redist_plan_query(<redist_plan *>alive(self.handle, "the plan")))
 
     @property
     def info(self):
         """What the plan does: method, workspace_bytes, moved_bytes (sent in one forward execution), space."""
         cdef redist_plan_info info
         redist_plan_info_init(&info, sizeof(info))
-        check(redist_plan_get_info(<redist_plan *>self.handle.object, &info))
+        check(redist_plan_get_info(<redist_plan *>alive(self.handle, "the plan"), &info))
         return {"method": info.method.decode(), "workspace_bytes": info.workspace_bytes,
                 "moved_bytes": info.moved_bytes, "space": "cuda" if info.space == REDIST_SPACE_CUDA else "host"}
 
@@ -286,9 +321,14 @@ cdef class Plan:
         made with phases=True."""
         cdef redist_phases p
         redist_phases_init(&p, sizeof(p))
-        check(redist_plan_get_phases(<redist_plan *>self.handle.object, &p))
+        check(redist_plan_get_phases(<redist_plan *>alive(self.handle, "the plan"), &p))
         return {"executions": p.executions, "total": p.total, "pack": p.pack, "first_message": p.first_message,
                 "communicate": p.communicate, "unpack": p.unpack, "own_part": p.own_part}
+
+    def __repr__(self):
+        if self.handle is None or self.handle.object == NULL:
+            return f"<redist.Plan, {'not made' if self.handle is None else 'freed'}>"
+        return f"<redist.Plan of {_elements(self.shape_a)}, {self.sides}, method {self.method!r}>"
 
     def free(self):
         """Frees the plan. Collective; does nothing the second time."""
@@ -301,10 +341,23 @@ cdef class Plan:
         self.free()
 
 
+cdef tuple _extents(View view):
+    return tuple([view.shape[i] for i in range(view.ndim)])
+
+
+cdef str _elements(View view):
+    return str(np.dtype(chr(view.code))) if view.code else f"elements of {view.itemsize} bytes"
+
+
+cdef str _side(View view, place):
+    """One side of a plan on this rank, in words."""
+    return f"{_extents(view)} {'in ' if isinstance(place, Box) else 'whole along axis '}{place}"
+
+
 cdef int _check_extents(View view, box, name) except -1:
-    shape = tuple([view.shape[i] for i in range(view.ndim)])
-    if shape != tuple(box.extent):
-        raise ValueError(f"array {name} has the extents {shape}, its box {tuple(box.extent)}")
+    if _extents(view) != tuple(box.extent):
+        raise ValueError(f"{name} has the shape {_extents(view)}; the local array of its box has {tuple(box.extent)} "
+                         "(extent)")
     return 0
 
 

@@ -61,7 +61,7 @@ cdef int _set_shape(View view, shape, strides, size_t itemsize) except -1:
     cdef ptrdiff_t step = itemsize
     cdef int i
     if len(shape) > REDIST_MAX_NDIMS:
-        raise ValueError(f"an array has {len(shape)} axes; at most {REDIST_MAX_NDIMS} are possible")
+        raise ValueError(f"{view.name} has {len(shape)} axes; at most {REDIST_MAX_NDIMS} are possible")
     view.ndim = len(shape)
     view.itemsize = itemsize
     for i in range(view.ndim - 1, -1, -1):
@@ -71,15 +71,21 @@ cdef int _set_shape(View view, shape, strides, size_t itemsize) except -1:
     return 0
 
 
+cdef str _read_only(str name):
+    return f"{name} cannot be written: it is read-only, and the result goes there"
+
+
 cdef int _from_buffer(View view, array, bint writable) except -1:
     cdef int i
     try:
-        PyObject_GetBuffer(array, &view.buffer, PyBUF_FORMAT | PyBUF_STRIDES | (PyBUF_WRITABLE if writable else 0))
-    except BufferError as error:  # NumPy raises ValueError
-        raise ValueError(f"an array cannot be {'written' if writable else 'read'}: {error}") from None
+        PyObject_GetBuffer(array, &view.buffer, PyBUF_FORMAT | PyBUF_STRIDES)
+    except (BufferError, ValueError) as error:  # NumPy raises ValueError
+        raise ValueError(f"{view.name} cannot be read: {error}") from None
     view.has_buffer = True
+    if writable and view.buffer.readonly:
+        raise ValueError(_read_only(view.name))
     if view.buffer.ndim > REDIST_MAX_NDIMS:
-        raise ValueError(f"an array has {view.buffer.ndim} axes; at most {REDIST_MAX_NDIMS} are possible")
+        raise ValueError(f"{view.name} has {view.buffer.ndim} axes; at most {REDIST_MAX_NDIMS} are possible")
     view.data = view.buffer.buf
     view.read_only = view.buffer.readonly
     view.ndim = view.buffer.ndim
@@ -99,7 +105,7 @@ cdef int _from_interface(View view, dict interface, bint writable) except -1:
     address, read_only = interface["data"]
     view.read_only = read_only
     if writable and read_only:
-        raise ValueError("an array that would be written is read-only")
+        raise ValueError(_read_only(view.name))
     dtype = _dtypes.get(interface["typestr"])
     if dtype is None:
         dtype = _dtypes[interface["typestr"]] = np.dtype(interface["typestr"])
@@ -108,7 +114,7 @@ cdef int _from_interface(View view, dict interface, bint writable) except -1:
     return _set_shape(view, interface["shape"], interface.get("strides"), dtype.itemsize)
 
 
-cdef object _capsule(array, bint cuda, size_t stream):
+cdef object _capsule(str name, array, bint cuda, size_t stream):
     """The tensor of DLPack of an array; on a device, `stream` waits for the work of the array's library."""
     try:
         if not cuda:
@@ -118,7 +124,7 @@ cdef object _capsule(array, bint cuda, size_t stream):
             return array.__dlpack__(stream=-1)
         return array.__dlpack__(stream=stream or 1)
     except BufferError as error:
-        raise ValueError(f"an array cannot be exported: {error}") from None
+        raise ValueError(f"{name} cannot be exported: {error}") from None
 
 
 cdef int _from_dlpack(View view, array, size_t stream) except -1:
@@ -126,11 +132,11 @@ cdef int _from_dlpack(View view, array, size_t stream) except -1:
     device = array.__dlpack_device__()[0]
     view.cuda = device in (DLPACK_CUDA, DLPACK_CUDA_MANAGED)
     if not view.cuda and device not in (DLPACK_CPU, DLPACK_CUDA_HOST):
-        raise TypeError(f"an array is on a device of DLPack's type {int(device)}, neither the host nor CUDA")
-    capsule = _capsule(array, view.cuda, stream)
+        raise TypeError(f"{view.name} is on a device of DLPack's type {int(device)}, neither the host nor CUDA")
+    capsule = _capsule(view.name, array, view.cuda, stream)
     cdef redist_py_tensor *tensor = <redist_py_tensor *>PyCapsule_GetPointer(capsule, "dltensor")
     if tensor.lanes != 1:
-        raise TypeError("an array has elements of several lanes (DLPack)")
+        raise TypeError(f"{view.name} has elements of several lanes (DLPack)")
     view.held = capsule
     view.data = tensor.data + tensor.byte_offset
     itemsize = tensor.bits // 8
@@ -153,14 +159,19 @@ cdef int _from_cuda(View view, array, dict interface, bint writable, size_t stre
         if view.stream != (stream or 1):
             _streams.synchronize(view.stream)
     elif interface.get("version", 0) < 3 and hasattr(array, "__dlpack__"):  # it names no stream (PyTorch, JAX)
-        _capsule(array, True, stream)
+        _capsule(view.name, array, True, stream)
     return 0
 
 
-cdef View view_of(object array, bint writable, size_t stream):
-    """What an array is. On a device, work on it begins in `stream` after what its own stream has."""
+cdef View view_of(str name, object array, bint writable, size_t stream):
+    """What an array is, the argument `name`. On a device, work on it begins in `stream` after what its own stream has."""
     cdef View view = View()
+    if isinstance(array, Exception):  # of what was to make it: the call fails with that on all ranks
+        raise array
+    view.name = name
     if isinstance(array, np.ndarray):
+        if array.dtype.hasobject:
+            raise TypeError(f"{name} is of {array.dtype}: references to objects of Python mean nothing on other ranks")
         # no buffer has a format for dates
         _from_buffer(view, array.view("i8") if array.dtype.kind in "Mm" else array, writable)
         return view
@@ -175,9 +186,15 @@ cdef View view_of(object array, bint writable, size_t stream):
         view.held = array
         _from_interface(view, array.__array_interface__, writable)
     else:
-        raise TypeError(f"{type(array).__name__} is no array: it has neither Python's buffer protocol nor "
-                        "__cuda_array_interface__ nor __dlpack__")
+        raise TypeError(f"{name} is {_arguments.shown(array)}; it is an array of NumPy, CuPy, PyTorch or JAX, or of a "
+                        "library with Python's buffer protocol, __cuda_array_interface__ or __dlpack__")
     return view
+
+
+cdef str type_of_elements(object array):
+    """In a message, the type of an array's elements."""
+    found = getattr(array, "dtype", None)
+    return str(getattr(array, "format", "another type") if found is None else found)
 
 
 cdef int contiguous(View view, str name) except -1:
@@ -189,7 +206,9 @@ cdef int contiguous(View view, str name) except -1:
             return 0
     for i in range(view.ndim - 1, -1, -1):
         if view.shape[i] != 1 and view.stride[i] != step:
-            raise ValueError(f"array {name} is not contiguous in C order; numpy.ascontiguousarray copies it")
+            raise ValueError(f"{name} has strides of {tuple([view.stride[k] for k in range(view.ndim)])} bytes for the "
+                             f"shape {tuple([view.shape[k] for k in range(view.ndim)])}; it is contiguous in C order, as "
+                             "numpy.ascontiguousarray copies it")
         step *= view.shape[i]
     return 0
 

@@ -248,7 +248,7 @@ def test_wavenumbers(random):
         for axis, k in enumerate((np.fft.fftfreq(6, 1 / 6), np.fft.fftfreq(5, 1 / 5), np.arange(5))):
             assert plan.wavenumbers(axis).tolist() == k[plan.spectral_slices[axis]].tolist()
             assert plan.wavenumbers(axis - 3, broadcast=True).ndim == 3
-        with pytest.raises(redist.ArgumentError):
+        with pytest.raises(ValueError):
             plan.wavenumbers(3)
 
 
@@ -387,8 +387,8 @@ class Failing(fftnd.Plan):
     """A plan whose second execution fails on rank 0, as where the network did."""
     executions = 0
 
-    def forward(self, physical, out=None):
-        result = super().forward(physical, out)
+    def _transform(self, direction, name, array, out):
+        result = super()._transform(direction, name, array, out)
         Failing.executions += 1
         if Failing.executions == 2 and RANK == 0:
             raise redist.Error(14, "a call of MPI failed")
@@ -418,7 +418,7 @@ def test_arguments_that_cannot_be_understood(random):
     for kind, call in (
             (ValueError, lambda: fftnd.rfftn([[1.0], [2.0, 3.0]] if bad else a, comm)),
             (ValueError, lambda: fftnd.rfftn(np.zeros(()) if bad else a, comm)),
-            (AttributeError, lambda: fftnd.fftn("abc" if bad else a, comm)),
+            (TypeError, lambda: fftnd.fftn("abc" if bad else a, comm)),
             (TypeError, lambda: fftnd.rfftn(a, comm, shape=7 if bad else full.shape)),
             (ValueError, lambda: fftnd.dctn(a, comm, 5 if bad else 2)),
             (ValueError, lambda: fftnd.rfftn(a, comm, norm="half" if bad else "ortho")),

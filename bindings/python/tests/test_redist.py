@@ -167,7 +167,7 @@ def test_arrays_with_a_buffer_besides(random):
         with pytest.raises(error, match=sentence):
             redist.exchange(comm, array, 0, b, 1)
     with redist.Plan(comm, a.shape, 0, b.shape, 1, dtype=float, bind="execution", effort="estimate") as plan:
-        with pytest.raises(ValueError, match="array a is on a device"):
+        with pytest.raises(ValueError, match="a is on a device"):
             plan.forward(OnDevice(a), b)
     with pytest.raises(ValueError, match="cannot be written"):
         redist.exchange(comm, a, 0, ReadOnly(b), 1)
@@ -180,7 +180,7 @@ def test_errors_come_on_all_ranks():
         redist.exchange(comm, a[:, ::2] if RANK == 0 else a, 0, np.zeros((4, 4)), 1)
     assert RANK == 0 or isinstance(error.value, redist.ArgumentError)
     with pytest.raises(ValueError):
-        redist.Plan(comm, a, 0, a.copy(), 1, effort="high" if RANK == P - 1 else "measure", shape=3, method="no")
+        redist.Plan(comm, a, 0, a.copy(), 1, effort="high" if RANK == P - 1 else "measure", method="no")
     with pytest.raises(redist.ArgumentError) as error:
         redist.Grid(comm, [P + 1])
     assert error.value.name == "REDIST_ERR_GRID" and error.value.code == 7 and str(P + 1) in str(error.value)
@@ -221,12 +221,12 @@ def test_arguments_that_cannot_be_understood():
     bad = RANK == 0
     refused(TypeError, lambda: redist.Grid(comm, "xy" if bad else (P, 1)))
     refused(TypeError, lambda: redist.Grid(comm, None if bad else 2))
-    refused(ValueError, lambda: redist.Grid(comm, 1, np.zeros(2) if bad else False))
+    refused(TypeError, lambda: redist.Grid(comm, 1, np.zeros(2) if bad else False))
     refused(TypeError, lambda: redist.empty(3, "no type" if bad else "d", comm))
-    refused(ValueError, lambda: redist.empty("abc" if bad else 3, "d", comm))
+    refused(TypeError, lambda: redist.empty("abc" if bad else 3, "d", comm))
     refused(ValueError, lambda: redist.empty((2, -3) if bad else 3, "d", comm))
     refused(ValueError, lambda: redist.zeros(3, "d", comm, "disk" if bad else "host"))
-    refused(OverflowError, lambda: redist.empty((2**40, 2**40) if bad else 3, "d", comm))
+    refused(ValueError, lambda: redist.empty((2**40, 2**40) if bad else 3, "d", comm))
     refused(TypeError, lambda: redist.subcomm(comm, "2" if bad else 2))
     refused(TypeError, lambda: redist.exchange(comm, a, None if bad else 0, b, 1))
     refused(TypeError, lambda: redist.exchange(comm, a, 0, b, "1" if bad else 1))

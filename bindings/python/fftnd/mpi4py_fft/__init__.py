@@ -7,6 +7,7 @@ What differs from mpi4py-fft:
   the other, as in mpi4py-fft.
 - Axes that are transformed together are whole then, or PFFT refuses them; mpi4py-fft transforms the local parts of
   those that are split.
+- A wrong argument is a TypeError or ValueError on all ranks, where mpi4py-fft has an AssertionError on one.
 - Parts of arrays may be empty: there may be more ranks than rows.
 - Truncation and padding of real axes follow fftnd_options.retained_modes (fftnd.h). mpi4py-fft halves and doubles the
   last mode if N/2 + 1 is even, where the number of modes N has to be.

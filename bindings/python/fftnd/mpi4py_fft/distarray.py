@@ -5,7 +5,10 @@ from numbers import Integral, Number
 import numpy as np
 from mpi4py import MPI
 
+from redist import _arguments
+
 from .io import FileBase, HDF5File, NCFile
+from .io.file_base import check_slices
 from .pencil import Pencil, Subcomm
 
 comm = MPI.COMM_WORLD
@@ -19,14 +22,41 @@ def _distribution(subcomm, ndims, alignment):
         dims[alignment] = 1
         subcomm = Subcomm(comm, dims)
     elif not isinstance(subcomm, Subcomm):
-        assert isinstance(subcomm, (tuple, list)) and len(subcomm) == ndims
         if not all(isinstance(one, MPI.Comm) for one in subcomm):
             subcomm = Subcomm(comm, subcomm)
     sizes = [one.Get_size() for one in subcomm]
     if alignment is None:
-        alignment = max(axis for axis, size in enumerate(sizes) if size == 1)
-    assert isinstance(alignment, Integral) and sizes[alignment] == 1
-    return subcomm, int(alignment)
+        alignment = max([axis for axis, size in enumerate(sizes) if size == 1], default=0)
+    if sizes[alignment] != 1:
+        raise ValueError(f"alignment is {alignment} and subcomm has {sizes} ranks along the axes; the aligned axis is whole, "
+                         "on one")
+    return subcomm, alignment
+
+
+def _check(global_shape, subcomm, dtype, alignment, rank):
+    """The arguments of a DistArray that must agree, as they are used."""
+    global_shape = _arguments.integers("global_shape", global_shape, low=0)
+    ndims = len(global_shape) - _arguments.integer("rank", rank, 0, max(0, len(global_shape) - 1))
+    if ndims > 1 and subcomm is not None and not isinstance(subcomm, Subcomm):
+        _arguments.sequence("subcomm", subcomm, "communicators, or of numbers of processes", ndims, "axis")
+    if alignment is not None:
+        alignment = _arguments.axis("alignment", alignment, ndims)
+    return {"global_shape": global_shape, "dtype": _arguments.dtype("dtype", dtype), "alignment": alignment,
+            "rank": rank}
+
+
+def _check_file(filename, name):
+    if not isinstance(filename, FileBase):
+        _arguments.instance("filename", filename, str, "the name of a file, or an HDF5File or NCFile")
+    return {"name": _arguments.instance("name", name, str, "the name of a field")}
+
+
+def _file(filename, name, **keywords):
+    """The file of a name; a file as it is. Collective on MPI.COMM_WORLD."""
+    _arguments.agreed(comm, _check_file, filename, name)
+    if isinstance(filename, FileBase):
+        return filename
+    return (HDF5File if filename.endswith(".h5") else NCFile)(filename, **keywords)
 
 
 class DistArray(np.ndarray):
@@ -46,7 +76,11 @@ class DistArray(np.ndarray):
 
     def __new__(cls, global_shape, subcomm=None, val=None, dtype=float, buffer=None, strides=None, alignment=None,
                 rank=0):
-        global_shape = tuple(int(n) for n in global_shape)
+        given = global_shape, subcomm, dtype, alignment, rank
+        makes = not isinstance(subcomm, Subcomm) and not (
+            isinstance(subcomm, (tuple, list)) and all(isinstance(one, MPI.Comm) for one in subcomm))
+        found = _arguments.agreed(comm, _check, *given) if makes else _check(*given)  # it makes communicators
+        global_shape, alignment = found["global_shape"], found["alignment"]
         tensor, shape = global_shape[:rank], global_shape[rank:]
         pencil = None
         if len(shape) > 1:  # an array of one axis is not split
@@ -133,6 +167,8 @@ class DistArray(np.ndarray):
             gslice: slice(None) or a global index for each axis
         Collective on MPI.COMM_WORLD.
         """
+        gslice = _arguments.agreed(comm, check_slices, "gslice", gslice, self.global_shape)["gslice"]
+        gslice = [slice(None) if index is None else index for index in gslice]
         mine = self.local_slice()
         local, inside = [], True
         for index, part in zip(gslice, mine):
@@ -153,8 +189,26 @@ class DistArray(np.ndarray):
 
     def get_pencil_and_transfer(self, axis):
         """The pencil in which `axis` is whole, and the exchange to it. Collective."""
+        axis, failure = _arguments.attempt(_arguments.axis, "axis", axis, self.dimensions)
+        _arguments.agree_along(self._p0.subcomm, failure)
         pencil = self._p0.pencil(axis)
         return pencil, self._p0.transfer(pencil, self.dtype)
+
+    def _axis_to(self, axis, out):
+        """The axis that becomes whole; None = that of `out`."""
+        if axis is None and out is None:
+            raise TypeError("axis is None, and so is out; one of them is given")
+        if axis is not None:
+            axis = _arguments.axis("axis", axis, self.dimensions)
+        if out is None:
+            return axis
+        _arguments.instance("out", out, DistArray, "a DistArray")
+        if out.global_shape != self.global_shape or out.dtype != self.dtype:
+            raise ValueError(f"out is of {out.dtype} and the global shape {out.global_shape}; this array is of "
+                             f"{self.dtype} and {self.global_shape}")
+        if axis not in (None, out.alignment):
+            raise ValueError(f"axis is {axis}; it is the axis {out.alignment} along which out is whole")
+        return axis
 
     def redistribute(self, axis=None, out=None):
         """The same global array with another axis whole.
@@ -166,14 +220,14 @@ class DistArray(np.ndarray):
             out; this array, if it has that axis whole already
         Collective.
         """
+        axis, failure = _arguments.attempt(self._axis_to, axis, out)
+        _arguments.agree_along(self._p0.subcomm, failure)
         if axis == self.alignment:
             return self
-        assert axis is None or out is None or axis == out.alignment
         if axis is not None and self.commsizes[self.rank + axis] == 1:  # whole too
             self._p0 = self._p0.pencil(axis)
             return self
         if out is not None:
-            assert isinstance(out, DistArray) and self.global_shape == out.global_shape
             axis = out.alignment
             if self.commsizes == out.commsizes:
                 out[...] = self
@@ -199,20 +253,12 @@ class DistArray(np.ndarray):
             as_scalar: write the components of a tensor as fields of their own
         Collective on MPI.COMM_WORLD.
         """
-        file = filename
-        if isinstance(filename, str):
-            kind = HDF5File if filename.endswith(".h5") else NCFile
-            file = kind(filename, domain=domain, mode="a")
-        assert isinstance(file, FileBase)
+        file = _file(filename, name, domain=domain, mode="a")
         file.write(step, {name: [self if global_slice is None else (self, global_slice)]}, as_scalar=as_scalar)
 
     def read(self, filename, name="darray", step=0):
         """Reads what write() wrote of whole arrays. Collective on MPI.COMM_WORLD."""
-        file = filename
-        if isinstance(filename, str):
-            kind = HDF5File if filename.endswith(".h5") else NCFile
-            file = kind(filename, mode="r")
-        assert isinstance(file, FileBase)
+        file = _file(filename, name, mode="r")
         file.read(self, name, step=step)
 
 
@@ -226,7 +272,8 @@ def newDistArray(pfft, forward_output=True, val=0, rank=0, view=False):
         rank: 0 for a scalar field, 1 for a vector with as many components as axes, 2 for a matrix
         view: return a plain numpy.ndarray, whose `base` is the DistArray
     """
-    shape = pfft.global_shape(forward_output)
+    shape = pfft.global_shape(_arguments.flag("forward_output", forward_output))
+    _arguments.integer("rank", rank, 0)
     pencil = pfft.pencil[bool(forward_output)]
     array = DistArray((len(shape),) * rank + tuple(shape), subcomm=pencil.subcomm, val=val,
                       dtype=pfft.dtype(bool(forward_output)), alignment=pencil.axis, rank=rank)

@@ -2,7 +2,25 @@
 """Serial transforms with truncation and padding, by several libraries."""
 import numpy as np
 
+from redist import _arguments
+
 from . import fftw
+
+
+def check_arrays(input_array, own_input, output_array, own_output):
+    """Whether the arrays of a call, which may be None, go with those that a transform works on."""
+    if input_array is not None:
+        _arguments.array_like("input_array", input_array, own_input, False)
+    if output_array is not None:
+        _arguments.array_like("output_array", output_array, own_output, True)
+
+
+def check_type(dtype):
+    """A type of elements that can be transformed."""
+    found = _arguments.dtype("dtype", dtype)
+    if found.char not in "fdgFDG":
+        raise TypeError(f"dtype is {found}; transforms are of float32, float64, longdouble, and complex ones of these")
+    return found
 
 
 class _Call:
@@ -76,8 +94,9 @@ def _plan_pyfftw(shape, axes, dtype, transforms, options):
 
 def _plan_fftw(shape, axes, dtype, transforms, options):
     forward, backward = _chosen(transforms, axes, dtype, (fftw.rfftn, fftw.irfftn), (fftw.fftn, fftw.ifftn))
-    effort = fftw.flag_dict[options.get("planner_effort", "FFTW_MEASURE")]
-    destroy = fftw.flag_dict[options.get("overwrite_input", "FFTW_DESTROY_INPUT")]
+    effort, destroy = [fftw.flag_dict[_arguments.one_of(name, options.get(name, usual), fftw.flag_dict)]
+                       for name, usual in (("planner_effort", "FFTW_MEASURE"),
+                                           ("overwrite_input", "FFTW_DESTROY_INPUT"))]
     threads = options.get("threads", 1)
     s = tuple(np.take(shape, axes))
     physical = fftw.aligned(shape, dtype=dtype, fill=0)
@@ -108,6 +127,7 @@ class _Direction:
         return self._output_array
 
     def __call__(self, input_array=None, output_array=None, **options):
+        check_arrays(input_array, self._input_array, output_array, self._output_array)
         if input_array is not None:
             self._input_array[...] = input_array
         self._run(**options)
@@ -134,15 +154,14 @@ class FFTBase:
     """
 
     def __init__(self, shape, axes=None, dtype=float, padding=False):
-        self.shape = [int(n) for n in shape] if np.ndim(shape) else [int(shape)]
+        shape = (shape,) if isinstance(shape, (int, np.integer)) else shape
+        self.shape = list(_arguments.integers("shape", shape, low=0))
         ndims = len(self.shape)
-        assert ndims > 0 and min(self.shape) >= 0
-        given = range(ndims) if axes is None else axes if np.ndim(axes) else [axes]
-        assert all(-ndims <= axis < ndims for axis in given)
-        self.axes = [int(axis) % ndims for axis in given]
-        assert self.axes and len(set(self.axes)) == len(self.axes)
-        self.dtype = np.dtype(dtype)
-        assert self.dtype.char in "fdgFDG"
+        given = range(ndims) if axes is None else (axes,) if isinstance(axes, (int, np.integer)) else axes
+        self.axes = [axis % ndims for axis in _arguments.integers("axes", given, low=-ndims, high=ndims - 1)]
+        if not self.axes or len(set(self.axes)) != len(self.axes):
+            raise ValueError(f"axes is {_arguments.shown(axes)}; the axes differ, and there is at least one")
+        self.dtype = check_type(dtype)
         self.padding = padding
         self.real_transform = bool(np.issubdtype(self.dtype, np.floating))
         self.padding_factor = 1
@@ -213,7 +232,7 @@ class FFT(FFTBase):
 
     def __init__(self, shape, axes=None, dtype=float, padding=False, backend="fftw", transforms=None, **kw):
         super().__init__(shape, axes, dtype, padding)
-        self.backend = backend
+        self.backend = _arguments.one_of("backend", backend, _PLANS)
         self.fwd, self.bck = _PLANS[backend](self.shape, self.axes, self.dtype, transforms, kw)
         physical, spectral = self.fwd.input_array, self.fwd.output_array
         if hasattr(self.fwd, "get_normalization"):
@@ -225,7 +244,9 @@ class FFT(FFTBase):
         if padding is not False:
             self.padding_factor = padding[self.axes[-1]] if np.ndim(padding) else padding
         if abs(self.padding_factor - 1) > 1e-8:
-            assert len(self.axes) == 1, "one axis at a time is padded"
+            if len(self.axes) != 1:
+                raise ValueError(f"padding is {_arguments.shown(padding)} and axes is {self.axes}; one axis at a time is "
+                                 "padded")
             spectral = self._get_truncarray(self.shape, spectral.dtype)
         self.forward = _Direction(self._forward, physical, spectral)
         self.backward = _Direction(self._backward, spectral, physical)

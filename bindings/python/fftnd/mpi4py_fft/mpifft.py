@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parallel transforms: one plan of fftnd where that can be, else serial transforms and exchanges in turn."""
-import contextlib
 import math
 from collections.abc import Sequence
 
 import numpy as np
 from mpi4py import MPI
 
+from redist import _arguments
+
 from .._fftnd import Plan
-from .libfft import FFT
+from .fftw import flag_dict
+from .libfft import _PLANS, FFT, check_arrays, check_type
 from .pencil import Pencil, Subcomm
 
 _EFFORTS = {"FFTW_ESTIMATE": "estimate", "FFTW_MEASURE": "measure", "FFTW_PATIENT": "patient",
@@ -25,7 +27,9 @@ class Transform:
     """
 
     def __init__(self, xfftn, transfer, pencil):
-        assert len(xfftn) == len(transfer) + 1 and len(pencil) == 2
+        if len(xfftn) != len(transfer) + 1 or len(pencil) != 2:
+            raise ValueError(f"xfftn has {len(xfftn)} transforms, transfer {len(transfer)} exchanges and pencil "
+                             f"{len(pencil)} pencils; there is one exchange between two transforms, and a pencil at either end")
         self._xfftn, self._transfer, self._pencil = tuple(xfftn), tuple(transfer), tuple(pencil)
 
     @property
@@ -55,6 +59,8 @@ class Transform:
             the array with the result
         Collective.
         """
+        failure = _arguments.attempt(check_arrays, input_array, self.input_array, output_array, self.output_array)[1]
+        _arguments.agree_along(self.input_pencil.subcomm, failure)
         if input_array is not None:
             self.input_array[...] = input_array
         self._xfftn[0](**kw)
@@ -93,13 +99,12 @@ class _PlanTransform(Transform):
                                               and output_array is not input_array) else 0)
         run = getattr(self._plans.plan(self._direction, normalize), self._direction)
         given = source if input_array is None else input_array
+        if not all(fits):
+            failure = _arguments.attempt(check_arrays, input_array, source, output_array, target)[1]
+            if failure is not None:
+                run(failure)  # fails with that, on all ranks
         if not fits[0]:
-            try:
-                source[...] = given
-            except Exception:
-                with contextlib.suppress(Exception):
-                    run(None)  # fails on all ranks, so that none waits for this one
-                raise
+            source[...] = given
             given = source
         into = output_array if output_array is not None and fits[1] else target
         run(given, into)
@@ -146,14 +151,21 @@ class _Plans:
             self.comm.Free()
 
 
+def _values(grid):
+    return None if grid is None else tuple(grid)
+
+
 def _as_axes(axes, ndims):
     """Groups of axes that are transformed at once, the last one first, counted from 0."""
     groups = []
-    for group in axes:
-        group = [group] if isinstance(group, (int, np.integer)) else list(group)
-        assert group and all(-ndims <= axis < ndims for axis in group)
-        groups.append(tuple(int(axis) % ndims for axis in group))
-        assert len(set(groups[-1])) == len(groups[-1])
+    for i, group in enumerate(_arguments.sequence("axes", axes, "axes or groups of axes")):
+        group = [group] if isinstance(group, (int, np.integer)) else group
+        group = _arguments.integers(f"axes[{i}]", group, low=-ndims, high=ndims - 1)
+        groups.append(tuple(axis % ndims for axis in group))
+        if not group or len(set(groups[-1])) != len(group):
+            raise ValueError(f"axes[{i}] is {group}; the axes of a group differ, and there is at least one")
+    if not groups:
+        raise ValueError(f"axes is {_arguments.shown(axes)}; there is at least one")
     return groups
 
 
@@ -182,19 +194,11 @@ class PFFT:
 
     def __init__(self, comm, shape=None, axes=None, dtype=float, grid=None, padding=False, collapse=False,
                  backend="fftw", transforms=None, darray=None, slab=False, **kw):
-        if shape is None:
-            assert darray is not None, "neither shape nor darray is given"
-            shape = darray.pencil.shape
-        shape = [int(n) for n in shape]
+        ranks = comm.comm if isinstance(comm, Subcomm) else _arguments.communicator("comm", comm)
+        found = _arguments.agreed(ranks, self._check, comm, shape, axes, dtype, grid, padding, collapse, backend,
+                                  transforms, darray, slab, kw)
+        shape, groups, dtype = list(found["shape"]), found["axes"], found["dtype"]
         ndims = len(shape)
-        assert ndims > 0 and min(shape) > 0
-        if axes is None:
-            axes = list(range(ndims))
-            if darray is not None:  # its whole axis comes first
-                axes = list(np.roll(axes, ndims - 1 - darray.alignment))
-        groups = _as_axes([axes] if isinstance(axes, (int, np.integer)) else axes, ndims)
-        dtype = np.dtype(dtype if darray is None else darray.dtype)
-        assert dtype.char in "fdgFDG"
         modes = list(shape)
         if padding is not False and darray is None:
             padding = self._pad(shape, groups, padding)
@@ -213,12 +217,60 @@ class PFFT:
         else:
             self._make_chain()
 
+    @staticmethod
+    def _check(comm, shape, axes, dtype, grid, padding, collapse, backend, transforms, darray, slab, kw):
+        """The arguments that must agree, as they are used."""
+        if darray is not None:
+            pencil = getattr(darray, "pencil", None)
+            if pencil is None:
+                raise TypeError(f"darray is {_arguments.shown(darray)}; it is a DistArray of two axes or more")
+            shape, dtype = pencil.shape if shape is None else shape, darray.dtype
+        elif shape is None:
+            raise TypeError("shape is None, and so is darray; one of them is given")
+        shape = _arguments.integers("shape", shape, low=1)
+        ndims = len(shape)
+        if ndims == 0:
+            raise ValueError("shape is (); it has one axis or more")
+        if axes is None:
+            axes = list(range(ndims))
+            if darray is not None:  # its whole axis comes first
+                axes = np.roll(axes, ndims - 1 - darray.alignment).tolist()
+        axes = _as_axes([axes] if isinstance(axes, (int, np.integer)) else axes, ndims)
+        if padding is not False:
+            padding = _arguments.numbers("padding", padding, ndims, "axis")
+        PFFT._check_grid(comm, ndims, grid, slab)
+        _arguments.one_of("backend", backend, _PLANS)
+        if backend == "fftw":
+            _arguments.one_of("planner_effort", kw.get("planner_effort", "FFTW_MEASURE"), flag_dict)
+            _arguments.integer("threads", kw.get("threads", 1), 1)
+        if transforms is not None:
+            _arguments.instance("transforms", transforms, dict, "a dictionary from tuples of axes to pairs of functions")
+        return {"shape": shape, "axes": axes, "dtype": check_type(dtype), "padding": padding, "grid": _values(grid),
+                "collapse": _arguments.flag("collapse", collapse), "backend": backend, "slab": slab}
+
+    @staticmethod
+    def _check_grid(comm, ndims, grid, slab):
+        if isinstance(comm, Subcomm):
+            if grid is not None or slab or len(comm) != ndims:
+                raise ValueError(f"comm is a Subcomm of {len(comm)} axes, grid is {_arguments.shown(grid)} and slab {slab}; "
+                                 f"a Subcomm has a communicator for each of {ndims} axes and goes without these two")
+        elif comm.Get_topology() == MPI.CART:
+            if grid is not None or slab or comm.Get_dim() != ndims:
+                raise ValueError(f"comm has a Cartesian topology of {comm.Get_dim()} axes, grid is {_arguments.shown(grid)} "
+                                 f"and slab {slab}; the topology has {ndims} axes, and goes without these two")
+        elif grid is not None:
+            grid = _arguments.integers("grid", grid)
+            if slab or len(grid) > ndims:
+                raise ValueError(f"grid is {grid} and slab is {slab}; a grid has at most {ndims} values, and goes without "
+                                 "slab")
+        elif slab is not None and not isinstance(slab, (bool, np.bool_)):
+            _arguments.axis("slab", slab, ndims)
+
     # ------------------------------------------------------------ distribution
 
     @staticmethod
     def _pad(shape, groups, padding):
         """Makes the physical extents longer; the factors that result, for each axis."""
-        assert len(padding) == len(shape)
         factors = [1.0] * len(shape)
         for group in groups:
             axis = group[0]
@@ -232,10 +284,10 @@ class PFFT:
     def _split(comm, ndims, first, grid, slab):
         """The communicator of each axis."""
         if isinstance(comm, Subcomm):
-            assert grid is None and not slab and len(comm) == ndims
             return comm
+        if comm.Get_topology() == MPI.CART:
+            return Subcomm(comm)
         if grid is not None:
-            assert not slab and len(grid) <= ndims
             return Subcomm(comm, list(grid) + [1] * (ndims - len(grid)))
         if slab is False or slab is None:
             return Subcomm(comm, [1 if axis in first else 0 for axis in range(ndims)])
@@ -252,7 +304,8 @@ class PFFT:
             sizes[whole], sizes[group[-1]] = sizes[group[-1]], sizes[whole]
             whole = group[-1]
             split = [axis for axis in group if sizes[axis] > 1]
-            assert not split, f"axis {split[0]} is split where axes {group} are transformed: choose another grid"
+            if split:
+                raise ValueError(f"axis {split[0]} is split where axes {group} are transformed: choose another grid")
 
     def _collapsed(self, groups):
         """Joins groups whose axes are whole with the one that is transformed before them."""
@@ -352,6 +405,13 @@ class PFFT:
                                   [one.backward for one in transfers[::-1]], self.pencil[::-1])
 
     # ------------------------------------------------------------ questions
+
+    def __repr__(self):
+        if "backward" not in vars(self):
+            return "<PFFT, not made>"
+        ranks = "x".join(str(one.Get_size()) for one in self.subcomm)
+        return (f"<PFFT of {self._input_shape} along {self.axes} on {ranks} ranks, {self.dtype(False)} to "
+                f"{self.dtype(True)}; this rank: {self.shape(False)} to {self.shape(True)}>")
 
     def destroy(self):
         """Frees the plans and the communicators of the axes. Collective."""

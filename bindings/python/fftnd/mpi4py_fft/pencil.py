@@ -4,6 +4,7 @@ import numpy as np
 from mpi4py import MPI
 
 import redist
+from redist import _arguments
 
 
 class Subcomm(tuple):
@@ -17,21 +18,34 @@ class Subcomm(tuple):
     """
 
     def __new__(cls, comm, dims=None, reorder=True):
-        if comm.Is_inter():
-            raise AssertionError("an intercommunicator has no Cartesian grid")
-        if comm.Get_topology() == MPI.CART:
-            assert dims is None, "dims is for communicators without a topology"
-            grid = comm
-        else:
-            dims = [0] if dims is None else [0] * dims if np.ndim(dims) == 0 else [max(0, int(n)) for n in dims]
-            assert dims, "dims is empty"
-            grid = comm.Create_cart(MPI.Compute_dims(comm.Get_size(), dims))
+        if _arguments.communicator("comm", comm).Is_inter():
+            raise TypeError("comm is an intercommunicator, which has no Cartesian grid")
+        dims = _arguments.agreed(comm, cls._check, comm, dims)["dims"]
+        grid = comm if dims is None else comm.Create_cart(dims)
         ndims = grid.Get_dim()
         self = super().__new__(cls, [grid.Sub([i == j for j in range(ndims)]) for i in range(ndims)])
         self.comm = comm
         if grid is not comm:
             grid.Free()
         return self
+
+    @staticmethod
+    def _check(comm, dims):
+        """The processes along each axis; None = those of the communicator's topology."""
+        if comm.Get_topology() == MPI.CART:
+            if dims is not None:
+                raise ValueError(f"dims is {_arguments.shown(dims)}; it is for communicators without a topology")
+            return {"dims": None}
+        if dims is None or isinstance(dims, (int, np.integer)):
+            given = [0] * _arguments.integer("dims", 1 if dims is None else dims, 1, 32)
+        else:
+            given = [max(0, n) for n in _arguments.integers("dims", dims)]
+        fixed = int(np.prod([n for n in given if n > 0]))
+        size = comm.Get_size()
+        if not given or size % fixed != 0 or (0 not in given and fixed != size):
+            raise ValueError(f"dims is {_arguments.shown(dims)}; the product of its values is the number of ranks, "
+                             f"{size}, or divides it where values < 1 are chosen")
+        return {"dims": MPI.Compute_dims(size, given)}
 
     def destroy(self):
         """Frees the communicators. Collective."""
@@ -53,23 +67,26 @@ class Transfer:
     """
 
     def __init__(self, comm, shape, dtype, subshapeA, axisA, subshapeB, axisB):
-        self.comm = comm
-        self.shape = tuple(shape)
-        self.dtype = np.dtype(dtype)
-        self.subshapeA, self.axisA = tuple(subshapeA), axisA
-        self.subshapeB, self.axisB = tuple(subshapeB), axisB
+        self.comm = _arguments.communicator("comm", comm)
         self._plan = None
         if comm.Get_size() > 1:
-            self._plan = redist.Plan(comm, self.subshapeA, axisA, self.subshapeB, axisB, dtype=self.dtype,
-                                     bind="execution", effort="estimate")
+            self._plan = redist.Plan(comm, subshapeA, axisA, subshapeB, axisB, dtype=dtype, bind="execution",
+                                     effort="estimate")
+        self.shape = tuple(shape)
+        self.dtype = _arguments.dtype("dtype", dtype)
+        self.subshapeA, self.axisA = tuple(subshapeA), axisA
+        self.subshapeB, self.axisB = tuple(subshapeB), axisB
 
     def _move(self, source, target, backward):
         a, b = (target, source) if backward else (source, target)
-        assert a.shape == self.subshapeA and b.shape == self.subshapeB
-        assert a.dtype == self.dtype and b.dtype == self.dtype
+        failure = _arguments.attempt(self._check, a, b)[1]
         if self._plan is None:
+            if failure is not None:
+                raise failure
             target[...] = source
             return
+        if failure is not None:
+            self._plan.forward(failure, b)  # fails with that, on all ranks
         whole = np.ascontiguousarray(source)
         into = target if target.flags.c_contiguous else np.empty_like(target, order="C")
         if backward:
@@ -78,6 +95,14 @@ class Transfer:
             self._plan.forward(whole, into)
         if into is not target:
             target[...] = into
+
+    def _check(self, a, b):
+        for name, array, shape in (("arrayA", a, self.subshapeA), ("arrayB", b, self.subshapeB)):
+            _arguments.instance(name, array, np.ndarray, "an array of NumPy")
+            if array.dtype != self.dtype:
+                raise TypeError(f"{name} is of {array.dtype}; the transfer is of {self.dtype}")
+            if array.shape != shape:
+                raise ValueError(f"{name} has the shape {array.shape}; this rank's part has {shape}")
 
     def forward(self, arrayA, arrayB):
         """Moves arrayA (subshapeA) to arrayB (subshapeB). Collective."""
@@ -103,16 +128,21 @@ class Pencil:
     """
 
     def __init__(self, subcomm, shape, axis=-1):
+        shape = _arguments.integers("shape", shape, low=1)
         ndims = len(shape)
-        assert ndims >= 2 and min(shape) >= 1
-        assert -ndims <= axis < ndims
-        assert 1 <= len(subcomm) <= ndims
-        axis %= ndims
-        comms = list(subcomm)
+        if ndims < 2:
+            raise ValueError(f"shape is {shape}; it has two axes or more")
+        axis = _arguments.axis("axis", axis, ndims)
+        comms = list(_arguments.instance("subcomm", subcomm, (tuple, list), "a Subcomm, or a sequence of communicators"))
+        if not 1 <= len(comms) <= ndims:
+            raise ValueError(f"subcomm has {len(comms)} communicators; it has one for each of {ndims} axes, or fewer")
+        for i, comm in enumerate(comms):
+            _arguments.communicator(f"subcomm[{i}]", comm)
         if len(comms) < ndims:
             comms += [MPI.COMM_SELF] * (ndims - 1 - len(comms))
             comms.insert(axis, MPI.COMM_SELF)
-        assert comms[axis].Get_size() == 1
+        if comms[axis].Get_size() != 1:
+            raise ValueError(f"axis is {axis}, which {comms[axis].Get_size()} ranks share; it is whole")
         parts = [redist.decompose(n, comm.Get_size(), comm.Get_rank()) for n, comm in zip(shape, comms)]
         self.shape = tuple(shape)
         self.axis = axis
@@ -122,20 +152,23 @@ class Pencil:
 
     def pencil(self, axis):
         """The pencil in which `axis` is whole, and this one's whole axis split in its place."""
-        assert -len(self.shape) <= axis < len(self.shape)
-        axis %= len(self.shape)
+        axis = _arguments.axis("axis", axis, len(self.shape))
         comms = list(self.subcomm)
         comms[axis], comms[self.axis] = comms[self.axis], comms[axis]
         return Pencil(comms, self.shape, axis)
 
+    def __repr__(self):
+        ranks = "x".join(str(comm.Get_size()) for comm in self.subcomm)
+        return f"<Pencil of {self.shape} on {ranks} ranks, axis {self.axis} whole; this rank: {self.subshape}>"
+
     def transfer(self, pencil, dtype):
         """The exchange from this pencil to another one, whose whole axis is split here. Collective."""
-        assert self.shape == pencil.shape and self.axis != pencil.axis
-        for i in range(len(self.shape)):
-            if i not in (self.axis, pencil.axis):
-                assert self.subcomm[i] == pencil.subcomm[i] and self.subshape[i] == pencil.subshape[i]
-        comm = self.subcomm[pencil.axis]
-        assert comm == pencil.subcomm[self.axis]
+        _arguments.instance("pencil", pencil, Pencil, "a Pencil")
+        comm, changed = self.subcomm[pencil.axis], (self.axis, pencil.axis)
+        others = [i for i in range(len(self.shape)) if i not in changed]
+        if self.shape != pencil.shape or self.axis == pencil.axis or comm != pencil.subcomm[self.axis] or any(
+                self.subcomm[i] != pencil.subcomm[i] for i in others):
+            raise ValueError(f"pencil is {pencil!r}; it differs from {self!r} in which axis is whole, and in nothing else")
         shape = list(self.subshape)
         shape[pencil.axis] = self.shape[pencil.axis]
         return Transfer(comm, shape, dtype, self.subshape, self.axis, pencil.subshape, pencil.axis)

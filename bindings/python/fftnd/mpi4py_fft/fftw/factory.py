@@ -2,6 +2,8 @@
 """What FFTW has once for a process: precisions, wisdom, the time limit."""
 import numpy as np
 
+from redist import _arguments
+
 from ... import _serial
 from .xfftn import get_planned_FFT  # noqa: F401
 
@@ -38,7 +40,7 @@ def forget_wisdom():
 
 def set_timelimit(limit):
     """Limits the time of FFTW's planner, in seconds; negative: no limit."""
-    _serial.set_timelimit(limit)
+    _serial.set_timelimit(_arguments.number("limit", limit))
 
 
 def cleanup():

@@ -2,6 +2,8 @@
 """FFTW's numbers, and arrays that are aligned for its vector instructions."""
 import numpy as np
 
+from redist import _arguments
+
 FFTW_FORWARD, FFTW_BACKWARD = -1, 1
 C2C_FORWARD, C2C_BACKWARD, R2C, C2R = -1, 1, -2, 2
 FFTW_R2HC, FFTW_HC2R, FFTW_DHT = 0, 1, 2
@@ -36,9 +38,10 @@ def aligned(shape, n=32, dtype=np.dtype("d"), fill=None):
         dtype: type of the elements
         fill: value of all elements; None = undefined
     """
-    dtype = np.dtype(dtype)
-    shape = (int(shape),) if np.ndim(shape) == 0 else tuple(int(k) for k in shape)
-    nbytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+    dtype = _arguments.dtype("dtype", dtype)
+    n = _arguments.integer("n", n, 1)
+    shape = _arguments.shape("shape", (shape,) if isinstance(shape, (int, np.integer)) else shape, 32)
+    nbytes = _arguments.size("shape", shape, dtype.itemsize)
     memory = np.empty(nbytes + n, np.uint8)
     skip = -memory.__array_interface__["data"][0] % n
     array = memory[skip:skip + nbytes].view(dtype).reshape(shape)

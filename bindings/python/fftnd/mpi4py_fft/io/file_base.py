@@ -5,7 +5,34 @@ import contextlib
 import numpy as np
 from mpi4py import MPI
 
+from redist import _arguments
+
 comm = MPI.COMM_WORLD
+
+
+def check_slices(name, slices, shape):
+    """Indices of an array of this shape, in which None stands for a whole axis."""
+    values = _arguments.sequence(name, slices, "slice(None) or indices", len(shape), "axis")
+    return {name: [None if isinstance(one, slice) and one == slice(None) else _arguments.axis(f"{name}[{i}]", one, n)
+                   for i, (one, n) in enumerate(zip(values, shape))]}
+
+
+def check_fields(fields):
+    """What is written: from names to arrays, or to pairs of an array and slices."""
+    found = []
+    _arguments.instance("fields", fields, dict, "a dictionary from names to lists of arrays")
+    for group, arrays in fields.items():
+        _arguments.instance("a name in fields", group, str, "a string")
+        _arguments.instance(f"fields[{group!r}]", arrays, (tuple, list), "a list of arrays, or of pairs (array, slices)")
+        for i, field in enumerate(arrays):
+            name = f"fields[{group!r}][{i}]"
+            pair = field if isinstance(field, (tuple, list)) else (field, None)
+            if len(pair) != 2 or getattr(pair[0], "pencil", None) is None:
+                raise TypeError(f"{name} is {_arguments.shown(field)}; it is a DistArray, or a pair (DistArray, slices)")
+            if pair[1] is not None:
+                check_slices(f"{name}[1]", pair[1], pair[0].global_shape[pair[0].rank:])
+            found.append((group, pair[0].global_shape, pair[0].rank))
+    return {"fields": found}
 
 
 class FileBase:
@@ -79,6 +106,17 @@ class FileBase:
         """Declares the mesh of a field, unless that is done."""
         raise NotImplementedError
 
+    def _stored(self, path):
+        """A field of the open file."""
+        try:
+            return self.f[path]
+        except (KeyError, IndexError):
+            raise ValueError(f"{self.filename} has no {path}") from None
+
+    def _check_axes(self, ndims):
+        if len(self.domain) != ndims:
+            raise ValueError(f"domain has {len(self.domain)} pairs or arrays; it has {ndims}, one for each axis")
+
     def _write_group(self, name, u, step, **kw):
         raise NotImplementedError
 
@@ -87,7 +125,6 @@ class FileBase:
 
     def _write_fields(self, step, fields, as_scalar=False, **kw):
         for group, list_of_fields in fields.items():
-            assert isinstance(group, str) and isinstance(list_of_fields, (tuple, list))
             for field in list_of_fields:
                 u, where = field if isinstance(field, (tuple, list)) else (field, None)
                 tensor = u.shape[:u.rank] if as_scalar else ()
@@ -110,8 +147,14 @@ class FileBase:
             as_scalar: write the components of tensors as fields of their own
         Collective on MPI.COMM_WORLD.
         """
+        self._check_write(step, fields)
         with self._turns():
             self._write_fields(step, fields, **kw)
+
+    @staticmethod
+    def _check_write(step, fields):
+        """Refuses wrong arguments on all ranks, before the first one opens the file."""
+        _arguments.agreed(comm, lambda: {"step": _arguments.integer("step", step, 0), **check_fields(fields)})
 
     def read(self, u, name, **kw):
         """Reads a whole array.

@@ -4,6 +4,8 @@ import xml.etree.ElementTree as xml
 
 import numpy as np
 
+from redist import _arguments
+
 
 def _scalar_fields(file):
     """The real 2-D and 3-D datasets of scalar fields, as {(which part, dimensions): {step: [names]}}."""
@@ -123,8 +125,7 @@ def generate_xdmf(h5filename, periodic=True, order="paraview"):
     Not collective: one rank calls it.
     """
     import h5py
-    order = order.lower()
-    assert order in ("paraview", "visit")
+    order = _arguments.one_of("order", order.lower() if isinstance(order, str) else order, ("paraview", "visit"))
     with h5py.File(h5filename, "r") as file:
         for (part, _), steps in _scalar_fields(file).items():
             root = xml.Element("Xdmf", {"xmlns:xi": "http://www.w3.org/2001/XInclude", "Version": "2.1"})
@@ -135,7 +136,8 @@ def generate_xdmf(h5filename, periodic=True, order="paraview"):
             times.text = " ".join(str(step) for step in sorted(steps))
             for step in sorted(steps):
                 first = steps[step][0]
-                assert file[first].dtype.kind != "c", "XDMF has no complex numbers"
+                if file[first].dtype.kind == "c":
+                    raise TypeError(f"{first} in {h5filename} is of {file[first].dtype}; XDMF has no complex numbers")
                 _add_step(collection, _Mesh(file, first, part, _ends(periodic)), steps[step], order)
             name = h5filename[:-3] + ("" if part == "whole" else "_" + part) + ".xdmf"
             xml.indent(root)

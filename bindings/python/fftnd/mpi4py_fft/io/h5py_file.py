@@ -42,11 +42,14 @@ class HDF5File(FileBase):
     def _check_domain(self, group, field):
         if self.domain is None:
             self.domain = ((0, 2 * np.pi),) * field.dimensions
-        assert len(self.domain) == field.dimensions
+        self._check_axes(field.dimensions)
         place = self.f.require_group(group)
         place.attrs.setdefault("shape", field.pencil.shape)
         place.attrs.setdefault("rank", field.rank)
-        assert field.rank == place.attrs["rank"] and tuple(field.pencil.shape) == tuple(place.attrs["shape"])
+        shape = tuple([int(n) for n in place.attrs["shape"]])
+        if field.rank != place.attrs["rank"] or tuple(field.pencil.shape) != shape:
+            raise ValueError(f"{group} is a field of the shape {field.pencil.shape} and rank {field.rank}; in "
+                             f"{self.filename} it has {shape} and {place.attrs['rank']}")
         for i, axis in enumerate(self.domain):
             values = np.squeeze(axis) if isinstance(axis, np.ndarray) else np.array([axis[0], axis[1]])
             kind = "mesh" if isinstance(axis, np.ndarray) else "domain"
@@ -69,5 +72,5 @@ class HDF5File(FileBase):
 
     def read(self, u, name, **kw):
         self.open("r")
-        u[...] = self.f[f"{name}/{u.dimensions}D/{kw.get('step', 0)}"][u.local_slice()]
+        u[...] = self._stored(f"{name}/{u.dimensions}D/{kw.get('step', 0)}")[u.local_slice()]
         self.close()

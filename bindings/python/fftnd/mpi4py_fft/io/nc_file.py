@@ -71,7 +71,7 @@ class NCFile(FileBase):
         shape = field.global_shape[field.rank:]
         if self.domain is None:
             self.domain = ((0, 2 * np.pi),) * len(shape)
-        assert len(self.domain) == len(shape)
+        self._check_axes(len(shape))
         self.dims = ["time"]
         for name in "ijk"[:field.rank]:
             self._axis(name, np.arange(field.dimensions))
@@ -79,6 +79,7 @@ class NCFile(FileBase):
             self._axis(name, np.linspace(axis[0], axis[1], n) if len(axis) == 2 else np.squeeze(axis))
 
     def write(self, step, fields, **kw):
+        self._check_write(step, fields)
         with self._turns():
             time = self.f.variables["time"]
             self._collective(time, True)
@@ -89,7 +90,8 @@ class NCFile(FileBase):
             self._write_fields(at, fields, **kw)
 
     def _variable(self, name, dtype, dims):
-        assert name not in self.dims, f"a field cannot have the name {name} of an axis"
+        if name in self.dims:
+            raise ValueError(f"a field has the name {name!r}, which an axis of the file has; it has another one")
         if name not in self.f.variables:
             self.f.createVariable(name, dtype, dims)
         variable = self.f.variables[name]
@@ -116,5 +118,5 @@ class NCFile(FileBase):
 
     def read(self, u, name, **kw):
         self.open("r")
-        u[...] = self.f[name][(kw.get("step", 0),) + u.local_slice()]
+        u[...] = self._stored(name)[(kw.get("step", 0),) + u.local_slice()]
         self.close()
