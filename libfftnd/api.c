@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
+#include "names.h"
 #include "offload.h"
 #include "plan.h"
 #include "planner/planner.h"
@@ -240,9 +241,7 @@ fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
 
 int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout *layout) {
     REDIST_TRY(check_plan(__func__, plan));
-    if (side != FFTND_PHYSICAL && side != FFTND_SPECTRAL)
-        return redist_fail(REDIST_ERR_ARGUMENT, "side = %d is neither physical nor spectral",
-                           (int)side);
+    REDIST_TRY(redist_check_enum_in(__func__, "side", fftnd__side_name, (int)side));
     const struct fftnd__step *array = fftnd__engine_input(&plan->engine, (int)side);
     fftnd_layout own = fftnd__layout_of(&plan->engine.transform, array, side,
                                         fftnd__engine_bytes(&plan->engine, (int)side));
@@ -366,10 +365,7 @@ int fftnd__check_execution(const char *function, const struct fftnd__engine *eng
 static int check_arguments(const char *function, const fftnd_plan *plan, int direction,
                            const void *in, const void *out) {
     static const char *const names[2] = {"physical", "spectral"};
-    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
-                              direction);
+    REDIST_TRY(redist_check_enum_in(function, "direction", redist_direction_name, direction));
     const struct fftnd__array arrays[2] = {
         {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
         {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};

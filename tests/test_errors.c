@@ -174,6 +174,22 @@ static void bad_effort(struct call *call) {
     call->options.effort = (enum redist_effort)77;
 }
 
+static void bad_tiles(struct call *call) {
+    call->options.tiles = (enum redist_tiles) - 1;
+}
+
+static void bad_binding(struct call *call) {
+    call->options.bind_b = (enum redist_binding)3;
+}
+
+static void bad_staging(struct call *call) {
+    call->options.staging = (enum redist_staging)3;
+}
+
+static void bad_space(struct call *call) {
+    call->options.space = (enum redist_space)3;
+}
+
 static void unknown_method(struct call *call) {
     call->options.method = "carrier-pigeon";
 }
@@ -203,7 +219,20 @@ static const struct spoiler {
     {empty_datatype, REDIST_ERR_DATATYPE, {"datatype", "size"}, 0},
     {small_options, REDIST_ERR_ARGUMENT, {"size", "1"}, 1},
     {large_options, REDIST_ERR_ARGUMENT, {"size", "1048576"}, 1},
-    {bad_effort, REDIST_ERR_ARGUMENT, {"effort", "77"}, 1},
+    {bad_effort, REDIST_ERR_ARGUMENT, {"effort = 77", "REDIST_MEASURE..REDIST_ESTIMATE (0..1)"}, 1},
+    {bad_tiles, REDIST_ERR_ARGUMENT, {"options->tiles = -1", "REDIST_WHOLE..REDIST_GET"}, 1},
+    {bad_binding,
+     REDIST_ERR_ARGUMENT,
+     {"options->bind_b = 3", "REDIST_BIND_AT_PLAN..REDIST_BIND_AT_EXECUTION_MAPPED"},
+     1},
+    {bad_staging,
+     REDIST_ERR_ARGUMENT,
+     {"options->staging = 3", "REDIST_STAGING_AUTO..REDIST_STAGING_NEVER"},
+     1},
+    {bad_space,
+     REDIST_ERR_ARGUMENT,
+     {"options->space = 3", "REDIST_SPACE_AUTO..REDIST_SPACE_CUDA"},
+     1},
     {negative_wait, REDIST_ERR_ARGUMENT, {"wait_seconds", "-0.5"}, 1},
     {undefined_wait, REDIST_ERR_ARGUMENT, {"wait_seconds", "nan"}, 1},
     {unknown_method, REDIST_ERR_METHOD, {"options->method", "carrier-pigeon"}, 1},
@@ -356,10 +385,10 @@ static const struct spoiler disagreements[] = {
     {other_whole_extent, REDIST_ERR_DISAGREE, {"extent", "8"}, 0},
     {other_extent_of_type, REDIST_ERR_DISAGREE, {"datatype", "4"}, 0},
     {other_size_of_type, REDIST_ERR_DISAGREE, {"datatype", "4"}, 0},
-    {other_method, REDIST_ERR_DISAGREE, {"method", NULL}, 1},
-    {other_effort, REDIST_ERR_DISAGREE, {"effort", NULL}, 1},
-    {other_bind_a, REDIST_ERR_DISAGREE, {"bind_a", NULL}, 1},
-    {other_bind_b, REDIST_ERR_DISAGREE, {"bind_b", NULL}, 1},
+    {other_method, REDIST_ERR_DISAGREE, {"method: ", "NULL on rank 0, \"p2p\" on rank"}, 1},
+    {other_effort, REDIST_ERR_DISAGREE, {"effort: REDIST_", "REDIST_ESTIMATE on rank"}, 1},
+    {other_bind_a, REDIST_ERR_DISAGREE, {"bind_a: ", "REDIST_BIND_AT_EXECUTION on rank"}, 1},
+    {other_bind_b, REDIST_ERR_DISAGREE, {"bind_b: ", "REDIST_BIND_AT_EXECUTION_MAPPED on rank"}, 1},
     {other_skip_agreement, REDIST_ERR_DISAGREE, {"skip_agreement", NULL}, 1},
 };
 
@@ -372,6 +401,7 @@ static void try_disagreement(const struct spoiler *spoiler, enum entry entry, en
     call_check_message(spoiler->words[0]);
     call_check_message(place == LAST ? spoiler->words[1] : NULL);
     call_check_message("rank");
+    check_all(strstr(redist_error_message(), "hash") == NULL, "%s", redist_error_message());
 }
 
 START_TEST(disagreement) {

@@ -301,7 +301,9 @@ static int set_r2r(const struct fftnd_fftw__request *request, struct settings *s
     for (int axis = 0; axis < request->rank; axis++) {
         int fftw = request->r2r[axis];
         if (fftw < 0 || fftw >= (int)(sizeof kinds / sizeof *kinds))
-            return redist_fail(REDIST_ERR_ARGUMENT, "kind[%d] = %d", axis, fftw);
+            return redist_fail(REDIST_ERR_ARGUMENT,
+                               "kind[%d] = %d is not in FFTW_R2HC..FFTW_RODFT11 (0..10)", axis,
+                               fftw);
         settings->r2r[axis] = kinds[fftw];
     }
     return REDIST_OK;

@@ -233,18 +233,19 @@ static int make_topology(void) {
 static int create_keyval(void) {
     int finalize_key, created = MPI_KEYVAL_INVALID;
     redist_stay_loaded(&keyval); /* MPI calls functions of this file from here on */
-    int result = make_topology();
-    if (result == MPI_SUCCESS)
-        result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL);
-    if (result == MPI_SUCCESS)
-        result = MPI_Comm_set_attr(MPI_COMM_SELF, finalize_key, NULL);
-    if (result == MPI_SUCCESS)
-        result = MPI_Comm_free_keyval(&finalize_key); /* goes with its attribute */
-    if (result == MPI_SUCCESS)
-        result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_free, &created, NULL);
-    if (result == MPI_SUCCESS)
-        atomic_store(&keyval, created);
-    return redist_check_mpi(result);
+    REDIST_TRY(redist_check_mpi_in("MPI_Cart_create", make_topology()));
+    REDIST_TRY(redist_check_mpi_in(
+        "MPI_Comm_create_keyval",
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL)));
+    REDIST_TRY(redist_check_mpi_in("MPI_Comm_set_attr",
+                                   MPI_Comm_set_attr(MPI_COMM_SELF, finalize_key, NULL)));
+    REDIST_TRY(redist_check_mpi_in("MPI_Comm_free_keyval", /* goes with its attribute */
+                                   MPI_Comm_free_keyval(&finalize_key)));
+    REDIST_TRY(redist_check_mpi_in(
+        "MPI_Comm_create_keyval",
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_free, &created, NULL)));
+    atomic_store(&keyval, created);
+    return REDIST_OK;
 }
 
 /* One thread creates it. No callback of MPI takes this lock, so that calling MPI with it is safe. */
