@@ -6,6 +6,7 @@
 #include "planner/planner.h"
 #include "wavenumbers.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -22,22 +23,22 @@ void fftnd_version(int *major, int *minor, int *patch) {
 }
 
 int fftnd_options_init(fftnd_options *options, size_t size) {
-    static const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
+    const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
     return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
 }
 
 int fftnd_layout_init(fftnd_layout *layout, size_t size) {
-    static const fftnd_layout defaults = FFTND_LAYOUT_DEFAULT;
+    const fftnd_layout defaults = FFTND_LAYOUT_DEFAULT;
     return redist_struct_init(__func__, layout, size, &defaults, sizeof defaults);
 }
 
 int fftnd_plan_info_init(fftnd_plan_info *info, size_t size) {
-    static const fftnd_plan_info defaults = FFTND_PLAN_INFO_DEFAULT;
+    const fftnd_plan_info defaults = FFTND_PLAN_INFO_DEFAULT;
     return redist_struct_init(__func__, info, size, &defaults, sizeof defaults);
 }
 
 int fftnd_phases_init(fftnd_phases *phases, size_t size) {
-    static const fftnd_phases defaults = FFTND_PHASES_DEFAULT;
+    const fftnd_phases defaults = FFTND_PHASES_DEFAULT;
     return redist_struct_init(__func__, phases, size, &defaults, sizeof defaults);
 }
 
@@ -246,6 +247,25 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
     fftnd_layout own = fftnd__layout_of(&plan->engine.transform, array, side,
                                         fftnd__engine_bytes(&plan->engine, (int)side));
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
+}
+
+/* Older layouts end before the batch, which has one field at least. */
+static redist_index batch_of(const fftnd_layout *layout) {
+    return layout->size > offsetof(fftnd_layout, batch) ? layout->batch : INT64_MAX;
+}
+
+void *fftnd_layout_at(const fftnd_layout *layout, void *array, const redist_index index[],
+                      redist_index field) {
+    if (layout == NULL || array == NULL || index == NULL || field < 0 || field >= batch_of(layout))
+        return NULL;
+    ptrdiff_t element = (ptrdiff_t)field * layout->batch_stride;
+    for (int axis = 0; axis < layout->ndims; axis++) {
+        redist_index local = index[axis] - layout->start[axis];
+        if (local < 0 || local >= layout->count[axis])
+            return NULL;
+        element += (ptrdiff_t)local * layout->stride[axis];
+    }
+    return (char *)array + element * (ptrdiff_t)layout->element_bytes;
 }
 
 int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {

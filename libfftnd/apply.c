@@ -38,7 +38,7 @@ struct fftnd_operator {
 };
 
 int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
-    static const fftnd_operator_options defaults = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    const fftnd_operator_options defaults = FFTND_OPERATOR_OPTIONS_DEFAULT;
     return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
 }
 

@@ -72,7 +72,7 @@ static int check_range(const struct fftnd__request *request, const char *name, l
 }
 
 static int copy_options(struct fftnd__request *request, const fftnd_options *options) {
-    request->options = (fftnd_options)FFTND_OPTIONS_DEFAULT;
+    request->options = FFTND_OPTIONS_DEFAULT;
     if (options == NULL)
         return REDIST_OK;
     return redist_struct_read(request->function, "options", options, &request->options,
@@ -301,29 +301,28 @@ static int agree(const struct fftnd__request *request, int code) {
     size_t ndims = (size_t)request->ndims, grid_ndims = (size_t)options->grid_ndims;
     int r2r[REDIST_MAX_NDIMS];
     struct fftnd__shared_sides sides;
-    const redist_shared_value values[] = {
+    enum { FIRST = 5, LISTS = 4 };
+    redist_shared_value all[FIRST + NOPTIONS + FFTND__SHARED_SIDES + LISTS] = {
         redist_share_number("ndims", request->ndims),
         redist_share_enum("kind", (int)request->kind, fftnd__kind_name),
         redist_share_enum("precision", (int)request->precision, fftnd__precision_name),
         redist_share("sizes", REDIST_SHARED_EXTENTS, is_checked ? request->sizes : NULL, ndims),
-        redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0),
-        redist_share("options->grid", REDIST_SHARED_INTS, is_checked ? options->grid : NULL,
-                     grid_ndims),
-        redist_share("options->order", REDIST_SHARED_INTS, is_checked ? options->order : NULL,
-                     ndims),
-        redist_share("options->retained_modes", REDIST_SHARED_EXTENTS,
-                     is_checked ? options->retained_modes : NULL, ndims)};
-    enum { FIRST = sizeof values / sizeof *values };
-    redist_shared_value all[FIRST + FFTND__SHARED_SIDES + NOPTIONS + 1];
-    redist_shared_value *rest = all + FIRST + FFTND__SHARED_SIDES;
-    memcpy(all, values, sizeof values);
-    fftnd__share_sides(request, is_checked, &sides);
-    memcpy(all + FIRST, sides.values, sizeof sides.values);
-    for (int i = 0; i < NOPTIONS; i++) {
-        rest[i] = redist_share_number(table[i].name, get(options, &table[i]));
-        rest[i].name_of = table[i].name_of;
+        redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0)};
+    redist_shared_value *next = all + FIRST;
+    for (int i = 0; i < NOPTIONS; i++, next++) {
+        *next = redist_share_number(table[i].name, get(options, &table[i]));
+        next->name_of = table[i].name_of;
     }
-    rest[NOPTIONS] = share_r2r(request, r2r, is_checked);
+    fftnd__share_sides(request, is_checked, &sides);
+    memcpy(next, sides.values, sizeof sides.values);
+    next += FFTND__SHARED_SIDES;
+    *next++ = redist_share("options->grid", REDIST_SHARED_INTS, is_checked ? options->grid : NULL,
+                           grid_ndims);
+    *next++ = redist_share("options->order", REDIST_SHARED_INTS, is_checked ? options->order : NULL,
+                           ndims);
+    *next++ = redist_share("options->retained_modes", REDIST_SHARED_EXTENTS,
+                           is_checked ? options->retained_modes : NULL, ndims);
+    *next = share_r2r(request, r2r, is_checked);
     return redist_agree_values_in(request->function, request->comm, code, sizeof all / sizeof *all,
                                   all);
 }

@@ -187,7 +187,7 @@ static int check_split(const struct fftnd__request *request, int side) {
 static int read_box(const struct fftnd__request *request, int side, redist_box *box) {
     char name[64];
     snprintf(name, sizeof name, "options->box[%s]", fftnd__side_name(side));
-    *box = (redist_box)REDIST_BOX_DEFAULT;
+    *box = REDIST_BOX_DEFAULT;
     return redist_struct_read(request->function, name, request->options.box[side], box,
                               sizeof *box);
 }

@@ -37,7 +37,7 @@ static void make_good(arguments *call) {
             call->bounds[side][1][i] = i == 0 ? 0 : extent;
         }
         call->lists[side][1] = call->bounds[side][1];
-        call->box[side] = (redist_box)REDIST_BOX_DEFAULT;
+        call->box[side] = REDIST_BOX_DEFAULT;
         for (int axis = 0; axis < 3; axis++) {
             const redist_index n = axis == 2 && side == 1 ? 5
                                    : side == 1            ? call->modes[axis]

@@ -137,6 +137,15 @@ inline block decompose(index n, int nparts, int part) {
     return result;
 }
 
+/** The local extents of both arrays of an exchange, A and B. */
+inline std::pair<std::vector<index>, std::vector<index>>
+exchange_sizes(MPI_Comm comm, const std::vector<index> &sizes, int axis_a, int axis_b) {
+    std::vector<index> a(sizes.size()), b(sizes.size());
+    check(redist_exchange_sizes(comm, static_cast<int>(sizes.size()), sizes.data(), axis_a, axis_b,
+                                a.data(), b.data()));
+    return {std::move(a), std::move(b)};
+}
+
 /** A communicator that is freed with MPI_Comm_free. */
 class communicator {
   public:

@@ -221,7 +221,7 @@ static int set_options(const struct fftnd_fftw__request *request, struct transfo
     struct settings *settings = &transform->settings;
     fftnd_options *options = &settings->options;
     int code = REDIST_OK;
-    *options = (fftnd_options)FFTND_OPTIONS_DEFAULT;
+    *options = FFTND_OPTIONS_DEFAULT;
     options->scaling = FFTND_SCALE_NONE;
     options->batch = (int)request->howmany;
     options->batch_position = FFTND_BATCH_LAST;

@@ -206,7 +206,7 @@ static int check_boxes(const struct redist__request *request, const redist_index
     static const char *const names[2] = {"box_a", "box_b"};
     size_t bytes[2];
     for (int side = 0; side < 2; side++) {
-        boxes[side] = (redist_box)REDIST_BOX_DEFAULT;
+        boxes[side] = REDIST_BOX_DEFAULT;
         REDIST_TRY(redist_struct_read(request->function, names[side], given[side], &boxes[side],
                                       sizeof boxes[side]));
         REDIST_TRY(redist__check_box(request, sizes, names[side], &boxes[side]));

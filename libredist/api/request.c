@@ -10,7 +10,7 @@
 
 int redist__check_options(struct redist__request *request, const redist_options *options) {
     redist_options *own = &request->options;
-    *own = (redist_options)REDIST_OPTIONS_DEFAULT;
+    *own = REDIST_OPTIONS_DEFAULT;
     if (options == NULL)
         return REDIST_OK;
     REDIST_TRY(redist_struct_read(request->function, "options", options, own, sizeof *own));
@@ -209,14 +209,43 @@ static int check_other_axes(const struct redist__request *request, const redist_
     return REDIST_OK;
 }
 
-int redist__check_exchange(const struct redist__request *request, const redist_index sizes_a[],
-                           int axis_a, const redist_index sizes_b[], int axis_b) {
-    if (sizes_a == NULL || sizes_b == NULL)
-        return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes_a == NULL ? "sizes_a" : "sizes_b");
+static int check_axes(const struct redist__request *request, int axis_a, int axis_b) {
     REDIST_TRY(check_axis(request, "axis_a", axis_a));
     REDIST_TRY(check_axis(request, "axis_b", axis_b));
     if (axis_a == axis_b)
         return FAIL(REDIST_ERR_AXIS, "axis_a = %d and axis_b = %d are equal", axis_a, axis_b);
+    return REDIST_OK;
+}
+
+int redist_exchange_sizes(MPI_Comm comm, int ndims, const redist_index sizes[], int axis_a,
+                          int axis_b, redist_index sizes_a[], redist_index sizes_b[]) {
+    const struct redist__request checked = {.function = __func__, .ndims = ndims},
+                                 *request = &checked;
+    redist_index start;
+    int rank, size;
+    REDIST_TRY(redist_check_comm(comm));
+    REDIST_TRY(redist__check_ndims(request, 2));
+    if (sizes == NULL || sizes_a == NULL || sizes_b == NULL)
+        return FAIL(REDIST_ERR_NULL, "%s = NULL",
+                    sizes == NULL     ? "sizes"
+                    : sizes_a == NULL ? "sizes_a"
+                                      : "sizes_b");
+    REDIST_TRY(check_axes(request, axis_a, axis_b));
+    REDIST_TRY(check_not_negative(request, "sizes", sizes));
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    const redist_index global_a = sizes[axis_a], global_b = sizes[axis_b];
+    for (int i = 0; i < ndims; i++)
+        sizes_a[i] = sizes_b[i] = sizes[i];
+    REDIST_TRY(redist_decompose(global_b, size, rank, &sizes_a[axis_b], &start));
+    return redist_decompose(global_a, size, rank, &sizes_b[axis_a], &start);
+}
+
+int redist__check_exchange(const struct redist__request *request, const redist_index sizes_a[],
+                           int axis_a, const redist_index sizes_b[], int axis_b) {
+    if (sizes_a == NULL || sizes_b == NULL)
+        return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes_a == NULL ? "sizes_a" : "sizes_b");
+    REDIST_TRY(check_axes(request, axis_a, axis_b));
     REDIST_TRY(check_not_negative(request, "sizes_a", sizes_a));
     REDIST_TRY(check_not_negative(request, "sizes_b", sizes_b));
     REDIST_TRY(check_part(request, "sizes_a", sizes_a, "sizes_b", sizes_b, axis_b));
