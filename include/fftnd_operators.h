@@ -173,8 +173,8 @@ typedef struct fftnd_operator fftnd_operator;
 REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
                                      const fftnd_operator_options *options, fftnd_operator **op);
 
-/** Frees an operator and sets *op to NULL; does nothing when *op is NULL. Collective on the plan's communicator.
- * Errors: ERR_NULL, ERR_STATE. */
+/** Frees an operator and sets *op to NULL; does nothing when *op is NULL. Collective on the plan's communicator; after
+ * MPI_Finalize as redist_plan_free. Errors: ERR_NULL, ERR_STATE. */
 REDIST_API int fftnd_operator_free(fftnd_operator **op);
 
 /**

@@ -511,6 +511,8 @@ REDIST_API int redist_plan_get_end(redist_plan *plan);
  * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. Completes an execution that is under way
  * first; its tiles have to be put by then. When it returns, no rank maps memory for the plan any more. A rank frees
  * device memory that is not from redist_alloc_in (cudaFree) only after all plans that used it.
+ * MPI_Finalize gives back what plans have that nobody has freed, if no execution is under way; after it this function
+ * frees the memory that is left, not collectively.
  * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then); what the execution
  * returned that it completed.
  */

@@ -561,6 +561,20 @@ REDIST_API int redist_struct_init(const char *function, void *user, size_t size,
  * process lives, whoever closes it: MPI calls functions of it in MPI_Finalize, or threads run in it. */
 REDIST_API void redist_stay_loaded(const void *inside);
 
+/** An object that uses MPI and that the program may forget to free: a member of it. */
+typedef struct redist_closer {
+    /** Gives back what needs MPI. Collective, as freeing the object is; memory that a later call frees may stay */
+    void (*close)(struct redist_closer *closer);
+    unsigned long long number; /**< of the communicator: all ranks close in the same order */
+    struct redist_closer *newer, *older;
+} redist_closer;
+
+/** Lets MPI_Finalize close an object of a communicator of the library (redist_private_comm), unless it is removed
+ * before; removing one that is not there does nothing. Not collective. */
+REDIST_API void redist_closer_add(MPI_Comm comm, redist_closer *closer,
+                                  void (*close)(redist_closer *closer));
+REDIST_API void redist_closer_remove(redist_closer *closer);
+
 /** Kinds of handles that can be checked to be alive. */
 enum redist_handle_kind {
     REDIST_HANDLE_GRID,

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +30,8 @@ struct term {
 enum { MOST_TERMS = REDIST_MAX_NDIMS + 6 };
 
 struct fftnd_operator {
+    redist_closer closer;
+    int closed; /* in MPI_Finalize: the parts are gone */
     fftnd_plan *plan;
     long long number; /* among those made for the plan, from 1 */
     struct fftnd__operator own;
@@ -405,9 +408,7 @@ static void remove_from_plan(fftnd_operator *op) {
 
 /* ---------------------------------------------------------------- making and freeing it */
 
-static void destroy(fftnd_operator *op) {
-    if (op == NULL)
-        return;
+static void empty_operator(fftnd_operator *op) {
     for (int i = 0; i < op->nparts; i++) {
         if (op->parts[i].engine.transform.applied != NULL)
             fftnd__engine_destroy(&op->parts[i].engine);
@@ -416,8 +417,27 @@ static void destroy(fftnd_operator *op) {
     fftnd__symbols_free(&op->own);
     redist_free(&op->addend);
     redist_release(op->parts);
+}
+
+static void destroy(fftnd_operator *op) {
+    if (op == NULL)
+        return;
+    redist_closer_remove(&op->closer);
+    if (!op->closed)
+        empty_operator(op);
     redist_handle_remove(op);
     redist_release(op);
+}
+
+/* As of a plan. */
+static void close_operator(redist_closer *closer) {
+    fftnd_operator *op =
+        (fftnd_operator *)(void *)((char *)closer - offsetof(fftnd_operator, closer));
+    if (op->plan->started.is_started)
+        return;
+    remove_from_plan(op);
+    empty_operator(op);
+    op->closed = 1;
 }
 
 /* Room for an operator that is described, and its parts; NULL after a failure, with its code. */
@@ -454,6 +474,7 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
         return code;
     }
     add_to_plan(op);
+    redist_closer_add(plan->engine.transform.comm, &op->closer, close_operator);
     *result = op;
     return REDIST_OK;
 }
@@ -473,8 +494,10 @@ int fftnd_operator_free(fftnd_operator **op) {
     if (*op == NULL)
         return REDIST_OK;
     REDIST_TRY(check_operator(__func__, *op));
-    REDIST_TRY(fftnd__check_idle(__func__, (*op)->plan));
-    remove_from_plan(*op);
+    if (!(*op)->closed) {
+        REDIST_TRY(fftnd__check_idle(__func__, (*op)->plan));
+        remove_from_plan(*op);
+    }
     destroy(*op);
     *op = NULL;
     return REDIST_OK;

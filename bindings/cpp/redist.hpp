@@ -5,8 +5,8 @@
  *
  *   - A failure throws redist::error, on all ranks where the C function returns an error on all ranks.
  *   - Handles (grid, plan, array, communicator) can be moved, not copied. Destructors of grids, plans and arrays are
- *     collective: they run in the same order on all ranks, as local variables do. What is destroyed when MPI is no
- *     longer running is left to the end of the process.
+ *     collective: they run in the same order on all ranks, as local variables do. When MPI is no longer running, those
+ *     of plans give their memory back, others leave it to the end of the process.
  */
 #ifndef REDIST_HPP
 #define REDIST_HPP
@@ -81,7 +81,7 @@ template <class Handle, int (*Free)(Handle *)> class owner {
         return &handle_;
     }
     void free() noexcept {
-        if (handle_ != Handle{} && mpi_runs())
+        if (handle_ != Handle{})
             Free(&handle_);
         handle_ = Handle{};
     }
