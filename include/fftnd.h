@@ -611,8 +611,8 @@ REDIST_API int fftnd_predict(const redist_model *model, int nranks, int ndims,
 
 /**
  * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. Completes a transform that is under way
- * first. A rank frees device memory that the plan has used, except redist_alloc_in's, only after that. After MPI_Finalize
- * as redist_plan_free.
+ * first. A rank frees device memory that the plan has used, except redist_alloc_in's, only after that. After
+ * MPI_Finalize as redist_plan_free.
  * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then: no plan, or operators of it are
  * alive, see fftnd_operators.h); what the transform returned that it completed.
  */

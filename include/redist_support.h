@@ -84,7 +84,7 @@ REDIST_API int redist_all_to_all(MPI_Comm comm, const void *own, size_t bytes, v
 /** The name of a value of a public enumeration; NULL beyond its range, which begins with 0. Not collective. */
 typedef const char *redist_name_of(int value);
 
-/** Defines such a function; its arguments are NAME(value) for each value. */
+/** Defines such a function, from REDIST_NAME(value) for each value. */
 #define REDIST_NAME(value) [value] = #value
 #define REDIST_NAMES(function, ...)                                                                \
     const char *function(int value) {                                                              \
@@ -92,7 +92,9 @@ typedef const char *redist_name_of(int value);
         return value >= 0 && value < (int)(sizeof names / sizeof *names) ? names[value] : NULL;    \
     }
 
-REDIST_API redist_name_of redist_space_name, redist_staging_name, redist_direction_name;
+REDIST_API const char *redist_space_name(int value);
+REDIST_API const char *redist_staging_name(int value);
+REDIST_API const char *redist_direction_name(int value);
 
 /**
  * REDIST_OK if `value` is one of an enumeration; the message names the argument, its value and the range.
@@ -150,7 +152,7 @@ REDIST_API long long redist_hash_text(const char *text);
  */
 REDIST_API long long redist_hash_bytes(long long hash, const void *data, size_t bytes);
 
-/** Nonzero if `text` is a whole number in a range and nothing else; *number is left as it was if not. Not collective. */
+/** Nonzero if `text` is a whole number in a range and nothing else; *number stays as it was if not. Not collective. */
 REDIST_API int redist_read_number(const char *text, long long least, long long most,
                                   long long *number);
 
