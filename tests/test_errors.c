@@ -270,6 +270,22 @@ START_TEST(handles) {
 }
 END_TEST
 
+/* Where there is no device, the message names the space and the reason. */
+START_TEST(absent_space) {
+    void *array = NULL;
+    if (redist_alloc_in(MPI_COMM_WORLD, REDIST_SPACE_CUDA, 64, &array) == REDIST_OK) {
+        check_ok(redist_free(&array));
+        skip_test("there is a device");
+    }
+    check_code(redist_alloc_in(MPI_COMM_WORLD, REDIST_SPACE_CUDA, 64, &array), REDIST_ERR_ARGUMENT);
+    call_check_message("space = REDIST_SPACE_CUDA: ");
+    const char *reason = strstr(redist_error_message(), "CUDA: ");
+    check_all(strncmp(reason, "CUDA: this build has no such memory", 35) == 0 ||
+                  strncmp(reason, "CUDA: no usable device (the driver says: ", 41) == 0,
+              "%s", redist_error_message());
+}
+END_TEST
+
 /* ---------------------------------------------------------------- communicators */
 
 START_TEST(null_communicator) {
@@ -422,8 +438,8 @@ START_TEST(disagreement) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        valid,        older_options, integers, handles, null_communicator, intercommunicator,
-        disagreement, NULL};
+    const TTest *const tests[] = {valid,        older_options,     integers,          handles,
+                                  absent_space, null_communicator, intercommunicator, disagreement,
+                                  NULL};
     return harness_run(argc, argv, "test_errors", tests);
 }
