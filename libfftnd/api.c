@@ -6,6 +6,7 @@
 #include "planner/planner.h"
 #include "wavenumbers.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -107,6 +108,14 @@ static void close_plan(redist_closer *closer) {
     plan->closed = 1;
 }
 
+/* MPI_Finalize calls functions of this library then, also if the program has closed it. */
+static void close_at_the_end(MPI_Comm comm, fftnd_plan *plan) {
+    static atomic_flag stays = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&stays))
+        redist_stay_loaded(__func__);
+    redist_closer_add(comm, &plan->closer, close_plan);
+}
+
 /* The user's arrays may go now. */
 static void forget_arrays(fftnd_options *options) {
     options->grid = options->order = NULL;
@@ -140,7 +149,7 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum
         return code;
     }
     forget_arrays(&plan->engine.transform.options);
-    redist_closer_add(request.comm, &plan->closer, close_plan);
+    close_at_the_end(request.comm, plan);
     *result = plan;
     return REDIST_OK;
 }
