@@ -52,7 +52,7 @@ static void open_transform(const struct request *request, const bench_problem *p
     must(fftnd_plan_create(MPI_COMM_WORLD, problem->ndims, problem->sizes, problem->kind,
                            problem->precision, &options, &transform->plan));
     for (int side = 0; side < 2; side++) {
-        transform->layouts[side] = (fftnd_layout)FFTND_LAYOUT_DEFAULT;
+        transform->layouts[side] = FFTND_LAYOUT_DEFAULT;
         must(fftnd_plan_layout(transform->plan, (enum fftnd_side)side, &transform->layouts[side]));
         transform->arrays[side] =
             space->allocate(MPI_COMM_WORLD, transform->layouts[side].bytes, 1);

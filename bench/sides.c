@@ -78,7 +78,7 @@ static void find_brick(const bench_problem *problem, enum fftnd_side side, redis
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Dims_create(nranks, problem->ndims, dims);
-    *box = (redist_box)REDIST_BOX_DEFAULT;
+    *box = REDIST_BOX_DEFAULT;
     for (int axis = problem->ndims - 1; axis >= 0; axis--) {
         int halved = problem->axes[axis] == FFTND_AXIS_HALVED && side == FFTND_SPECTRAL;
         redist_index size = problem->sizes[axis];

@@ -173,7 +173,9 @@ enum fftnd_local_transpose {
 };
 
 /** What a user may choose about a transform. All of it must agree, lists being given on all ranks or on none, except
- * where a field says otherwise. */
+ * where a field says otherwise. All lists, boxes and texts may be freed once the plan is made: grid, order, r2r,
+ * retained_modes, method, wisdom_file, axes, memory_order, padding, bounds (its lists, too), split, box. The stream
+ * lives as long as the plan. */
 typedef struct fftnd_options {
     size_t size; /**< sizeof(fftnd_options) */
 
@@ -300,11 +302,11 @@ typedef struct fftnd_options {
      * query the stream: it would get an error, and the plan no graph. Times in fftnd_plan_info and fftnd_phases are
      * then those of the host */
     int asynchronous;
-    double wait_seconds; /**< as redist_options.wait_seconds */
+    double wait_seconds; /**< as redist_options.wait_seconds; need not agree */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
-    {                                                                                              \
+    REDIST_VALUE(fftnd_options) {                                                                  \
         .size = sizeof(fftnd_options), .grid_ndims = 0, .by_node = 0, .grid = NULL, .order = NULL, \
         .scaling = FFTND_SCALE_BACKWARD, .alignment = FFTND_ALIGN_CHAIN, .batch = 1,               \
         .batch_position = FFTND_BATCH_FIRST, .r2r = NULL, .retained_modes = NULL,                  \
@@ -370,7 +372,7 @@ typedef struct fftnd_layout {
 } fftnd_layout;
 
 #define FFTND_LAYOUT_DEFAULT                                                                       \
-    {                                                                                              \
+    REDIST_VALUE(fftnd_layout) {                                                                   \
         .size = sizeof(fftnd_layout), .ndims = 0, .sizes = {0}, .start = {0}, .count = {0},        \
         .stride = {0}, .batch_stride = 0, .element_bytes = 0, .bytes = 0, .batch = 1               \
     }
@@ -385,6 +387,18 @@ REDIST_API int fftnd_layout_init(fftnd_layout *layout, size_t size);
  */
 REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
                                  fftnd_layout *layout);
+
+/**
+ * Where an element of the global array is on this rank.
+ *   layout  from fftnd_plan_layout or fftnd_operator_layout
+ *   array   the local array that it describes; only its address counts
+ *   index   global index along each axis (layout->ndims values), from 0
+ *   field   number in the batch, 0 <= field < layout->batch
+ * Returns the element's address in `array`; NULL if another rank has it, if there is no such element, or for NULL
+ * arguments. Loops over all elements take the strides of the layout instead. Not collective.
+ */
+REDIST_API void *fftnd_layout_at(const fftnd_layout *layout, void *array,
+                                 const redist_index index[], redist_index field);
 
 /**
  * The wavenumbers of this rank's part of the spectral side along one axis: those of the local elements, in their
@@ -494,7 +508,7 @@ typedef struct fftnd_plan_info {
 } fftnd_plan_info;
 
 #define FFTND_PLAN_INFO_DEFAULT                                                                    \
-    {                                                                                              \
+    REDIST_VALUE(fftnd_plan_info) {                                                                \
         .size = sizeof(fftnd_plan_info), .grid_ndims = 0, .nexchanges = 0, .grid = {0},            \
         .order = {0}, .scale_forward = 0.0, .scale_backward = 0.0, .method = NULL, .threads = 0,   \
         .fused = 0, .tiled = 0, .locally_transposed = 0, .segments = 0, .partitions = 0,           \
@@ -551,7 +565,7 @@ typedef struct fftnd_phases {
 } fftnd_phases;
 
 #define FFTND_PHASES_DEFAULT                                                                       \
-    {                                                                                              \
+    REDIST_VALUE(fftnd_phases) {                                                                   \
         .size = sizeof(fftnd_phases), .executions = 0, .total = 0.0, .transform = 0.0,             \
         .pack = 0.0, .first_message = 0.0, .communicate = 0.0, .unpack = 0.0, .own_part = 0.0,     \
         .rest = 0.0                                                                                \
@@ -597,7 +611,8 @@ REDIST_API int fftnd_predict(const redist_model *model, int nranks, int ndims,
 
 /**
  * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. Completes a transform that is under way
- * first. A rank frees device memory that the plan has used, except redist_alloc_in's, only after that.
+ * first. A rank frees device memory that the plan has used, except redist_alloc_in's, only after that. After
+ * MPI_Finalize as redist_plan_free.
  * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then: no plan, or operators of it are
  * alive, see fftnd_operators.h); what the transform returned that it completed.
  */

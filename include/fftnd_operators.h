@@ -115,7 +115,8 @@ typedef struct fftnd_box {
 typedef int fftnd_box_function(void *data, const fftnd_box *box);
 
 /** What an operator needs to know. All of it must agree, lists being given on all ranks or on none, except the
- * functions and data. */
+ * functions and data. All lists may be freed once the operator is made: lengths, axes, orders, shift, symbols (its
+ * tables, too). */
 typedef struct fftnd_operator_options {
     size_t size; /**< sizeof(fftnd_operator_options) */
     /** physical length along each axis (d values > 0), see above; NULL = 2 pi, and pi for DCT and DST, so that k = n */
@@ -143,7 +144,7 @@ typedef struct fftnd_operator_options {
 } fftnd_operator_options;
 
 #define FFTND_OPERATOR_OPTIONS_DEFAULT                                                             \
-    {                                                                                              \
+    REDIST_VALUE(fftnd_operator_options) {                                                         \
         .size = sizeof(fftnd_operator_options), .lengths = NULL, .axes = NULL, .orders = NULL,     \
         .shift = NULL, .zero_mode = 0.0, .coefficient = 0.0, .shell = {0.0, 0.0}, .symbols = NULL, \
         .inputs = 1, .outputs = 1, .function = NULL, .data = NULL, .box_function = NULL,           \
@@ -172,8 +173,8 @@ typedef struct fftnd_operator fftnd_operator;
 REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
                                      const fftnd_operator_options *options, fftnd_operator **op);
 
-/** Frees an operator and sets *op to NULL; does nothing when *op is NULL. Collective on the plan's communicator.
- * Errors: ERR_NULL, ERR_STATE. */
+/** Frees an operator and sets *op to NULL; does nothing when *op is NULL. Collective on the plan's communicator; after
+ * MPI_Finalize as redist_plan_free. Errors: ERR_NULL, ERR_STATE. */
 REDIST_API int fftnd_operator_free(fftnd_operator **op);
 
 /**

@@ -12,8 +12,10 @@
  *     argument, its value and the rank.
  *   - All ranks of the communicator call a "collective" function, in the same order.
  *   - The caller owns arrays and communicators; the library owns what it hands out until the matching `free`.
- *   - A structure begins with its size. Set it up with its *_DEFAULT macro or *_init function, never by
- *     position. Structures of older and newer headers are accepted (docs/guarantees.md).
+ *   - A structure begins with its size. Set it up with its *_DEFAULT macro, in an initialiser or an assignment, or its
+ *     *_init function, never by position. Structures of older and newer headers are accepted (docs/guarantees.md).
+ *   - Lists, texts and structures that are passed to a function are read during the call: the caller may free or change
+ *     them afterwards. Where something has to live longer, the comment says so.
  *
  * Failures (docs/guarantees.md): what makes something, and redist_exchange, fails on all ranks if it fails on one, and
  * leaves nothing behind. An execution that fails in the middle fails on all ranks, in that call or in the next
@@ -126,7 +128,7 @@ typedef struct redist_box {
 
 /** An empty box. */
 #define REDIST_BOX_DEFAULT                                                                         \
-    {                                                                                              \
+    REDIST_VALUE(redist_box) {                                                                     \
         .size = sizeof(redist_box), .start = {0}, .count = {0}, .extent = {0}, .offset = { 0 }     \
     }
 
@@ -245,7 +247,8 @@ enum redist_staging {
     REDIST_STAGING_NEVER = 2   /**< no: the user knows that MPI takes them */
 };
 
-/** What a user may choose about a plan. "Must agree" = the same on all ranks. */
+/** What a user may choose about a plan. "Must agree" = the same on all ranks. The texts may be freed once the plan is
+ * made; the stream lives as long as the plan. */
 typedef struct redist_options {
     size_t size; /**< sizeof(redist_options) */
 
@@ -302,7 +305,7 @@ typedef struct redist_options {
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
-    {                                                                                              \
+    REDIST_VALUE(redist_options) {                                                                 \
         .size = sizeof(redist_options), .method = NULL, .effort = REDIST_MEASURE, .verbose = 0,    \
         .tune_seconds = 0.0, .wisdom_file = NULL, .nontemporal_bytes = 0,                          \
         .space = REDIST_SPACE_AUTO, .staging = REDIST_STAGING_AUTO, .stream = NULL,                \
@@ -313,6 +316,22 @@ typedef struct redist_options {
 
 /** REDIST_OPTIONS_DEFAULT as a function; as redist_box_init. */
 REDIST_API int redist_options_init(redist_options *options, size_t size);
+
+/**
+ * The local extents of both arrays of an exchange, as redist_exchange and redist_plan_exchange take them.
+ *   comm     of the exchange
+ *   ndims    array axes, 2..REDIST_MAX_NDIMS
+ *   sizes    global extents (ndims values), each >= 0
+ *   axis_a   the axis along which A is whole; B is split along it
+ *   axis_b   the axis along which B is whole, another one; A is split along it
+ *   sizes_a  out: extents of this rank's array A (ndims values)
+ *   sizes_b  out: those of its array B
+ * Axes that other communicators split have their local extents in `sizes`. Not collective.
+ * Errors: ERR_COMM, ERR_STATE, ERR_ARGUMENT (ndims), ERR_NULL, ERR_AXIS, ERR_SIZE; nothing is written then.
+ */
+REDIST_API int redist_exchange_sizes(MPI_Comm comm, int ndims, const redist_index sizes[],
+                                     int axis_a, int axis_b, redist_index sizes_a[],
+                                     redist_index sizes_b[]);
 
 /** A reusable exchange between two distributed arrays. */
 typedef struct redist_plan redist_plan;
@@ -492,6 +511,8 @@ REDIST_API int redist_plan_get_end(redist_plan *plan);
  * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. Completes an execution that is under way
  * first; its tiles have to be put by then. When it returns, no rank maps memory for the plan any more. A rank frees
  * device memory that is not from redist_alloc_in (cudaFree) only after all plans that used it.
+ * MPI_Finalize gives back what plans have that nobody has freed, if no execution is under way; after it this function
+ * frees the memory that is left, not collectively.
  * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then); what the execution
  * returned that it completed.
  */
@@ -514,7 +535,7 @@ typedef struct redist_plan_info {
 } redist_plan_info;
 
 #define REDIST_PLAN_INFO_DEFAULT                                                                   \
-    {                                                                                              \
+    REDIST_VALUE(redist_plan_info) {                                                               \
         .size = sizeof(redist_plan_info), .method = NULL, .workspace_bytes = 0, .moved_bytes = 0,  \
         .space = REDIST_SPACE_AUTO, .concurrent = 0                                                \
     }
@@ -571,7 +592,7 @@ typedef struct redist_phases {
 } redist_phases;
 
 #define REDIST_PHASES_DEFAULT                                                                      \
-    {                                                                                              \
+    REDIST_VALUE(redist_phases) {                                                                  \
         .size = sizeof(redist_phases), .executions = 0, .total = 0.0, .pack = 0.0,                 \
         .first_message = 0.0, .communicate = 0.0, .unpack = 0.0, .own_part = 0.0                   \
     }

@@ -25,6 +25,13 @@ extern "C" {
 #define REDIST_PRINTF(text_index, first)
 #endif
 
+/** Begins a value of a structure, with which a variable is initialised or assigned. */
+#ifdef __cplusplus
+#define REDIST_VALUE(type) type
+#else
+#define REDIST_VALUE(type) (type)
+#endif
+
 /** The version of this header. */
 #define REDIST_VERSION_MAJOR 0
 #define REDIST_VERSION_MINOR 3

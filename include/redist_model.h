@@ -30,7 +30,7 @@ typedef struct redist_model {
 } redist_model;
 
 #define REDIST_MODEL_DEFAULT                                                                       \
-    {                                                                                              \
+    REDIST_VALUE(redist_model) {                                                                   \
         .size = sizeof(redist_model), .ranks_per_node = 1, .node = {0.0, 0.0, 0.0}, .network = {   \
             0.0,                                                                                   \
             0.0,                                                                                   \

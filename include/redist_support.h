@@ -81,14 +81,57 @@ REDIST_API int redist_all_reduce(MPI_Comm comm, void *data, int count, MPI_Datat
 REDIST_API int redist_all_gather(MPI_Comm comm, const void *own, size_t bytes, void *all);
 REDIST_API int redist_all_to_all(MPI_Comm comm, const void *own, size_t bytes, void *theirs);
 
+/** The name of a value of a public enumeration; NULL beyond its range, which begins with 0. Not collective. */
+typedef const char *redist_name_of(int value);
+
+/** Defines such a function, from REDIST_NAME(value) for each value. */
+#define REDIST_NAME(value) [value] = #value
+#define REDIST_NAMES(function, ...)                                                                \
+    const char *function(int value) {                                                              \
+        static const char *const names[] = {__VA_ARGS__};                                          \
+        return value >= 0 && value < (int)(sizeof names / sizeof *names) ? names[value] : NULL;    \
+    }
+
+REDIST_API const char *redist_space_name(int value);
+REDIST_API const char *redist_staging_name(int value);
+REDIST_API const char *redist_direction_name(int value);
+
+/**
+ * REDIST_OK if `value` is one of an enumeration; the message names the argument, its value and the range.
+ * Not collective. Errors: ERR_ARGUMENT.
+ */
+REDIST_API int redist_check_enum_in(const char *function, const char *argument,
+                                    redist_name_of *name, long long value);
+
+/** What a value is that ranks compare, and how a message prints it. */
+enum redist_shared {
+    REDIST_SHARED_NUMBER,
+    REDIST_SHARED_TEXT,    /**< `data` is a string */
+    REDIST_SHARED_INTS,    /**< `data` is a list, NULL = none; also of an enumeration */
+    REDIST_SHARED_EXTENTS, /**< the same of redist_index */
+    REDIST_SHARED_REALS    /**< the same of double */
+};
+
 /** A value that must be the same on all ranks, and the argument's name for the message. */
 typedef struct redist_shared_value {
     const char *name;
-    long long value;
+    long long value;         /**< a number, or a hash of the data */
+    redist_name_of *name_of; /**< of an enumeration's values; NULL = they are numbers */
+    enum redist_shared type;
+    const void *data; /**< stays as it is until the ranks have agreed */
+    size_t count;     /**< of a list; 1 is printed without braces */
 } redist_shared_value;
 
+/** A number, a value of an enumeration, a text or a list as such a value. Not collective. */
+REDIST_API redist_shared_value redist_share_number(const char *name, long long value);
+REDIST_API redist_shared_value redist_share_enum(const char *name, int value,
+                                                 redist_name_of *name_of);
+REDIST_API redist_shared_value redist_share(const char *name, enum redist_shared type,
+                                            const void *data, size_t count);
+
 /**
- * Checks that all ranks pass the same values and that `code` is REDIST_OK on all of them.
+ * Checks that all ranks pass the same values and that `code` is REDIST_OK on all of them. The message has the values of
+ * rank 0 and of the lowest rank with another one.
  *   code    what this rank's own checks said; its message is kept if it failed
  *   nvalues number of values, <= 128; must be the same on all ranks
  *   values  the values; those of rank 0 are the ones compared with
@@ -108,6 +151,20 @@ REDIST_API long long redist_hash_text(const char *text);
  * collective.
  */
 REDIST_API long long redist_hash_bytes(long long hash, const void *data, size_t bytes);
+
+/** Nonzero if `text` is a whole number in a range and nothing else; *number stays as it was if not. Not collective. */
+REDIST_API int redist_read_number(const char *text, long long least, long long most,
+                                  long long *number);
+
+/**
+ * Reads the environment variable `variable` as a number of `what`; *number is left as it was where there is none.
+ * Not collective. Errors: ERR_ARGUMENT, whose message names the text and the range.
+ */
+REDIST_API int redist_environment_number(const char *variable, const char *what, long long least,
+                                         long long most, long long *number);
+
+/** Nonzero if options or the environment variable REDIST_VERBOSE ask for reports. Not collective. */
+REDIST_API int redist_is_verbose(int asked);
 
 /**
  * As snprintf and sscanf, with a decimal point whatever locale the program has: for text that other ranks or later
@@ -505,6 +562,20 @@ REDIST_API int redist_struct_init(const char *function, void *user, size_t size,
 /** Keeps the shared object that `inside` is an address of, a library or a program's plugin, loaded for as long as the
  * process lives, whoever closes it: MPI calls functions of it in MPI_Finalize, or threads run in it. */
 REDIST_API void redist_stay_loaded(const void *inside);
+
+/** An object that uses MPI and that the program may forget to free: a member of it. */
+typedef struct redist_closer {
+    /** Gives back what needs MPI. Collective, as freeing the object is; memory that a later call frees may stay */
+    void (*close)(struct redist_closer *closer);
+    unsigned long long number; /**< of the communicator: all ranks close in the same order */
+    struct redist_closer *newer, *older;
+} redist_closer;
+
+/** Lets MPI_Finalize close an object of a communicator of the library (redist_private_comm), unless it is removed
+ * before; removing one that is not there does nothing. Not collective. */
+REDIST_API void redist_closer_add(MPI_Comm comm, redist_closer *closer,
+                                  void (*close)(redist_closer *closer));
+REDIST_API void redist_closer_remove(redist_closer *closer);
 
 /** Kinds of handles that can be checked to be alive. */
 enum redist_handle_kind {

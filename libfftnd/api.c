@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
+#include "names.h"
 #include "offload.h"
 #include "plan.h"
 #include "planner/planner.h"
 #include "wavenumbers.h"
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -21,22 +24,22 @@ void fftnd_version(int *major, int *minor, int *patch) {
 }
 
 int fftnd_options_init(fftnd_options *options, size_t size) {
-    static const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
+    const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
     return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
 }
 
 int fftnd_layout_init(fftnd_layout *layout, size_t size) {
-    static const fftnd_layout defaults = FFTND_LAYOUT_DEFAULT;
+    const fftnd_layout defaults = FFTND_LAYOUT_DEFAULT;
     return redist_struct_init(__func__, layout, size, &defaults, sizeof defaults);
 }
 
 int fftnd_plan_info_init(fftnd_plan_info *info, size_t size) {
-    static const fftnd_plan_info defaults = FFTND_PLAN_INFO_DEFAULT;
+    const fftnd_plan_info defaults = FFTND_PLAN_INFO_DEFAULT;
     return redist_struct_init(__func__, info, size, &defaults, sizeof defaults);
 }
 
 int fftnd_phases_init(fftnd_phases *phases, size_t size) {
-    static const fftnd_phases defaults = FFTND_PHASES_DEFAULT;
+    const fftnd_phases defaults = FFTND_PHASES_DEFAULT;
     return redist_struct_init(__func__, phases, size, &defaults, sizeof defaults);
 }
 
@@ -45,7 +48,9 @@ int fftnd_phases_init(fftnd_phases *phases, size_t size) {
 static void destroy_plan(fftnd_plan *plan) {
     if (plan == NULL)
         return;
-    fftnd__engine_destroy(&plan->engine);
+    redist_closer_remove(&plan->closer);
+    if (!plan->closed)
+        fftnd__engine_destroy(&plan->engine);
     redist_handle_remove(plan);
     redist_release(plan->method);
     redist_release(plan->wisdom_file);
@@ -94,6 +99,23 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request)
     }
 }
 
+/* A transform that is under way needs its peers, which may not wait for it: the plan stays as it is. */
+static void close_plan(redist_closer *closer) {
+    fftnd_plan *plan = (fftnd_plan *)(void *)((char *)closer - offsetof(fftnd_plan, closer));
+    if (plan->started.is_started)
+        return;
+    fftnd__engine_destroy(&plan->engine);
+    plan->closed = 1;
+}
+
+/* MPI_Finalize calls functions of this library then, also if the program has closed it. */
+static void close_at_the_end(MPI_Comm comm, fftnd_plan *plan) {
+    static atomic_flag stays = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&stays))
+        redist_stay_loaded(__func__);
+    redist_closer_add(comm, &plan->closer, close_plan);
+}
+
 /* The user's arrays may go now. */
 static void forget_arrays(fftnd_options *options) {
     options->grid = options->order = NULL;
@@ -127,6 +149,7 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum
         return code;
     }
     forget_arrays(&plan->engine.transform.options);
+    close_at_the_end(request.comm, plan);
     *result = plan;
     return REDIST_OK;
 }
@@ -138,6 +161,10 @@ static int check_plan(const char *function, const fftnd_plan *plan) {
         return redist_fail_in(function, REDIST_ERR_STATE, "plan is %s",
                               plan == NULL ? "NULL" : "not a plan, or already freed");
     return redist_check_comm_in(function, plan->engine.transform.comm);
+}
+
+static int is_closed(const fftnd_plan *plan) {
+    return redist_handle_is(plan, REDIST_HANDLE_FFT) && plan->closed;
 }
 
 int fftnd__check_idle(const char *function, const fftnd_plan *plan) {
@@ -240,13 +267,30 @@ fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
 
 int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout *layout) {
     REDIST_TRY(check_plan(__func__, plan));
-    if (side != FFTND_PHYSICAL && side != FFTND_SPECTRAL)
-        return redist_fail(REDIST_ERR_ARGUMENT, "side = %d is neither physical nor spectral",
-                           (int)side);
+    REDIST_TRY(redist_check_enum_in(__func__, "side", fftnd__side_name, (int)side));
     const struct fftnd__step *array = fftnd__engine_input(&plan->engine, (int)side);
     fftnd_layout own = fftnd__layout_of(&plan->engine.transform, array, side,
                                         fftnd__engine_bytes(&plan->engine, (int)side));
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
+}
+
+/* Older layouts end before the batch, which has one field at least. */
+static redist_index batch_of(const fftnd_layout *layout) {
+    return layout->size > offsetof(fftnd_layout, batch) ? layout->batch : INT64_MAX;
+}
+
+void *fftnd_layout_at(const fftnd_layout *layout, void *array, const redist_index index[],
+                      redist_index field) {
+    if (layout == NULL || array == NULL || index == NULL || field < 0 || field >= batch_of(layout))
+        return NULL;
+    ptrdiff_t element = (ptrdiff_t)field * layout->batch_stride;
+    for (int axis = 0; axis < layout->ndims; axis++) {
+        redist_index local = index[axis] - layout->start[axis];
+        if (local < 0 || local >= layout->count[axis])
+            return NULL;
+        element += (ptrdiff_t)local * layout->stride[axis];
+    }
+    return (char *)array + element * (ptrdiff_t)layout->element_bytes;
 }
 
 int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
@@ -366,10 +410,7 @@ int fftnd__check_execution(const char *function, const struct fftnd__engine *eng
 static int check_arguments(const char *function, const fftnd_plan *plan, int direction,
                            const void *in, const void *out) {
     static const char *const names[2] = {"physical", "spectral"};
-    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
-                              direction);
+    REDIST_TRY(redist_check_enum_in(function, "direction", redist_direction_name, direction));
     const struct fftnd__array arrays[2] = {
         {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
         {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
@@ -492,7 +533,8 @@ int fftnd_plan_free(fftnd_plan **plan) {
         return redist_fail(REDIST_ERR_NULL, "plan = NULL");
     if (*plan == NULL)
         return REDIST_OK;
-    REDIST_TRY(check_plan(__func__, *plan));
+    if (!is_closed(*plan))
+        REDIST_TRY(check_plan(__func__, *plan));
     if ((*plan)->operators > 0) /* on all ranks */
         return redist_fail(REDIST_ERR_STATE, "plan has %d operators: free these first",
                            (*plan)->operators);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of fftnd_operators.h. */
 #include "kernels/runs.h"
+#include "names.h"
 #include "offload.h"
 #include "operators/operator.h"
 #include "plan.h"
@@ -8,6 +9,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +30,8 @@ struct term {
 enum { MOST_TERMS = REDIST_MAX_NDIMS + 6 };
 
 struct fftnd_operator {
+    redist_closer closer;
+    int closed; /* in MPI_Finalize: the parts are gone */
     fftnd_plan *plan;
     long long number; /* among those made for the plan, from 1 */
     struct fftnd__operator own;
@@ -37,7 +41,7 @@ struct fftnd_operator {
 };
 
 int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
-    static const fftnd_operator_options defaults = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    const fftnd_operator_options defaults = FFTND_OPERATOR_OPTIONS_DEFAULT;
     return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
 }
 
@@ -130,8 +134,8 @@ static int check_function(const struct fftnd__transform *transform, enum fftnd_o
 
 static int check_options(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
                          const fftnd_operator_options *options) {
-    if (fftnd__operator_type_of(kind) == NULL)
-        return FAIL(REDIST_ERR_ARGUMENT, "kind = %d is no operator", (int)kind);
+    REDIST_TRY(redist_check_enum_in("fftnd_operator_create", "kind", fftnd__operator_kind_name,
+                                    (int)kind));
     REDIST_TRY(check_lists(kind, options));
     for (int axis = 0; axis < transform->user_ndims; axis++) {
         REDIST_TRY(check_axis(kind, options, axis));
@@ -143,64 +147,54 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
 
 /* ---------------------------------------------------------------- agreement */
 
-static long long hash_symbols(const struct fftnd__operator *op,
-                              const fftnd_operator_options *options) {
-    long long hash = 0;
+/* Of an axis of the user's, which has a table of symbols or none. */
+static redist_shared_value share_symbols(const char *name, const struct fftnd__operator *op,
+                                         const fftnd_operator_options *options, int user) {
     for (int a = 0; a < op->naxes && op->kind == FFTND_SYMBOLS; a++)
-        hash = redist_hash_bytes(hash, options->symbols[op->symbols[a].user],
-                                 2 * sizeof(double) * (size_t)op->symbols[a].n);
-    return hash;
+        if (op->symbols[a].user == user)
+            return redist_share(name, REDIST_SHARED_REALS, options->symbols[user],
+                                2 * (size_t)op->symbols[a].n);
+    return redist_share(name, REDIST_SHARED_REALS, NULL, 0);
 }
 
-enum { SHARED = 14 }; /* values besides those of each axis */
-
-struct shared {
-    int n;
-    redist_shared_value values[SHARED + 2 * REDIST_MAX_NDIMS];
-    char names[2 * REDIST_MAX_NDIMS][32];
-};
-
-/* A list of the user's, element by element; NULL is 0 everywhere. */
-static void share_list(struct shared *shared, const char *name, int n, const int list[]) {
-    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
-        char *own = shared->names[shared->n - SHARED];
-        snprintf(own, sizeof *shared->names, "options->%s[%d]", name, i);
-        shared->values[shared->n++] =
-            (redist_shared_value){own, list != NULL && i < n ? list[i] : 0};
-    }
-}
-
-/* Collective on the plan's communicator. */
+/* Lists that were not checked count as absent. Collective on the plan's communicator. */
 static int agree(const struct fftnd__engine *plan, const struct fftnd__operator *op,
                  const fftnd_operator_options *options, int code) {
-    int ndims = code == REDIST_OK ? plan->transform.user_ndims : 0;
-    size_t bytes = (size_t)ndims * sizeof(double);
-    const int *orders = op->kind == FFTND_DERIVATIVE ? options->orders : NULL;
-    const double *shift = op->kind == FFTND_SHIFT ? options->shift : NULL;
-    struct shared shared = {
-        SHARED,
-        {{"kind", op->kind},
-         {"inputs", op->inputs},
-         {"outputs", op->outputs},
-         {"whether there are options->lengths", options->lengths != NULL},
-         {"the hash of options->lengths", redist_hash_bytes(0, options->lengths, bytes)},
-         {"whether there are options->axes", options->axes != NULL},
-         {"whether there are options->orders", orders != NULL},
-         {"whether there is options->shift", shift != NULL},
-         {"the hash of options->shift", redist_hash_bytes(0, shift, bytes)},
-         {"the hash of options->zero_mode",
-          redist_hash_bytes(0, &options->zero_mode, sizeof options->zero_mode)},
-         {"the hash of options->coefficient",
-          redist_hash_bytes(0, &options->coefficient, sizeof options->coefficient)},
-         {"the hash of options->shell",
-          redist_hash_bytes(0, options->shell, sizeof options->shell)},
-         {"options->last_axis_first", options->last_axis_first != 0},
-         {"the hash of options->symbols", ndims > 0 ? hash_symbols(op, options) : 0}},
-        {{0}}};
-    share_list(&shared, "axes", ndims, options->axes);
-    share_list(&shared, "orders", ndims, orders);
-    return redist_agree_values_in("fftnd_operator_create", plan->transform.comm, code, shared.n,
-                                  shared.values);
+    const int is_checked = code == REDIST_OK;
+    const size_t ndims = (size_t)plan->transform.user_ndims;
+    const struct {
+        const char *name;
+        enum redist_shared type;
+        size_t count;
+        const void *list;
+    } lists[] = {
+        {"options->lengths", REDIST_SHARED_REALS, ndims, options->lengths},
+        {"options->axes", REDIST_SHARED_INTS, ndims, options->axes},
+        {"options->orders", REDIST_SHARED_INTS, ndims,
+         op->kind == FFTND_DERIVATIVE ? options->orders : NULL},
+        {"options->shift", REDIST_SHARED_REALS, ndims,
+         op->kind == FFTND_SHIFT ? options->shift : NULL},
+        {"options->zero_mode", REDIST_SHARED_REALS, 1, &options->zero_mode},
+        {"options->coefficient", REDIST_SHARED_REALS, 1, &options->coefficient},
+        {"options->shell", REDIST_SHARED_REALS, 2, options->shell},
+    };
+    enum { NUMBERS = 4, LISTS = sizeof lists / sizeof *lists };
+    redist_shared_value values[NUMBERS + LISTS + REDIST_MAX_NDIMS] = {
+        redist_share_enum("kind", (int)op->kind, fftnd__operator_kind_name),
+        redist_share_number("inputs", op->inputs), redist_share_number("outputs", op->outputs),
+        redist_share_number("options->last_axis_first", options->last_axis_first != 0)};
+    char names[REDIST_MAX_NDIMS][32];
+    for (int i = 0; i < LISTS; i++)
+        values[NUMBERS + i] = redist_share(lists[i].name, lists[i].type,
+                                           is_checked ? lists[i].list : NULL, lists[i].count);
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
+        snprintf(names[i], sizeof names[i], "options->symbols[%d]", i);
+        values[NUMBERS + LISTS + i] = is_checked
+                                          ? share_symbols(names[i], op, options, i)
+                                          : redist_share(names[i], REDIST_SHARED_REALS, NULL, 0);
+    }
+    return redist_agree_values_in("fftnd_operator_create", plan->transform.comm, code,
+                                  sizeof values / sizeof *values, values);
 }
 
 /* ---------------------------------------------------------------- making an operator */
@@ -227,10 +221,10 @@ static int count_fields(struct fftnd__operator *op, const fftnd_operator_options
     if (op->naxes < type->least_axes || op->naxes > type->most_axes ||
         (op->naxes == 0 && (type->inputs == 0 || type->outputs == 0)))
         return FAIL(REDIST_ERR_AXIS,
-                    "kind %s is for %d to %d axes, but options->axes (NULL: all that plan "
+                    "kind = %s is for %d to %d axes, but options->axes (NULL: all that plan "
                     "transforms) are %d",
-                    type->name, type->least_axes > 0 ? type->least_axes : 1, type->most_axes,
-                    op->naxes);
+                    fftnd__operator_kind_name((int)op->kind),
+                    type->least_axes > 0 ? type->least_axes : 1, type->most_axes, op->naxes);
     op->inputs = type->of_user ? options->inputs : type->inputs == 0 ? op->naxes : type->inputs;
     op->outputs = type->of_user ? options->outputs : type->outputs == 0 ? op->naxes : type->outputs;
     if (op->kind == FFTND_CURL && op->naxes == 2)
@@ -414,9 +408,7 @@ static void remove_from_plan(fftnd_operator *op) {
 
 /* ---------------------------------------------------------------- making and freeing it */
 
-static void destroy(fftnd_operator *op) {
-    if (op == NULL)
-        return;
+static void empty_operator(fftnd_operator *op) {
     for (int i = 0; i < op->nparts; i++) {
         if (op->parts[i].engine.transform.applied != NULL)
             fftnd__engine_destroy(&op->parts[i].engine);
@@ -425,8 +417,27 @@ static void destroy(fftnd_operator *op) {
     fftnd__symbols_free(&op->own);
     redist_free(&op->addend);
     redist_release(op->parts);
+}
+
+static void destroy(fftnd_operator *op) {
+    if (op == NULL)
+        return;
+    redist_closer_remove(&op->closer);
+    if (!op->closed)
+        empty_operator(op);
     redist_handle_remove(op);
     redist_release(op);
+}
+
+/* As of a plan. */
+static void close_operator(redist_closer *closer) {
+    fftnd_operator *op =
+        (fftnd_operator *)(void *)((char *)closer - offsetof(fftnd_operator, closer));
+    if (op->plan->started.is_started)
+        return;
+    remove_from_plan(op);
+    empty_operator(op);
+    op->closed = 1;
 }
 
 /* Room for an operator that is described, and its parts; NULL after a failure, with its code. */
@@ -463,6 +474,7 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
         return code;
     }
     add_to_plan(op);
+    redist_closer_add(plan->engine.transform.comm, &op->closer, close_operator);
     *result = op;
     return REDIST_OK;
 }
@@ -482,8 +494,10 @@ int fftnd_operator_free(fftnd_operator **op) {
     if (*op == NULL)
         return REDIST_OK;
     REDIST_TRY(check_operator(__func__, *op));
-    REDIST_TRY(fftnd__check_idle(__func__, (*op)->plan));
-    remove_from_plan(*op);
+    if (!(*op)->closed) {
+        REDIST_TRY(fftnd__check_idle(__func__, (*op)->plan));
+        remove_from_plan(*op);
+    }
     destroy(*op);
     *op = NULL;
     return REDIST_OK;
@@ -525,7 +539,7 @@ static int check_arguments(const char *function, const fftnd_operator *op, int d
     const struct fftnd__engine *engine = &op->parts[0].engine;
     if (engine->applies != direction)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op is of kind %s, for %s",
-                              op->own.type->name,
+                              fftnd__operator_kind_name((int)op->own.kind),
                               direction == REDIST_FORWARD ? "fftnd_apply_physical" : "fftnd_apply");
     const struct fftnd__array arrays[2] = {{"input", input, array_bytes(op, 0)},
                                            {"output", output, array_bytes(op, 1)}};
@@ -541,8 +555,8 @@ static int agree_on_operator(const char *function, const fftnd_plan *plan, const
     const struct fftnd__transform *transform = &plan->engine.transform;
     if (transform->options.skip_agreement)
         return code;
-    const redist_shared_value number = {"op's number among the operators made for plan",
-                                        code == REDIST_OK ? op->number : 0};
+    const redist_shared_value number = redist_share_number(
+        "op's number among the operators made for plan", code == REDIST_OK ? op->number : 0);
     return redist_agree_values_in(function, transform->comm, code, 1, &number);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
+#include "names.h"
 #include "offload.h"
 #include "sides.h"
 
 #include <limits.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
@@ -17,25 +17,28 @@ static const struct named_option {
     const char *name;
     size_t offset;
     enum { NUMBER, FLAG, BYTES } type;
-    int least, most;
+    int least; /* 0 = there is none */
+    redist_name_of *name_of;
 } table[] = {
-#define NUMBER_IN(member, least, most)                                                             \
-    { "options->" #member, offsetof(fftnd_options, member), NUMBER, least, most }
+#define ENUM(member, name_of)                                                                      \
+    { "options->" #member, offsetof(fftnd_options, member), NUMBER, 0, name_of }
+#define FROM(member, least)                                                                        \
+    { "options->" #member, offsetof(fftnd_options, member), NUMBER, least, NULL }
 #define ANY(member, type)                                                                          \
-    { "options->" #member, offsetof(fftnd_options, member), type, 0, 0 }
-    NUMBER_IN(effort, FFTND_ESTIMATE, FFTND_PATIENT),
-    NUMBER_IN(scaling, FFTND_SCALE_NONE, FFTND_SCALE_UNITARY),
-    NUMBER_IN(alignment, FFTND_ALIGN_CHAIN, FFTND_ALIGN_INPUT),
-    NUMBER_IN(batch, 1, INT_MAX),
-    NUMBER_IN(batch_position, FFTND_BATCH_FIRST, FFTND_BATCH_LAST),
-    NUMBER_IN(blocks[FFTND_PHYSICAL], FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_CEILING),
-    NUMBER_IN(blocks[FFTND_SPECTRAL], FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_CEILING),
-    NUMBER_IN(fusion, FFTND_FUSION_AUTO, FFTND_FUSION_ALWAYS),
-    NUMBER_IN(local_transpose, FFTND_LOCAL_TRANSPOSE_AUTO, FFTND_LOCAL_TRANSPOSE_ALWAYS),
-    NUMBER_IN(space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA),
-    NUMBER_IN(device, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA),
-    NUMBER_IN(threads, 1, INT_MAX),
-    NUMBER_IN(staging, REDIST_STAGING_AUTO, REDIST_STAGING_NEVER),
+    { "options->" #member, offsetof(fftnd_options, member), type, 0, NULL }
+    ENUM(effort, fftnd__effort_name),
+    ENUM(scaling, fftnd__scaling_name),
+    ENUM(alignment, fftnd__alignment_name),
+    FROM(batch, 1),
+    ENUM(batch_position, fftnd__batch_position_name),
+    ENUM(blocks[FFTND_PHYSICAL], fftnd__blocks_name),
+    ENUM(blocks[FFTND_SPECTRAL], fftnd__blocks_name),
+    ENUM(fusion, fftnd__fusion_name),
+    ENUM(local_transpose, fftnd__local_transpose_name),
+    ENUM(space, redist_space_name),
+    ENUM(device, redist_space_name),
+    FROM(threads, 1),
+    ENUM(staging, redist_staging_name),
     ANY(grid_ndims, NUMBER), /* the next two depend on the array: see below */
     ANY(halved_axis, NUMBER),
     ANY(in_place, FLAG),
@@ -69,7 +72,7 @@ static int check_range(const struct fftnd__request *request, const char *name, l
 }
 
 static int copy_options(struct fftnd__request *request, const fftnd_options *options) {
-    request->options = (fftnd_options)FFTND_OPTIONS_DEFAULT;
+    request->options = FFTND_OPTIONS_DEFAULT;
     if (options == NULL)
         return REDIST_OK;
     return redist_struct_read(request->function, "options", options, &request->options,
@@ -83,10 +86,14 @@ static int check_options(const struct fftnd__request *request) {
     seconds = request->options.wait_seconds;
     if (!(seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->wait_seconds = %g is not 0 or more", seconds);
-    for (int i = 0; i < NOPTIONS; i++)
-        if (table[i].least < table[i].most)
-            REDIST_TRY(check_range(request, table[i].name, get(&request->options, &table[i]),
-                                   table[i].least, table[i].most));
+    for (int i = 0; i < NOPTIONS; i++) {
+        long long value = get(&request->options, &table[i]);
+        if (table[i].name_of != NULL)
+            REDIST_TRY(
+                redist_check_enum_in(request->function, table[i].name, table[i].name_of, value));
+        else if (table[i].least != 0)
+            REDIST_TRY(check_range(request, table[i].name, value, table[i].least, INT_MAX));
+    }
     return REDIST_OK;
 }
 
@@ -100,9 +107,10 @@ static int check_array(const struct fftnd__request *request) {
         if (request->sizes[i] < 1)
             return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld is below 1", i,
                         (long long)request->sizes[i]);
-    REDIST_TRY(check_range(request, "kind", (int)request->kind, FFTND_C2C, FFTND_MIXED));
-    return check_range(request, "precision", (int)request->precision, FFTND_DOUBLE,
-                       FFTND_LONG_DOUBLE);
+    REDIST_TRY(
+        redist_check_enum_in(request->function, "kind", fftnd__kind_name, (int)request->kind));
+    return redist_check_enum_in(request->function, "precision", fftnd__precision_name,
+                                (int)request->precision);
 }
 
 static int check_halved(const struct fftnd__request *request) {
@@ -199,10 +207,12 @@ static int check_method(const struct fftnd__request *request) {
 
 static int check_library(const struct fftnd__request *request, const char *name,
                          enum redist_space space) {
+    const struct fftnd__serial *library = fftnd__serial_for(space);
     const char *unavailable = fftnd__serial_unavailable(space);
     if (unavailable == NULL)
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_ARGUMENT, "%s = %d has no serial FFT library here: %s", name, (int)space,
+        return library->check_environment != NULL ? library->check_environment(request->function)
+                                                  : REDIST_OK;
+    return FAIL(REDIST_ERR_ARGUMENT, "%s = %s: %s", name, redist_space_name((int)space),
                 unavailable);
 }
 
@@ -272,50 +282,49 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
     return REDIST_OK;
 }
 
-enum { FIRST = 7 }; /* values that are no options in the table */
-
-struct shared {
-    int n;
-    redist_shared_value values[FIRST + NOPTIONS + 5 * REDIST_MAX_NDIMS];
-    char names[5 * REDIST_MAX_NDIMS][32];
-};
-
-static void share(struct shared *shared, const char *list, int i, long long value) {
-    char *name = shared->names[shared->n - FIRST - NOPTIONS];
-    snprintf(name, sizeof *shared->names, "%s[%d]", list, i);
-    shared->values[shared->n++] = (redist_shared_value){name, value};
+/* The forward transforms along the axes that have one; the others are not read. */
+static redist_shared_value share_r2r(const struct fftnd__request *request,
+                                     int r2r[REDIST_MAX_NDIMS], int is_checked) {
+    int any = 0;
+    for (int i = 0; i < request->ndims && is_checked; i++) {
+        int is_r2r = fftnd__user_axis_kind(request, i) == FFTND_AXIS_R2R;
+        r2r[i] = is_r2r ? (int)request->options.r2r[i] : -1;
+        any |= is_r2r;
+    }
+    return fftnd__share_enums("options->r2r", any ? r2r : NULL, request->ndims, fftnd__r2r_name);
 }
 
+/* Lists that were not checked count as absent. */
 static int agree(const struct fftnd__request *request, int code) {
     const fftnd_options *options = &request->options;
-    struct shared shared = {
-        FIRST,
-        {{"ndims", request->ndims},
-         {"kind", request->kind},
-         {"precision", request->precision},
-         {"whether there is options->grid", options->grid != NULL},
-         {"whether there are options->retained_modes", options->retained_modes != NULL},
-         {"the hash of options->method", redist_hash_text(options->method)},
-         {"the hash of options->axes, memory_order, padding, blocks, bounds, split and of "
-          "which sides have a box",
-          fftnd__hash_sides(request, code == REDIST_OK)}},
-        {{0}}};
-    for (int i = 0; i < NOPTIONS; i++)
-        shared.values[shared.n++] = (redist_shared_value){table[i].name, get(options, &table[i])};
-    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
-        int in_array = code == REDIST_OK && i < request->ndims;
-        int in_grid = in_array && options->grid != NULL && i < options->grid_ndims;
-        int is_r2r = in_array && fftnd__user_axis_kind(request, i) == FFTND_AXIS_R2R;
-        int in_order = in_array && options->order != NULL;
-        const redist_index *modes =
-            options->retained_modes != NULL ? options->retained_modes : request->sizes;
-        share(&shared, "sizes", i, in_array ? request->sizes[i] : 0);
-        share(&shared, "options->grid", i, in_grid ? options->grid[i] : 0);
-        share(&shared, "options->r2r", i, is_r2r ? (int)options->r2r[i] : 0);
-        share(&shared, "options->retained_modes", i, in_array ? modes[i] : 0);
-        share(&shared, "options->order", i, in_order ? options->order[i] : -1);
+    const int is_checked = code == REDIST_OK;
+    size_t ndims = (size_t)request->ndims, grid_ndims = (size_t)options->grid_ndims;
+    int r2r[REDIST_MAX_NDIMS];
+    struct fftnd__shared_sides sides;
+    enum { FIRST = 5, LISTS = 4 };
+    redist_shared_value all[FIRST + NOPTIONS + FFTND__SHARED_SIDES + LISTS] = {
+        redist_share_number("ndims", request->ndims),
+        redist_share_enum("kind", (int)request->kind, fftnd__kind_name),
+        redist_share_enum("precision", (int)request->precision, fftnd__precision_name),
+        redist_share("sizes", REDIST_SHARED_EXTENTS, is_checked ? request->sizes : NULL, ndims),
+        redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0)};
+    redist_shared_value *next = all + FIRST;
+    for (int i = 0; i < NOPTIONS; i++, next++) {
+        *next = redist_share_number(table[i].name, get(options, &table[i]));
+        next->name_of = table[i].name_of;
     }
-    return redist_agree_values_in(request->function, request->comm, code, shared.n, shared.values);
+    fftnd__share_sides(request, is_checked, &sides);
+    memcpy(next, sides.values, sizeof sides.values);
+    next += FFTND__SHARED_SIDES;
+    *next++ = redist_share("options->grid", REDIST_SHARED_INTS, is_checked ? options->grid : NULL,
+                           grid_ndims);
+    *next++ = redist_share("options->order", REDIST_SHARED_INTS, is_checked ? options->order : NULL,
+                           ndims);
+    *next++ = redist_share("options->retained_modes", REDIST_SHARED_EXTENTS,
+                           is_checked ? options->retained_modes : NULL, ndims);
+    *next = share_r2r(request, r2r, is_checked);
+    return redist_agree_values_in(request->function, request->comm, code, sizeof all / sizeof *all,
+                                  all);
 }
 
 static void fill_in(struct fftnd__request *request) {
@@ -369,8 +378,14 @@ int fftnd__check_arrays(const char *function, const struct fftnd__array arrays[2
     uintptr_t a = (uintptr_t)arrays[0].data, b = (uintptr_t)arrays[1].data;
     if (in_place && a != b)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "%s = %p and %s = %p differ, but the plan is in place",
+                              "%s = %p and %s = %p differ, but the plan was made with "
+                              "options->in_place",
                               arrays[0].name, arrays[0].data, arrays[1].name, arrays[1].data);
+    if (!in_place && a == b)
+        return redist_fail_in(function, REDIST_ERR_OVERLAP,
+                              "%s = %p and %s are the same array: make the plan with "
+                              "options->in_place, or pass two arrays",
+                              arrays[0].name, arrays[0].data, arrays[1].name);
     if (!in_place && a < b + arrays[1].bytes && b < a + arrays[0].bytes)
         return redist_fail_in(function, REDIST_ERR_OVERLAP,
                               "%s = %p (%zu bytes) and %s = %p (%zu bytes) overlap", arrays[0].name,

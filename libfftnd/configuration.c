@@ -33,6 +33,8 @@ static const struct {
 
 enum { NFIELDS = sizeof fields / sizeof *fields };
 
+static const char unlimited[] = "unlimited"; /* SIZE_MAX */
+
 static size_t get(const struct fftnd__configuration *configuration, int field) {
     const char *from = (const char *)configuration + fields[field].offset;
     return fields[field].is_int ? (size_t) * (const int *)(const void *)from
@@ -62,8 +64,14 @@ void fftnd__configuration_print(const struct fftnd__configuration *configuration
         fftnd__append(text, "%s%d", i > 0 ? "x" : "grid=", configuration->grid[i]);
     for (int i = 0; i < ndims && configuration->grid_ndims > 0; i++)
         fftnd__append(text, "%s%d", i > 0 ? "," : " order=", configuration->order[i]);
-    for (int i = 0; i < NFIELDS; i++)
-        fftnd__append(text, " %s=%zu", fields[i].name, get(configuration, i));
+    for (int i = 0; i < NFIELDS; i++) {
+        size_t number = get(configuration, i);
+        fftnd__append(text, " %s=", fields[i].name);
+        if (number == SIZE_MAX)
+            fftnd__append(text, "%s", unlimited);
+        else
+            fftnd__append(text, "%zu", number);
+    }
 }
 
 /* ---------------------------------------------------------------- reading it */
@@ -88,13 +96,28 @@ static int scan_list(const char **text, const char *name, char separator, int mo
     return n;
 }
 
+/* Reads "name=number"; *text moves behind it. Returns 0 if there is none. */
+static int scan_number(const char **text, char name[32], size_t *number) {
+    int length = 0;
+    if (sscanf(*text, " %31[a-z_]=%n", name, &length) != 1 || length == 0)
+        return 0;
+    const char *from = *text + length;
+    if (strncmp(from, unlimited, sizeof unlimited - 1) == 0) {
+        *number = SIZE_MAX;
+        length = (int)sizeof unlimited - 1;
+    } else if (sscanf(from, "%zu%n", number, &length) != 1) {
+        return 0;
+    }
+    *text = from + length;
+    return 1;
+}
+
 /* Reads the numbers, as many as there are of them. Returns 0 if one is out of range, or text is left. */
 static int scan_numbers(const char *text, struct fftnd__configuration *configuration) {
     char name[32];
     size_t number;
-    int field = 0, length;
-    for (; field < NFIELDS && sscanf(text, " %31[a-z_]=%zu%n", name, &number, &length) == 2;
-         field++, text += length) {
+    int field = 0;
+    for (; field < NFIELDS && scan_number(&text, name, &number); field++) {
         if (strcmp(name, fields[field].name) != 0 || number < fields[field].least ||
             number > fields[field].most)
             return 0;

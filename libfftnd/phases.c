@@ -32,7 +32,7 @@ static double transform_seconds(const struct fftnd__engine *engine, double no_ex
 }
 
 void fftnd__engine_phases(const struct fftnd__engine *engine, fftnd_phases *phases) {
-    *phases = (fftnd_phases)FFTND_PHASES_DEFAULT;
+    *phases = FFTND_PHASES_DEFAULT;
     if (!engine->transform.options.phases)
         return;
     redist_phases exchanges = fftnd__engine_exchange_phases(engine);

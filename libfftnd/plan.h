@@ -17,6 +17,8 @@ struct fftnd__started {
 };
 
 struct fftnd_plan {
+    redist_closer closer;
+    int closed; /* in MPI_Finalize: the engine is gone */
     struct fftnd__engine engine;
     struct fftnd__started started;
     char *method, *wisdom_file;     /* own copies of the user's options */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sides.h"
 #include "backends/serial.h"
+#include "names.h"
 #include "offload.h"
 #include "program.h"
 
@@ -10,8 +11,6 @@
 #include <string.h>
 
 #define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
-
-static const char *const side_names[] = {"FFTND_PHYSICAL", "FFTND_SPECTRAL"};
 
 /* ---------------------------------------------------------------- the axes */
 
@@ -30,15 +29,20 @@ enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__request *request, int 
     }
 }
 
+static int check_element(const struct fftnd__request *request, const char *list, int axis,
+                         redist_name_of *name_of, int value) {
+    char name[32];
+    snprintf(name, sizeof name, "%s[%d]", list, axis);
+    return redist_check_enum_in(request->function, name, name_of, value);
+}
+
 static int check_r2r(const struct fftnd__request *request, int axis) {
     const enum fftnd_r2r *r2r = request->options.r2r;
     if (r2r == NULL)
         return FAIL(REDIST_ERR_NULL, "options->r2r = NULL, but %s",
                     request->kind == FFTND_R2R ? "kind is FFTND_R2R"
                                                : "options->axes has FFTND_AXIS_R2R");
-    if ((int)r2r[axis] < FFTND_DCT1 || r2r[axis] > FFTND_DHT)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->r2r[%d] = %d is not a transform", axis,
-                    (int)r2r[axis]);
+    REDIST_TRY(check_element(request, "options->r2r", axis, fftnd__r2r_name, (int)r2r[axis]));
     if (r2r[axis] == FFTND_DCT1 && request->sizes[axis] < 2)
         return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld, but FFTND_DCT1 needs at least 2", axis,
                     (long long)request->sizes[axis]);
@@ -48,9 +52,7 @@ static int check_r2r(const struct fftnd__request *request, int axis) {
 static int check_axis(const struct fftnd__request *request, int axis) {
     const redist_index *modes = request->options.retained_modes;
     enum fftnd_axis kind = fftnd__user_axis_kind(request, axis);
-    if ((int)kind < FFTND_AXIS_NONE || kind > FFTND_AXIS_R2R)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->axes[%d] = %d is not a kind of axis", axis,
-                    (int)kind);
+    REDIST_TRY(check_element(request, "options->axes", axis, fftnd__axis_name, (int)kind));
     if (kind == FFTND_AXIS_NONE && modes != NULL && modes[axis] != request->sizes[axis])
         return FAIL(REDIST_ERR_SIZE,
                     "options->retained_modes[%d] = %lld, but the axis is FFTND_AXIS_NONE: it keeps "
@@ -64,8 +66,8 @@ int fftnd__check_axes(const struct fftnd__request *request) {
     if (request->kind == FFTND_MIXED && request->options.axes == NULL)
         return FAIL(REDIST_ERR_NULL, "options->axes = NULL, but kind is FFTND_MIXED");
     if (request->kind != FFTND_MIXED && request->options.axes != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->axes is for kind FFTND_MIXED, not %d",
-                    (int)request->kind);
+        return FAIL(REDIST_ERR_ARGUMENT, "options->axes is for kind FFTND_MIXED, not %s",
+                    fftnd__kind_name((int)request->kind));
     for (int i = 0; i < request->ndims; i++) {
         REDIST_TRY(check_axis(request, i));
         if (fftnd__user_axis_kind(request, i) != FFTND_AXIS_HALVED)
@@ -99,13 +101,13 @@ static int check_padding(const struct fftnd__request *request, int side) {
     for (int i = 0; padding != NULL && i < request->ndims; i++)
         if (padding[i] < 0)
             return FAIL(REDIST_ERR_SIZE, "options->padding[%s][%d] = %lld is negative",
-                        side_names[side], i, (long long)padding[i]);
+                        fftnd__side_name(side), i, (long long)padding[i]);
     for (int i = 0; padding != NULL && i < request->ndims; i++)
         if ((size_t)padding[i] > FFTND__MOST_ELEMENTS)
             return FAIL(REDIST_ERR_LIMIT,
                         "options->padding[%s][%d] = %lld is more than the %zu elements that an "
                         "array has at most",
-                        side_names[side], i, (long long)padding[i], FFTND__MOST_ELEMENTS);
+                        fftnd__side_name(side), i, (long long)padding[i], FFTND__MOST_ELEMENTS);
     return REDIST_OK;
 }
 
@@ -143,7 +145,7 @@ static int check_bounds_of(const struct fftnd__request *request, int side, int d
             return FAIL(REDIST_ERR_SIZE,
                         "options->bounds[%s][%d][%d] = %lld is not in %lld..%lld: %d blocks cover "
                         "axis %d from 0 to %lld in their order",
-                        side_names[side], dim, i, (long long)bounds[i], (long long)least,
+                        fftnd__side_name(side), dim, i, (long long)bounds[i], (long long)least,
                         (long long)most, n, axis, (long long)extent);
     }
     return REDIST_OK;
@@ -164,7 +166,7 @@ static int check_bounds(const struct fftnd__request *request, int side) {
         return FAIL(REDIST_ERR_ARGUMENT,
                     "options->bounds[%s] needs options->grid and options->order: they say which "
                     "axes are split in how many blocks",
-                    side_names[side]);
+                    fftnd__side_name(side));
     for (int dim = 0; dim < options->grid_ndims; dim++)
         if (options->bounds[side][dim] != NULL)
             REDIST_TRY(check_bounds_of(request, side, dim));
@@ -184,8 +186,8 @@ static int check_split(const struct fftnd__request *request, int side) {
 
 static int read_box(const struct fftnd__request *request, int side, redist_box *box) {
     char name[64];
-    snprintf(name, sizeof name, "options->box[%s]", side_names[side]);
-    *box = (redist_box)REDIST_BOX_DEFAULT;
+    snprintf(name, sizeof name, "options->box[%s]", fftnd__side_name(side));
+    *box = REDIST_BOX_DEFAULT;
     return redist_struct_read(request->function, name, request->options.box[side], box,
                               sizeof *box);
 }
@@ -201,11 +203,11 @@ static int check_box(const struct fftnd__request *request, int side) {
             return FAIL(REDIST_ERR_SIZE,
                         "options->box[%s] has %lld elements from %lld on along axis %d, outside of "
                         "0..%lld",
-                        side_names[side], (long long)box.count[i], (long long)box.start[i], i,
+                        fftnd__side_name(side), (long long)box.count[i], (long long)box.start[i], i,
                         (long long)extent);
         if (box.offset[i] != 0 || (box.extent[i] != 0 && box.extent[i] < box.count[i]))
             return FAIL(REDIST_ERR_SIZE, "options->box[%s]->%s[%d] = %lld, but %s",
-                        side_names[side], box.offset[i] != 0 ? "offset" : "extent", i,
+                        fftnd__side_name(side), box.offset[i] != 0 ? "offset" : "extent", i,
                         (long long)(box.offset[i] != 0 ? box.offset[i] : box.extent[i]),
                         box.offset[i] != 0 ? "arrays begin with their first element"
                                            : "it has room for its count at least");
@@ -214,7 +216,7 @@ static int check_box(const struct fftnd__request *request, int side) {
             return FAIL(REDIST_ERR_LIMIT,
                         "options->box[%s]->extent[%d] = %lld is more than the %zu elements that an "
                         "array has at most",
-                        side_names[side], i, (long long)box.extent[i], FFTND__MOST_ELEMENTS);
+                        fftnd__side_name(side), i, (long long)box.extent[i], FFTND__MOST_ELEMENTS);
     }
     return REDIST_OK;
 }
@@ -284,14 +286,14 @@ static int check_cover(const struct fftnd__request *request, int side, const red
         for (int j = 0; j < i; j++)
             if (boxes_meet(request->ndims, &all[i], &all[j]))
                 return FAIL(REDIST_ERR_OVERLAP, "options->box[%s] of ranks %d and %d overlap",
-                            side_names[side], j, i);
+                            fftnd__side_name(side), j, i);
     }
     for (int axis = 0; axis < request->ndims; axis++)
         total *= (double)extent_of(request, side, axis);
     if (elements < total)
         return FAIL(REDIST_ERR_SIZE,
                     "options->box[%s] of all ranks have %.0f elements of %.0f: they leave holes",
-                    side_names[side], elements, total);
+                    fftnd__side_name(side), elements, total);
     return REDIST_OK;
 }
 
@@ -317,34 +319,61 @@ int fftnd__check_boxes(const struct fftnd__request *request) {
 
 /* ---------------------------------------------------------------- what has to agree */
 
-static long long hash_ints(long long hash, int n, const int list[]) {
-    return redist_hash_bytes(hash, list, (size_t)n * sizeof *list);
+redist_shared_value fftnd__share_enums(const char *name, const int list[], int n,
+                                       redist_name_of *name_of) {
+    redist_shared_value value = redist_share(name, REDIST_SHARED_INTS, list, (size_t)n);
+    value.name_of = name_of;
+    return value;
 }
 
-static long long hash_list(long long hash, int n, const redist_index list[]) {
-    return redist_hash_bytes(hash, list, (size_t)n * sizeof *list);
-}
-
-static long long hash_side(const struct fftnd__request *request, int side, long long hash) {
+/* How grid dimensions cut a side, from `values` on. */
+static void share_bounds(const struct fftnd__request *request, int is_checked, int side,
+                         struct fftnd__shared_sides *shared, redist_shared_value values[]) {
     const fftnd_options *options = &request->options;
-    const int given[2] = {(int)options->blocks[side], options->box[side] != NULL};
-    hash = hash_ints(hash, 2, given);
-    hash = hash_ints(hash, request->ndims, options->memory_order[side]);
-    hash = hash_list(hash, request->ndims, options->padding[side]);
-    hash = hash_ints(hash, options->grid_ndims, options->split[side]);
-    for (int i = 0; i < options->grid_ndims && options->bounds[side] != NULL; i++)
-        hash = hash_list(hash, options->grid[i] + 1, options->bounds[side][i]);
-    return hash;
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
+        int given = is_checked && options->bounds[side] != NULL && i < options->grid_ndims;
+        char *name = shared->names[side][i];
+        snprintf(name, sizeof shared->names[side][i], "options->bounds[%s][%d]",
+                 fftnd__side_name(side), i);
+        values[i] =
+            redist_share(name, REDIST_SHARED_EXTENTS, given ? options->bounds[side][i] : NULL,
+                         given ? (size_t)options->grid[i] + 1 : 0);
+    }
 }
 
-long long fftnd__hash_sides(const struct fftnd__request *request, int checked) {
+void fftnd__share_sides(const struct fftnd__request *request, int is_checked,
+                        struct fftnd__shared_sides *shared) {
+    static const char *const names[2][4] = {
+#define NAMES_OF(side)                                                                             \
+    {"options->memory_order[" side "]", "options->padding[" side "]", "options->split[" side "]",  \
+     "whether there is options->box[" side "]"}
+        NAMES_OF("FFTND_PHYSICAL"), NAMES_OF("FFTND_SPECTRAL")};
     const fftnd_options *options = &request->options;
-    long long hash = 0;
-    if (checked && request->kind == FFTND_MIXED)
-        hash =
-            redist_hash_bytes(hash, options->axes, (size_t)request->ndims * sizeof *options->axes);
-    for (int side = 0; side < 2 && checked; side++)
-        hash = hash_side(request, side, hash);
+    size_t ndims = (size_t)request->ndims, grid_ndims = (size_t)options->grid_ndims;
+    redist_shared_value *next = shared->values;
+    for (int i = 0; i < request->ndims && is_checked && options->axes != NULL; i++)
+        shared->axes[i] = (int)options->axes[i];
+    *next++ = fftnd__share_enums("options->axes",
+                                 is_checked && options->axes != NULL ? shared->axes : NULL,
+                                 request->ndims, fftnd__axis_name);
+    for (int side = 0; side < 2; side++, next += REDIST_MAX_NDIMS) {
+        *next++ = redist_share(names[side][0], REDIST_SHARED_INTS,
+                               is_checked ? options->memory_order[side] : NULL, ndims);
+        *next++ = redist_share(names[side][1], REDIST_SHARED_EXTENTS,
+                               is_checked ? options->padding[side] : NULL, ndims);
+        *next++ = redist_share(names[side][2], REDIST_SHARED_INTS,
+                               is_checked ? options->split[side] : NULL, grid_ndims);
+        *next++ = redist_share_number(names[side][3], is_checked && options->box[side] != NULL);
+        share_bounds(request, is_checked, side, shared, next);
+    }
+}
+
+long long fftnd__hash_sides(const struct fftnd__request *request) {
+    struct fftnd__shared_sides shared;
+    long long hash = redist_hash_bytes(0, request->options.blocks, sizeof request->options.blocks);
+    fftnd__share_sides(request, 1, &shared);
+    for (int i = 0; i < FFTND__SHARED_SIDES; i++)
+        hash = redist_hash_bytes(hash, &shared.values[i].value, sizeof shared.values[i].value);
     return hash;
 }
 

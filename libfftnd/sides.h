@@ -4,6 +4,7 @@
 #define FFTND__SIDES_H
 
 #include "configuration.h"
+#include "redist_support.h"
 
 struct fftnd__transform;
 
@@ -22,8 +23,22 @@ int fftnd__check_axes(const struct fftnd__request *request);
 int fftnd__check_sides(const struct fftnd__request *request);
 int fftnd__check_long_axis(const struct fftnd__request *request);
 
-/* A hash of what has to agree of it; arguments that were not checked count as absent. */
-long long fftnd__hash_sides(const struct fftnd__request *request, int checked);
+/* What all ranks have to say alike of it, besides `blocks`; lists that were not checked count as absent. */
+enum { FFTND__SHARED_SIDES = 1 + 2 * (4 + REDIST_MAX_NDIMS) };
+struct fftnd__shared_sides {
+    redist_shared_value values[FFTND__SHARED_SIDES];
+    int axes[REDIST_MAX_NDIMS]; /* what values point to, and names of theirs */
+    char names[2][REDIST_MAX_NDIMS][48];
+};
+void fftnd__share_sides(const struct fftnd__request *request, int is_checked,
+                        struct fftnd__shared_sides *shared);
+
+/* A list of values of an enumeration, NULL = none, to be compared by the ranks. */
+redist_shared_value fftnd__share_enums(const char *name, const int list[], int n,
+                                       redist_name_of *name_of);
+
+/* A hash of all that. */
+long long fftnd__hash_sides(const struct fftnd__request *request);
 
 /* Nonzero if that is what it is without options. */
 int fftnd__sides_are_usual(const struct fftnd__request *request);

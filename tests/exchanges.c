@@ -13,7 +13,7 @@ enum { TEXT_BYTES = 512 };
 
 void exchange_empty(exchange *given, int side) {
     for (int rank = 0; rank < given->nranks; rank++)
-        given->boxes[side][rank] = (redist_box)REDIST_BOX_DEFAULT;
+        given->boxes[side][rank] = REDIST_BOX_DEFAULT;
 }
 
 exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int ndims,

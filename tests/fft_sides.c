@@ -48,7 +48,7 @@ void fft_sides_fill(MPI_Comm comm, const fft_case *given, fftnd_options *options
         int count[REDIST_MAX_NDIMS];
         int pads = 0;
         find_box(given, (enum fftnd_side)side, nranks, rank, start, count);
-        box[side] = (redist_box)REDIST_BOX_DEFAULT;
+        box[side] = REDIST_BOX_DEFAULT;
         for (int i = 0; i < given->ndims; i++) {
             bounds[side][i] = given->bounds[side][i];
             padding[side][i] = given->padding[side][i];

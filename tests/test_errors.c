@@ -174,6 +174,22 @@ static void bad_effort(struct call *call) {
     call->options.effort = (enum redist_effort)77;
 }
 
+static void bad_tiles(struct call *call) {
+    call->options.tiles = (enum redist_tiles) - 1;
+}
+
+static void bad_binding(struct call *call) {
+    call->options.bind_b = (enum redist_binding)3;
+}
+
+static void bad_staging(struct call *call) {
+    call->options.staging = (enum redist_staging)3;
+}
+
+static void bad_space(struct call *call) {
+    call->options.space = (enum redist_space)3;
+}
+
 static void unknown_method(struct call *call) {
     call->options.method = "carrier-pigeon";
 }
@@ -203,7 +219,20 @@ static const struct spoiler {
     {empty_datatype, REDIST_ERR_DATATYPE, {"datatype", "size"}, 0},
     {small_options, REDIST_ERR_ARGUMENT, {"size", "1"}, 1},
     {large_options, REDIST_ERR_ARGUMENT, {"size", "1048576"}, 1},
-    {bad_effort, REDIST_ERR_ARGUMENT, {"effort", "77"}, 1},
+    {bad_effort, REDIST_ERR_ARGUMENT, {"effort = 77", "REDIST_MEASURE..REDIST_ESTIMATE (0..1)"}, 1},
+    {bad_tiles, REDIST_ERR_ARGUMENT, {"options->tiles = -1", "REDIST_WHOLE..REDIST_GET"}, 1},
+    {bad_binding,
+     REDIST_ERR_ARGUMENT,
+     {"options->bind_b = 3", "REDIST_BIND_AT_PLAN..REDIST_BIND_AT_EXECUTION_MAPPED"},
+     1},
+    {bad_staging,
+     REDIST_ERR_ARGUMENT,
+     {"options->staging = 3", "REDIST_STAGING_AUTO..REDIST_STAGING_NEVER"},
+     1},
+    {bad_space,
+     REDIST_ERR_ARGUMENT,
+     {"options->space = 3", "REDIST_SPACE_AUTO..REDIST_SPACE_CUDA"},
+     1},
     {negative_wait, REDIST_ERR_ARGUMENT, {"wait_seconds", "-0.5"}, 1},
     {undefined_wait, REDIST_ERR_ARGUMENT, {"wait_seconds", "nan"}, 1},
     {unknown_method, REDIST_ERR_METHOD, {"options->method", "carrier-pigeon"}, 1},
@@ -273,6 +302,22 @@ START_TEST(refusals) {
         check_ok(call_make((enum entry)entry, &call));
         exchange_prepare(&call_exchange, call_arrays, REDIST_FORWARD, 11);
     }
+}
+END_TEST
+
+/* Where there is no device, the message names the space and the reason. */
+START_TEST(absent_space) {
+    void *array = NULL;
+    if (redist_alloc_in(MPI_COMM_WORLD, REDIST_SPACE_CUDA, 64, &array) == REDIST_OK) {
+        check_ok(redist_free(&array));
+        skip_test("there is a device");
+    }
+    check_code(redist_alloc_in(MPI_COMM_WORLD, REDIST_SPACE_CUDA, 64, &array), REDIST_ERR_ARGUMENT);
+    call_check_message("space = REDIST_SPACE_CUDA: ");
+    const char *reason = strstr(redist_error_message(), "CUDA: ");
+    check_all(strncmp(reason, "CUDA: this build has no such memory", 35) == 0 ||
+                  strncmp(reason, "CUDA: no usable device (the driver says: ", 41) == 0,
+              "%s", redist_error_message());
 }
 END_TEST
 
@@ -391,10 +436,10 @@ static const struct spoiler disagreements[] = {
     {other_whole_extent, REDIST_ERR_DISAGREE, {"extent", "8"}, 0},
     {other_extent_of_type, REDIST_ERR_DISAGREE, {"datatype", "4"}, 0},
     {other_size_of_type, REDIST_ERR_DISAGREE, {"datatype", "4"}, 0},
-    {other_method, REDIST_ERR_DISAGREE, {"method", NULL}, 1},
-    {other_effort, REDIST_ERR_DISAGREE, {"effort", NULL}, 1},
-    {other_bind_a, REDIST_ERR_DISAGREE, {"bind_a", NULL}, 1},
-    {other_bind_b, REDIST_ERR_DISAGREE, {"bind_b", NULL}, 1},
+    {other_method, REDIST_ERR_DISAGREE, {"method: ", "NULL on rank 0, \"p2p\" on rank"}, 1},
+    {other_effort, REDIST_ERR_DISAGREE, {"effort: REDIST_", "REDIST_ESTIMATE on rank"}, 1},
+    {other_bind_a, REDIST_ERR_DISAGREE, {"bind_a: ", "REDIST_BIND_AT_EXECUTION on rank"}, 1},
+    {other_bind_b, REDIST_ERR_DISAGREE, {"bind_b: ", "REDIST_BIND_AT_EXECUTION_MAPPED on rank"}, 1},
     {other_skip_agreement, REDIST_ERR_DISAGREE, {"skip_agreement", NULL}, 1},
 };
 
@@ -407,6 +452,7 @@ static void try_disagreement(const struct spoiler *spoiler, enum entry entry, en
     call_check_message(spoiler->words[0]);
     call_check_message(place == LAST ? spoiler->words[1] : NULL);
     call_check_message("rank");
+    check_all(strstr(redist_error_message(), "hash") == NULL, "%s", redist_error_message());
 }
 
 START_TEST(disagreement) {
@@ -427,8 +473,8 @@ START_TEST(disagreement) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {valid,    older_options,     integers,          handles,
-                                  refusals, null_communicator, intercommunicator, disagreement,
-                                  NULL};
+    const TTest *const tests[] = {valid,        older_options, integers,          handles,
+                                  refusals,     absent_space,  null_communicator, intercommunicator,
+                                  disagreement, NULL};
     return harness_run(argc, argv, "test_errors", tests);
 }

@@ -70,7 +70,7 @@ static void check_overlaps(const fft_case *given) {
     run.array[0] = run.array[1] = &block;
     unsigned char *data = block.data;
     const size_t element = run.layout[FFTND_SPECTRAL].element_bytes;
-    check_refusal(&run, data, data, REDIST_ERR_OVERLAP, "physical = ");
+    check_refusal(&run, data, data, REDIST_ERR_OVERLAP, "options->in_place");
     check_refusal(&run, data, data + element, REDIST_ERR_OVERLAP, "spectral = ");
     check_refusal(&run, data + element, data, REDIST_ERR_OVERLAP, "spectral = ");
     check_refusal(&run, data, data + bytes[0] - element, REDIST_ERR_OVERLAP, "spectral = ");
@@ -95,7 +95,7 @@ START_TEST(two_arrays_in_place) {
     given.options.in_place = 1;
     create_run(&given, &run);
     unsigned char *data = fft_run_data(&run, FFTND_PHYSICAL);
-    check_refusal(&run, data, data + 64, REDIST_ERR_ARGUMENT, "in place");
+    check_refusal(&run, data, data + 64, REDIST_ERR_ARGUMENT, "options->in_place");
     check_refusal(&run, data, NULL, REDIST_ERR_NULL, "spectral = NULL");
     free_run(&run);
 }
@@ -109,8 +109,9 @@ START_TEST(questions_refused) {
     create_run(&given, &run);
     check_code(fftnd_plan_layout(run.plan, FFTND_PHYSICAL, NULL), REDIST_ERR_NULL);
     check_code(fftnd_plan_layout(run.plan, (enum fftnd_side)2, &layout), REDIST_ERR_ARGUMENT);
-    check_all(strstr(redist_error_message(), "side = 2") != NULL, "no side in: %s",
-              redist_error_message());
+    check_all(strstr(redist_error_message(), "side = 2 is not in FFTND_PHYSICAL..FFTND_SPECTRAL") !=
+                  NULL,
+              "no side in: %s", redist_error_message());
     check_code(fftnd_plan_get_info(run.plan, NULL), REDIST_ERR_NULL);
     check_code(fftnd_plan_free(NULL), REDIST_ERR_NULL);
     check_ok(fftnd_plan_layout(run.plan, FFTND_SPECTRAL, &layout));

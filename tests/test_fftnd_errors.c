@@ -92,33 +92,41 @@ static const mistake mistakes[] = {
     {FFTND_C2C, AT(ndims), REDIST_MAX_NDIMS, REDIST_ERR_ARGUMENT, "ndims", "16"},
     {FFTND_C2C, AT(sizes[1]), 0, REDIST_ERR_SIZE, "sizes[1]", "0"},
     {FFTND_R2C, AT(sizes[2]), -7, REDIST_ERR_SIZE, "sizes[2]", "-7"},
-    {FFTND_C2C, AT(kind), 4, REDIST_ERR_ARGUMENT, "kind", "4"},
+    {FFTND_C2C, AT(kind), 4, REDIST_ERR_ARGUMENT, "kind = 4", "FFTND_C2C..FFTND_MIXED (0..3)"},
     {FFTND_C2C, AT(kind), -1, REDIST_ERR_ARGUMENT, "kind", "-1"},
-    {FFTND_C2C, AT(precision), 3, REDIST_ERR_ARGUMENT, "precision", "3"},
+    {FFTND_C2C, AT(precision), 3, REDIST_ERR_ARGUMENT, "precision = 3",
+     "FFTND_DOUBLE..FFTND_LONG_DOUBLE"},
     {FFTND_C2C, AT(precision), -1, REDIST_ERR_ARGUMENT, "precision", "-1"},
     {FFTND_C2C, AT(options.grid_ndims), 3, REDIST_ERR_GRID, "grid_ndims", "3"},
     {FFTND_C2C, AT(options.grid_ndims), 0, REDIST_ERR_GRID, "options->grid needs", "grid_ndims"},
     {FFTND_C2C, AT(options.grid_ndims), -1, REDIST_ERR_GRID, "grid_ndims", "-1"},
     {FFTND_C2C, AT(grid[0]), 97, REDIST_ERR_GRID, "grid", "97"},
     {FFTND_C2C, AT(grid[1]), -1, REDIST_ERR_GRID, "grid", "-1"},
-    {FFTND_C2C, AT(options.effort), 3, REDIST_ERR_ARGUMENT, "effort", "3"},
-    {FFTND_C2C, AT(options.scaling), 4, REDIST_ERR_ARGUMENT, "scaling", "4"},
+    {FFTND_C2C, AT(options.effort), 3, REDIST_ERR_ARGUMENT, "effort = 3",
+     "FFTND_ESTIMATE..FFTND_PATIENT"},
+    {FFTND_C2C, AT(options.scaling), 4, REDIST_ERR_ARGUMENT, "scaling = 4",
+     "FFTND_SCALE_NONE..FFTND_SCALE_UNITARY"},
     {FFTND_C2C, AT(options.scaling), -1, REDIST_ERR_ARGUMENT, "scaling", "-1"},
-    {FFTND_C2C, AT(options.alignment), 2, REDIST_ERR_ARGUMENT, "alignment", "2"},
+    {FFTND_C2C, AT(options.alignment), 2, REDIST_ERR_ARGUMENT, "alignment = 2",
+     "FFTND_ALIGN_CHAIN..FFTND_ALIGN_INPUT"},
     {FFTND_C2C, AT(options.batch), 0, REDIST_ERR_ARGUMENT, "batch", "0"},
     {FFTND_C2C, AT(options.batch), -5, REDIST_ERR_ARGUMENT, "batch", "-5"},
-    {FFTND_C2C, AT(options.batch_position), 2, REDIST_ERR_ARGUMENT, "batch_position", "2"},
+    {FFTND_C2C, AT(options.batch_position), 2, REDIST_ERR_ARGUMENT, "batch_position = 2",
+     "FFTND_BATCH_FIRST..FFTND_BATCH_LAST"},
     {FFTND_C2C, AT(options.threads), 0, REDIST_ERR_ARGUMENT, "threads", "0"},
     {FFTND_C2C, AT(options.threads), -1, REDIST_ERR_ARGUMENT, "threads", "-1"},
-    {FFTND_C2C, AT(options.fusion), 3, REDIST_ERR_ARGUMENT, "fusion", "3"},
-    {FFTND_C2C, AT(options.local_transpose), 3, REDIST_ERR_ARGUMENT, "local_transpose", "3"},
+    {FFTND_C2C, AT(options.fusion), 3, REDIST_ERR_ARGUMENT, "fusion = 3",
+     "FFTND_FUSION_AUTO..FFTND_FUSION_ALWAYS"},
+    {FFTND_C2C, AT(options.local_transpose), 3, REDIST_ERR_ARGUMENT, "local_transpose = 3",
+     "FFTND_LOCAL_TRANSPOSE_AUTO..FFTND_LOCAL_TRANSPOSE_ALWAYS"},
     {FFTND_R2C, AT(options.halved_axis), 3, REDIST_ERR_AXIS, "halved_axis", "3"},
     {FFTND_R2C, AT(options.halved_axis), -2, REDIST_ERR_AXIS, "halved_axis", "-2"},
     {FFTND_C2C, AT(order[0]), 0, REDIST_ERR_AXIS, "order[1]", "0"},
     {FFTND_C2C, AT(order[1]), 3, REDIST_ERR_AXIS, "order[1]", "3"},
     {FFTND_R2C, AT(order[2]), -1, REDIST_ERR_AXIS, "order[2]", "-1"},
     {FFTND_R2C, AT(options.halved_axis), 0, REDIST_ERR_AXIS, "order[1]", "0"},
-    {FFTND_R2R, AT(r2r[1]), 11, REDIST_ERR_ARGUMENT, "r2r[1]", "11"},
+    {FFTND_R2R, AT(r2r[1]), 11, REDIST_ERR_ARGUMENT, "r2r[1] = 11",
+     "FFTND_DCT1..FFTND_DHT (0..10)"},
     {FFTND_R2R, AT(r2r[2]), -1, REDIST_ERR_ARGUMENT, "r2r[2]", "-1"},
     {FFTND_R2R, AT(sizes[0]), 1, REDIST_ERR_SIZE, "sizes[0]", "1"},
 };
@@ -188,12 +196,11 @@ START_TEST(axes_for_another_kind) {
     const int last = harness_nranks - 1;
     for (int kind = FFTND_C2C; kind <= FFTND_R2R; kind++) {
         for (int all = 0; all < 2; all++) {
-            char shown[16];
+            static const char *const shown[] = {"not FFTND_C2C", "not FFTND_R2C", "not FFTND_R2R"};
             arguments call = good_arguments((enum fftnd_kind)kind);
-            snprintf(shown, sizeof(shown), "not %d", kind);
             harness_case("kind %d%s", kind, all ? " on all" : "");
             call.options.axes = all || harness_rank == last ? axes : NULL;
-            check_failure(&call, REDIST_ERR_ARGUMENT, "options->axes", shown, all ? 0 : last);
+            check_failure(&call, REDIST_ERR_ARGUMENT, "options->axes", shown[kind], all ? 0 : last);
         }
     }
 }
@@ -337,25 +344,26 @@ typedef struct difference {
 
 static const difference differences[] = {
     {FFTND_C2C, AT(ndims), 4, "ndims"},
-    {FFTND_C2C, AT(sizes[0]), 8, "sizes[0]"},
-    {FFTND_R2C, AT(sizes[2]), 10, "sizes[2]"},
-    {FFTND_C2C, AT(kind), FFTND_R2C, "kind"},
+    {FFTND_C2C, AT(sizes[0]), 8, "sizes: {"},
+    {FFTND_R2C, AT(sizes[2]), 10, "sizes: {"},
+    {FFTND_C2C, AT(kind), FFTND_R2C, "kind: FFTND_"},
     {FFTND_R2C, AT(kind), FFTND_R2R, "kind"},
     {FFTND_C2C, AT(precision), FFTND_FLOAT, "precision"},
     {FFTND_C2C, AT(options.grid_ndims), 1, "grid_ndims"},
     {FFTND_C2C, AT(options.effort), FFTND_MEASURE, "effort"},
-    {FFTND_C2C, AT(options.scaling), FFTND_SCALE_NONE, "scaling"},
+    {FFTND_C2C, AT(options.scaling), FFTND_SCALE_NONE, "FFTND_SCALE_NONE on rank"},
     {FFTND_C2C, AT(options.alignment), FFTND_ALIGN_INPUT, "alignment"},
     {FFTND_C2C, AT(options.batch), 2, "batch"},
     {FFTND_C2C, AT(options.batch_position), FFTND_BATCH_LAST, "batch_position"},
     {FFTND_R2C, AT(options.halved_axis), 1, "halved_axis"},
-    {FFTND_R2R, AT(r2r[0]), FFTND_DST4, "r2r[0]"},
-    {FFTND_R2R, AT(r2r[2]), FFTND_DCT3, "r2r[2]"},
+    {FFTND_R2R, AT(r2r[0]), FFTND_DST4, "r2r: {FFTND_D"},
+    {FFTND_R2R, AT(r2r[2]), FFTND_DCT3, "FFTND_DST2, FFTND_DCT3}"},
     {FFTND_C2C, AT(options.in_place), 1, "in_place"},
     {FFTND_C2C, AT(options.overwrite_input), 1, "overwrite_input"},
     {FFTND_C2C, AT(options.user_workspace), 1, "user_workspace"},
     {FFTND_C2C, AT(options.threads), 3, "threads"},
-    {FFTND_C2C, AT(options.fusion), FFTND_FUSION_NEVER, "fusion"},
+    {FFTND_C2C, AT(options.fusion), FFTND_FUSION_NEVER, "FFTND_FUSION_NEVER on rank"},
+    {FFTND_C2C, AT(options.fusion), FFTND_FUSION_ALWAYS, "FFTND_FUSION_ALWAYS on rank"},
     {FFTND_C2C, AT(options.local_transpose), FFTND_LOCAL_TRANSPOSE_ALWAYS, "local_transpose"},
     {FFTND_C2C, AT(options.device), REDIST_SPACE_HOST, "device"},
     {FFTND_C2C, AT(options.pin_arrays), 1, "pin_arrays"},
@@ -371,6 +379,7 @@ static void check_disagreement(arguments *call, const char *argument) {
     const char *message = redist_error_message();
     check_all(strstr(message, argument) != NULL, "no '%s' in: %s", argument, message);
     check_all(strstr(message, "rank") != NULL, "no rank in: %s", message);
+    check_all(strstr(message, "hash") == NULL, "a hash in: %s", message);
 }
 
 START_TEST(arguments_that_differ) {
@@ -402,9 +411,9 @@ START_TEST(grids_and_methods_that_differ) {
     check_disagreement(&call, "grid");
     call = good_arguments(FFTND_C2C);
     call.options.method = is_odd ? "p2p" : "alltoallw";
-    check_disagreement(&call, "method");
+    check_disagreement(&call, "options->method: \"alltoallw\" on rank 0, \"p2p\" on rank");
     call.options.method = is_odd ? "p2p" : NULL;
-    check_disagreement(&call, "method");
+    check_disagreement(&call, "options->method: NULL on rank 0, \"p2p\" on rank");
     call.options.method = "p2p";
     check_success(&call);
 }

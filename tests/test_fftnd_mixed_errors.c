@@ -37,7 +37,7 @@ static void make_good(arguments *call) {
             call->bounds[side][1][i] = i == 0 ? 0 : extent;
         }
         call->lists[side][1] = call->bounds[side][1];
-        call->box[side] = (redist_box)REDIST_BOX_DEFAULT;
+        call->box[side] = REDIST_BOX_DEFAULT;
         for (int axis = 0; axis < 3; axis++) {
             const redist_index n = axis == 2 && side == 1 ? 5
                                    : side == 1            ? call->modes[axis]
@@ -161,10 +161,11 @@ static const struct mistake {
     const char *argument;
 } mistakes[] = {
     {two_halved, REDIST_ERR_AXIS, "options->axes[2]"},
-    {no_kind, REDIST_ERR_ARGUMENT, "options->axes[0] = 4"},
+    {no_kind, REDIST_ERR_ARGUMENT,
+     "options->axes[0] = 4 is not in FFTND_AXIS_NONE..FFTND_AXIS_R2R"},
     {no_axes, REDIST_ERR_NULL, "options->axes"},
     {no_r2r, REDIST_ERR_NULL, "options->r2r"},
-    {no_transform, REDIST_ERR_ARGUMENT, "options->r2r[1] = 11"},
+    {no_transform, REDIST_ERR_ARGUMENT, "options->r2r[1] = 11 is not in FFTND_DCT1..FFTND_DHT"},
     {drops_what_is_not_transformed, REDIST_ERR_SIZE, "options->retained_modes[0] = 3"},
     {complex_before_halved, REDIST_ERR_AXIS, "options->order[0] = 2"},
     {no_permutation, REDIST_ERR_AXIS, "options->memory_order[FFTND_PHYSICAL][1] = 2"},
@@ -176,7 +177,8 @@ static const struct mistake {
      "options->padding[FFTND_SPECTRAL][0] = 4611686018427387903"},
     {box_near_the_largest_number, REDIST_ERR_LIMIT,
      "options->box[FFTND_SPECTRAL]->extent[1] = 9223372036854775807"},
-    {no_rule, REDIST_ERR_ARGUMENT, "options->blocks[FFTND_SPECTRAL] = 2"},
+    {no_rule, REDIST_ERR_ARGUMENT,
+     "options->blocks[FFTND_SPECTRAL] = 2 is not in FFTND_BLOCKS_BALANCED..FFTND_BLOCKS_CEILING"},
     {blocks_that_begin_late, REDIST_ERR_SIZE, "options->bounds[FFTND_PHYSICAL][1][0] = 1"},
     {blocks_that_end_early, REDIST_ERR_SIZE, "options->bounds[FFTND_SPECTRAL][1]"},
     {blocks_that_fall, REDIST_ERR_SIZE, "options->bounds[FFTND_PHYSICAL][1]"},
@@ -267,8 +269,13 @@ START_TEST(boxes_that_leave_holes) {
 }
 END_TEST
 
-/* Sides that ranks see differently. */
+/* Sides that ranks see differently: what both have is in the message. */
 START_TEST(sides_that_differ) {
+    static const char *const words[] = {
+        "options->axes: {FFTND_AXIS_", "options->padding[FFTND_PHYSICAL]: {",
+        "options->blocks[FFTND_SPECTRAL]: FFTND_BLOCKS_BALANCED on rank 0, FFTND_BLOCKS_CEILING on",
+        "options->split[FFTND_SPECTRAL]: {0, 2} on rank 0, {1, 2} on",
+        "options->memory_order[FFTND_PHYSICAL]: {2, 0, 1} on rank 0, {0, 2, 1} on"};
     for (int which = 0; which < 5; which++) {
         arguments call;
         fftnd_plan *plan = NULL;
@@ -285,7 +292,7 @@ START_TEST(sides_that_differ) {
             }
         }
         check_code(create_with(&call, &plan), harness_nranks > 1 ? REDIST_ERR_DISAGREE : REDIST_OK);
-        check_all(harness_nranks == 1 || strstr(redist_error_message(), "axes") != NULL, "%s",
+        check_all(harness_nranks == 1 || strstr(redist_error_message(), words[which]) != NULL, "%s",
                   redist_error_message());
         check_ok(fftnd_plan_free(&plan));
     }

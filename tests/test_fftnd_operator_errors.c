@@ -111,25 +111,34 @@ START_TEST(wrong_operators) {
     choice.r2r = r2r;
     struct trial trial = open_trial(FFTND_MIXED, &choice);
     fftnd_plan *plan = trial.plan;
-    const double bad_lengths[3] = {1, 0, 1}, shift[3] = {0, 1, 0}, no_shift[3] = {0};
+    const double lengths[3] = {1, 0.5, 2}, bad_lengths[3] = {1, 0, 1}, shift[3] = {0, 1, 0},
+                 no_shift[3] = {0};
     const int orders[3] = {0, 1, 0}, negative[3] = {0, 0, -1}, along_none[3] = {2, 0, 0};
     const int all[3] = {1, 1, 1}, none[3] = {0}, own[3] = {0, harness_rank == 0, 1};
     const int middle_only[3] = {0, 1, 0}, last_only[3] = {0, 0, 1};
-    REFUSE(plan, (enum fftnd_operator_kind)99, REDIST_ERR_ARGUMENT, "kind = 99", (void)0);
-    REFUSE(plan, FFTND_GRADIENT, REDIST_ERR_AXIS, "axis 1 has no derivative of odd order", (void)0);
-    REFUSE(plan, FFTND_CURL, REDIST_ERR_AXIS, "axis 1 has no derivative of odd order", (void)0);
+    REFUSE(plan, (enum fftnd_operator_kind)99, REDIST_ERR_ARGUMENT,
+           "kind = 99 is not in FFTND_DERIVATIVE..FFTND_POINTS (0..15)", (void)0);
+    REFUSE(
+        plan, FFTND_GRADIENT, REDIST_ERR_AXIS,
+        "FFTND_GRADIENT along axis 1 makes cosines of its sines, which FFTND_DST1 cannot represent",
+        (void)0);
+    REFUSE(plan, FFTND_CURL, REDIST_ERR_AXIS, "FFTND_CURL along axis 1", (void)0);
     REFUSE(plan, FFTND_CURL, REDIST_ERR_AXIS,
            "options->axes (NULL: all that plan transforms) are 0", refused.axes = none);
-    REFUSE(plan, FFTND_GRADIENT, REDIST_ERR_AXIS, "kind gradient is for 1 to", refused.axes = none);
-    REFUSE(plan, FFTND_LAPLACIAN, REDIST_ERR_AXIS, "axis 0 has no wavenumbers", refused.axes = all);
+    REFUSE(plan, FFTND_GRADIENT, REDIST_ERR_AXIS, "kind = FFTND_GRADIENT is for 1 to",
+           refused.axes = none);
+    REFUSE(plan, FFTND_LAPLACIAN, REDIST_ERR_AXIS,
+           "FFTND_LAPLACIAN needs wavenumbers along axis 0, which is not transformed",
+           refused.axes = all);
     REFUSE(plan, FFTND_LAPLACIAN, REDIST_ERR_ARGUMENT, "options->lengths[1] = 0",
            refused.lengths = bad_lengths);
     REFUSE(plan, FFTND_DERIVATIVE, REDIST_ERR_NULL, "options->orders", (void)0);
-    REFUSE(plan, FFTND_DERIVATIVE, REDIST_ERR_AXIS, "axis 1 has no derivative",
+    REFUSE(plan, FFTND_DERIVATIVE, REDIST_ERR_AXIS, "FFTND_DERIVATIVE along axis 1 makes cosines",
            refused.orders = orders);
     REFUSE(plan, FFTND_DERIVATIVE, REDIST_ERR_ARGUMENT, "options->orders[2] = -1",
            refused.orders = negative);
-    REFUSE(plan, FFTND_DERIVATIVE, REDIST_ERR_AXIS, "axis 0 has no", refused.orders = along_none);
+    REFUSE(plan, FFTND_DERIVATIVE, REDIST_ERR_AXIS, "needs wavenumbers along axis 0",
+           refused.orders = along_none);
     const double along_last[3] = {0, 0, 0.5}, ones[2 * 12] = {1};
     const double *const tables[3] = {NULL, NULL, ones};
     REFUSE(plan, FFTND_DERIVATIVE, REDIST_ERR_AXIS, "options->orders has something for axis 1",
@@ -139,13 +148,21 @@ START_TEST(wrong_operators) {
     REFUSE(plan, FFTND_SYMBOLS, REDIST_ERR_AXIS, "options->symbols has something for axis 2",
            refused.symbols = tables, refused.axes = middle_only);
     REFUSE(plan, FFTND_SHIFT, REDIST_ERR_NULL, "options->shift", (void)0);
-    REFUSE(plan, FFTND_SHIFT, REDIST_ERR_AXIS, "axis 1 has no shift", refused.shift = shift);
+    REFUSE(plan, FFTND_SHIFT, REDIST_ERR_AXIS, "FFTND_SHIFT along axis 1 makes cosines",
+           refused.shift = shift);
     REFUSE(plan, FFTND_SYMBOLS, REDIST_ERR_NULL, "options->symbols", (void)0);
     REFUSE(plan, FFTND_MODES, REDIST_ERR_NULL, "options->function", (void)0);
     REFUSE(plan, FFTND_POINTS, REDIST_ERR_ARGUMENT, "options->outputs = 0",
            refused.function = do_nothing, refused.outputs = 0);
     if (harness_nranks > 1) {
-        REFUSE(plan, FFTND_LAPLACIAN, REDIST_ERR_DISAGREE, "options->axes", refused.axes = own);
+        REFUSE(plan, FFTND_LAPLACIAN, REDIST_ERR_DISAGREE,
+               "options->axes: {0, 1, 1} on rank 0, {0, 0, 1} on", refused.axes = own);
+        REFUSE(plan, FFTND_LAPLACIAN, REDIST_ERR_DISAGREE,
+               "options->zero_mode: 0.5 on rank 0, 0 on rank 1", refused.axes = last_only,
+               refused.zero_mode = harness_rank == 0 ? 0.5 : 0);
+        REFUSE(plan, FFTND_LAPLACIAN, REDIST_ERR_DISAGREE,
+               "options->lengths: {1, 0.5, 2} on rank 0, NULL on", refused.axes = last_only,
+               refused.lengths = harness_rank == 0 ? lengths : NULL);
     }
     check_code(fftnd_operator_create(plan, FFTND_LAPLACIAN, NULL, NULL), REDIST_ERR_NULL);
     fftnd_operator *op = NULL, *points = NULL;

@@ -140,6 +140,24 @@ START_TEST(read_from_a_file) {
 }
 END_TEST
 
+/* A number without a limit is a word, and that of older files is read too. */
+START_TEST(unlimited_numbers) {
+    char name[64], line[LINE_BYTES];
+    int count;
+    fft_case given = begin_measured(FFTND_C2C, name);
+    plan_and_ask(&given);
+    count_lines(name, "fft/", &count, line);
+    check_all(count == 1 && strstr(line, "18446744073709551615") == NULL, "%s", line);
+    add_line(name, "fused=0 tiled=1 tile=777 group=unlimited nontemporal=unlimited");
+    check_all(plan_and_ask(&given).tile_bytes == 777, "the word was not read");
+    add_line(name, "fused=0 tiled=1 tile=778 group=18446744073709551615 nontemporal=1");
+    check_all(plan_and_ask(&given).tile_bytes == 778, "the number was not read");
+    add_line(name, "fused=0 tiled=1 tile=779 group=unlimitedx nontemporal=1");
+    check_all(plan_and_ask(&given).tile_bytes != 779, "a word that is no number was read");
+    remove_file(name);
+}
+END_TEST
+
 /* Without memory to measure in there is a plan, but nothing is remembered. */
 START_TEST(guess_is_not_remembered) {
     char name[64], line[LINE_BYTES];
@@ -292,16 +310,9 @@ START_TEST(guess_on_one_rank) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {measured,
-                                  remembered_in_a_file,
-                                  guess_is_not_remembered,
-                                  unusable_lines,
-                                  read_from_a_file,
-                                  dictated,
-                                  other_caches,
-                                  bad_options,
-                                  guess_of_an_axis,
-                                  guess_on_one_rank,
-                                  NULL};
+    const TTest *const tests[] = {measured,         remembered_in_a_file, guess_is_not_remembered,
+                                  unusable_lines,   read_from_a_file,     unlimited_numbers,
+                                  dictated,         other_caches,         bad_options,
+                                  guess_of_an_axis, guess_on_one_rank,    NULL};
     return harness_run(argc, argv, "test_fftnd_planner", tests);
 }

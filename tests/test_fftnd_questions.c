@@ -196,6 +196,63 @@ START_TEST(parts) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- from global indices to addresses */
+
+/* Each element is at one address of one rank, which agrees with the strides; what is outside has none. */
+static void check_addresses(const fftnd_layout *layout) {
+    enum { MOST_PLACES = 4096 };
+    static char memory[MOST_PLACES * 16], seen[MOST_PLACES];
+    long long found = 0, wanted = layout->batch, twice = 0, wrong = 0;
+    redist_index at[3] = {0};
+    memset(seen, 0, sizeof seen);
+    for (int axis = 0; axis < 3; axis++)
+        wanted *= layout->sizes[axis];
+    for (redist_index field = 0; field < layout->batch; field++)
+        for (at[0] = 0; at[0] < layout->sizes[0]; at[0]++)
+            for (at[1] = 0; at[1] < layout->sizes[1]; at[1]++)
+                for (at[2] = 0; at[2] < layout->sizes[2]; at[2]++) {
+                    char *place = fftnd_layout_at(layout, memory, at, field);
+                    if (place == NULL)
+                        continue;
+                    size_t element = (size_t)(place - memory) / layout->element_bytes;
+                    wrong += (size_t)(place - memory) >= layout->bytes;
+                    twice += seen[element]++;
+                    found++;
+                }
+    MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    check_all(found == wanted && twice == 0 && wrong == 0,
+              "%lld of %lld elements are somewhere, %lld twice, %lld outside", found, wanted, twice,
+              wrong);
+    if (layout->count[0] * layout->count[1] * layout->count[2] > 0)
+        wrong += fftnd_layout_at(layout, memory, layout->start, 0) != memory ||
+                 fftnd_layout_at(layout, memory, layout->start, layout->batch) != NULL ||
+                 fftnd_layout_at(layout, memory, layout->start, -1) != NULL ||
+                 fftnd_layout_at(layout, NULL, layout->start, 0) != NULL;
+    wrong += fftnd_layout_at(layout, memory, layout->sizes, 0) != NULL ||
+             fftnd_layout_at(layout, memory, NULL, 0) != NULL ||
+             fftnd_layout_at(NULL, memory, layout->start, 0) != NULL;
+    check_all(wrong == 0, "an address of what is not there");
+}
+
+START_TEST(addresses) {
+    for (int i = 0; i < 8; i++) {
+        fft_case given = FFT_CASE(i % 2 ? FFTND_R2C : FFTND_C2C, 6, 5, 7);
+        fftnd_plan *plan = NULL;
+        given.options.batch = i / 2 % 2 ? 3 : 1;
+        given.options.batch_position = i / 4 ? FFTND_BATCH_LAST : FFTND_BATCH_FIRST;
+        harness_case("%s", fft_case_text(&given));
+        check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+        for (int side = 0; side < 2; side++) {
+            fftnd_layout layout;
+            layout = FFTND_LAYOUT_DEFAULT;
+            check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layout));
+            check_addresses(&layout);
+        }
+        check_ok(fftnd_plan_free(&plan));
+    }
+}
+END_TEST
+
 START_TEST(refused) {
     fft_case given = FFT_CASE(FFTND_C2C, 8, 8);
     fftnd_plan *plan = NULL;
@@ -212,7 +269,7 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {
-        accessors, of_an_exchange, modes_of_one_axis, retained_modes_of_one_axis, parts, refused,
-        NULL};
+        accessors, of_an_exchange, modes_of_one_axis, retained_modes_of_one_axis,
+        parts,     addresses,      refused,           NULL};
     return harness_run(argc, argv, "test_fftnd_questions", tests);
 }

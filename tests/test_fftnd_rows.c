@@ -61,7 +61,7 @@ static void check_row(const struct fftnd__row_loops *plain, enum fftnd_operator_
     make_operator(kind, &op);
     make_row(&row);
     int in_place = op.type->in_place && random_chance(50);
-    harness_case("%s of %d axes, %d modes along axis %d%s", op.type->name, op.naxes, row.n,
+    harness_case("kind %d of %d axes, %d modes along axis %d%s", (int)op.kind, op.naxes, row.n,
                  row.axis, in_place ? ", in place" : "");
     run(plain, &op, &row, in_place, 0);
     for (int i = 0; fftnd__row_loops[i] != plain; i++) {

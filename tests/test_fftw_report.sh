@@ -31,6 +31,11 @@ expect() { # what, whether there are lines of plans, number of lines that there 
 
 sh "$launcher" --report "$@" 2 "$shared" >"$temporary/output" 2>"$temporary/messages"
 expect "a program with shared libraries" 1 0
+FFTND_FFTW_REPORT=$temporary/none/report sh "$launcher" "$@" 2 "$shared" >"$temporary/output" 2>"$temporary/messages"
+grep -q "warning: FFTND_FFTW_REPORT = \"$temporary/none/report\" cannot be written: No such" "$temporary/messages" || {
+    echo "a report that cannot be written:" && cat "$temporary/messages"
+    exit 1
+}
 if [ "$static" != none ]; then
     sh "$launcher" --report "$@" 2 "$static" >"$temporary/output" 2>"$temporary/messages"
     expect "a program with static libraries" 0 1

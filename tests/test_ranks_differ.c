@@ -185,6 +185,9 @@ START_TEST(nonsense_as_node_size) {
         if (i % 2 || harness_rank == harness_nranks - 1)
             setenv("REDIST_NODE_SIZE", values[i / 2], 1);
         find_nodes(REDIST_ERR_ARGUMENT);
+        check_all(strstr(redist_error_message(), values[i / 2]) != NULL &&
+                      strstr(redist_error_message(), "in 0..2147483647") != NULL,
+                  "%s", redist_error_message());
         unsetenv("REDIST_NODE_SIZE");
     }
     static const char *const none[] = {"", "0"};

@@ -48,6 +48,62 @@ START_TEST(pairs) {
 }
 END_TEST
 
+/* Both local extents are those of the exchange, and what is refused writes nothing. */
+START_TEST(sizes_of_exchanges) {
+    test_element element = element_create(4);
+    for (int i = 0; harness_another(i, 20); i++) {
+        int ndims = random_between(2, 5), axis_a = random_between(0, ndims - 1);
+        int axis_b = (axis_a + random_between(1, ndims - 1)) % ndims;
+        redist_index sizes[5], a[5] = {-7, -7, -7, -7, -7}, b[5] = {-7, -7, -7, -7, -7};
+        random_sizes(ndims, 0, 12, 900, sizes);
+        harness_case("%d axes, %d and %d", ndims, axis_a, axis_b);
+        exchange given =
+            exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis_a, axis_b);
+        check_ok(redist_exchange_sizes(MPI_COMM_WORLD, ndims, sizes, axis_a, axis_b, a, b));
+        size_t bytes = (size_t)ndims * sizeof *a;
+        check_all(memcmp(a, given.boxes[0][harness_rank].count, bytes) == 0 &&
+                      memcmp(b, given.boxes[1][harness_rank].count, bytes) == 0,
+                  "other extents");
+    }
+    element_free(&element);
+}
+END_TEST
+
+START_TEST(sizes_refused) {
+    const redist_index sizes[3] = {4, 5, 6}, negative[3] = {4, 5, -6};
+    redist_index a[3] = {-7, -7, -7}, b[3] = {-7, -7, -7};
+    const struct {
+        MPI_Comm comm;
+        int ndims;
+        const redist_index *sizes;
+        int axes[2];
+        redist_index *own[2];
+        int code;
+        const char *word;
+    } cases[] = {{MPI_COMM_NULL, 3, sizes, {0, 1}, {a, b}, REDIST_ERR_COMM, "comm = MPI_COMM_NULL"},
+                 {MPI_COMM_WORLD, 1, sizes, {0, 1}, {a, b}, REDIST_ERR_ARGUMENT, "ndims = 1"},
+                 {MPI_COMM_WORLD, 3, NULL, {0, 1}, {a, b}, REDIST_ERR_NULL, "sizes = NULL"},
+                 {MPI_COMM_WORLD, 3, sizes, {0, 1}, {NULL, b}, REDIST_ERR_NULL, "sizes_a = NULL"},
+                 {MPI_COMM_WORLD, 3, sizes, {0, 1}, {a, NULL}, REDIST_ERR_NULL, "sizes_b = NULL"},
+                 {MPI_COMM_WORLD, 3, sizes, {3, 1}, {a, b}, REDIST_ERR_AXIS, "axis_a = 3"},
+                 {MPI_COMM_WORLD, 3, sizes, {0, -1}, {a, b}, REDIST_ERR_AXIS, "axis_b = -1"},
+                 {MPI_COMM_WORLD, 3, sizes, {2, 2}, {a, b}, REDIST_ERR_AXIS, "are equal"},
+                 {MPI_COMM_WORLD, 3, negative, {0, 1}, {a, b}, REDIST_ERR_SIZE, "sizes[2] = -6"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        check_code(redist_exchange_sizes(cases[i].comm, cases[i].ndims, cases[i].sizes,
+                                         cases[i].axes[0], cases[i].axes[1], cases[i].own[0],
+                                         cases[i].own[1]),
+                   cases[i].code);
+        const char *message = redist_error_message();
+        check_all(strstr(message, "redist_exchange_sizes") != NULL &&
+                      strstr(message, cases[i].word) != NULL,
+                  "%s", message);
+        for (int axis = 0; axis < 3; axis++)
+            check_all(a[axis] == -7 && b[axis] == -7, "something was written");
+    }
+}
+END_TEST
+
 /* The shape of a 4-D array in Dalcin et al., and that of a 3-D one at half size */
 START_TEST(published_shapes) {
     static const redist_index shapes[][4] = {{16, 17, 18, 19}, {21, 63, 128, 1}};
@@ -147,6 +203,7 @@ START_TEST(gathered) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {pairs, published_shapes, repeated, gathered, NULL};
+    const TTest *const tests[] = {pairs,    sizes_of_exchanges, sizes_refused, published_shapes,
+                                  repeated, gathered,           NULL};
     return harness_run(argc, argv, "test_redist_exchange", tests);
 }

@@ -95,7 +95,9 @@ static void outlive(redist_plan *plan, redist_grid *grid, void *array) {
     expect(failed, 0, "the execution of a plan that outlives MPI");
     EXPECT(redist_plan_start(plan, REDIST_FORWARD), REDIST_ERR_STATE);
     EXPECT(redist_plan_get_info(plan, &info), REDIST_ERR_STATE);
-    EXPECT(redist_plan_free(&plan), REDIST_ERR_STATE);
+    EXPECT(redist_plan_execute(plan, REDIST_FORWARD), REDIST_ERR_STATE);
+    EXPECT(redist_plan_free(&plan), REDIST_OK);
+    expect(plan == NULL, 1, "the handle of a freed plan");
     EXPECT(redist_grid_free(&grid), REDIST_ERR_STATE);
     EXPECT(redist_free(&array), REDIST_ERR_STATE);
 }

@@ -28,8 +28,21 @@ START_TEST(reports) {
     check_message(word);
     check_ok(redist_check_mpi(MPI_SUCCESS));
     check_code(redist_check_mpi(MPI_ERR_TYPE), REDIST_ERR_MPI);
+    check_all(strstr(redist_error_message(), "MPI:  (") == NULL, "%s", redist_error_message());
     check_ok(redist_check_comm(MPI_COMM_WORLD));
     check_code(redist_check_comm(MPI_COMM_NULL), REDIST_ERR_COMM);
+}
+END_TEST
+
+/* A code of MPI that has no text of its own has that of its class, or its number. */
+START_TEST(codes_without_text) {
+    int class, code;
+    MPI_Add_error_class(&class);
+    MPI_Add_error_code(MPI_ERR_TYPE, &code);
+    check_code(redist_check_mpi(class), REDIST_ERR_MPI);
+    check_all(strstr(redist_error_message(), "MPI:  (") == NULL, "%s", redist_error_message());
+    check_code(redist_check_mpi(code), REDIST_ERR_MPI);
+    check_all(strstr(redist_error_message(), "MPI:  (") == NULL, "%s", redist_error_message());
 }
 END_TEST
 
@@ -61,7 +74,9 @@ START_TEST(agreement) {
 END_TEST
 
 START_TEST(agreement_on_values) {
-    redist_shared_value values[3] = {{"apples", 5}, {"pears", INT64_MIN}, {"plums", INT64_MAX}};
+    redist_shared_value values[3] = {redist_share_number("apples", 5),
+                                     redist_share_number("pears", INT64_MIN),
+                                     redist_share_number("plums", INT64_MAX)};
     check_ok(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 3, values));
     check_ok(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 0, NULL));
     check_code(redist_agree_values(MPI_COMM_WORLD, last() ? REDIST_ERR_SIZE : REDIST_OK, 3, values),
@@ -70,17 +85,66 @@ START_TEST(agreement_on_values) {
         return;
     values[2].value -= last();
     check_code(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 3, values), REDIST_ERR_DISAGREE);
-    check_message("plums");
-    check_message("9223372036854775806");
-    check_message("9223372036854775807");
+    check_message("plums: 9223372036854775807 on rank 0, 9223372036854775806 on rank");
     check_ok(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 2, values));
+}
+END_TEST
+
+/* The message has what both ranks passed, as text. */
+START_TEST(values_as_text) {
+    static const int few[] = {1, -2}, other[] = {1, 2};
+    static const redist_index extents[] = {1, INT64_MAX}, none[] = {0};
+    static const double reals[] = {0.1, 1.0 / 3.0, 1e300}, zero[] = {0};
+    static double many[2][100];
+    const struct {
+        redist_shared_value values[2];
+        const char *words[2];
+    } cases[] = {{{redist_share("p", REDIST_SHARED_TEXT, "p2p", 0),
+                   redist_share("p", REDIST_SHARED_TEXT, "direct", 0)},
+                  {"\"p2p\"", "\"direct\""}},
+                 {{redist_share("p", REDIST_SHARED_TEXT, NULL, 0),
+                   redist_share("p", REDIST_SHARED_TEXT, "", 0)},
+                  {"NULL", "\"\""}},
+                 {{redist_share_enum("p", REDIST_SPACE_HOST, redist_space_name),
+                   redist_share_enum("p", REDIST_SPACE_CUDA, redist_space_name)},
+                  {"REDIST_SPACE_HOST", "REDIST_SPACE_CUDA"}},
+                 {{redist_share_enum("p", 0, redist_direction_name),
+                   redist_share_enum("p", 7, redist_direction_name)},
+                  {"REDIST_FORWARD", "7"}},
+                 {{redist_share("p", REDIST_SHARED_INTS, few, 2),
+                   redist_share("p", REDIST_SHARED_INTS, other, 2)},
+                  {"{1, -2}", "{1, 2}"}},
+                 {{redist_share("p", REDIST_SHARED_EXTENTS, extents, 2),
+                   redist_share("p", REDIST_SHARED_EXTENTS, none, 1)},
+                  {"{1, 9223372036854775807}", "0"}},
+                 {{redist_share("p", REDIST_SHARED_EXTENTS, none, 0),
+                   redist_share("p", REDIST_SHARED_EXTENTS, NULL, 0)},
+                  {"{}", "NULL"}},
+                 {{redist_share("p", REDIST_SHARED_REALS, reals, 3),
+                   redist_share("p", REDIST_SHARED_REALS, zero, 1)},
+                  {"{0.1, 0.3333333333333333, 1e+300}", "0"}},
+                 {{redist_share("p", REDIST_SHARED_REALS, many[0], 100),
+                   (many[1][99] = 1, redist_share("p", REDIST_SHARED_REALS, many[1], 100))},
+                  {"{0, 0, 0, 0", "the same at first ({0, 0, 0, 0"}}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases && harness_nranks > 1; i++) {
+        char text[128];
+        const int root = i % 2 == 1; /* whose value rank 0 has */
+        harness_case("case %d, %d", (int)i / 2, root);
+        check_code(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 1,
+                                       &cases[i / 2].values[last() ? !root : root]),
+                   REDIST_ERR_DISAGREE);
+        snprintf(text, sizeof text, "p: %s on rank 0, %s on rank", cases[i / 2].words[root],
+                 cases[i / 2].words[!root]);
+        check_message(i / 2 + 1 < sizeof cases / sizeof *cases ? text : cases[i / 2].words[1]);
+        check_ok(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 1, &cases[i / 2].values[root]));
+    }
 }
 END_TEST
 
 START_TEST(most_values) {
     redist_shared_value values[128];
     for (int i = 0; i < 128; i++)
-        values[i] = (redist_shared_value){"value", i};
+        values[i] = redist_share_number("value", i);
     check_ok(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 128, values));
     values[127].value += last() && harness_nranks > 1;
     check_code(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 128, values),
@@ -188,8 +252,10 @@ END_TEST
 int main(int argc, char **argv) {
     const TTest *const tests[] = {reports,
                                   long_report,
+                                  codes_without_text,
                                   agreement,
                                   agreement_on_values,
+                                  values_as_text,
                                   most_values,
                                   hashes,
                                   hashes_of_lists,

@@ -43,15 +43,27 @@ ENDS_WITH(fftnd_phases, rest);
 
 /* ---------------------------------------------------------------- initialisers */
 
-static const redist_box box_defaults = REDIST_BOX_DEFAULT;
-static const redist_options options_defaults = REDIST_OPTIONS_DEFAULT;
-static const redist_plan_info info_defaults = REDIST_PLAN_INFO_DEFAULT;
-static const redist_phases phases_defaults = REDIST_PHASES_DEFAULT;
-static const redist_model model_defaults = REDIST_MODEL_DEFAULT;
-static const fftnd_options fft_options_defaults = FFTND_OPTIONS_DEFAULT;
-static const fftnd_layout layout_defaults = FFTND_LAYOUT_DEFAULT;
-static const fftnd_plan_info fft_info_defaults = FFTND_PLAN_INFO_DEFAULT;
-static const fftnd_phases fft_phases_defaults = FFTND_PHASES_DEFAULT;
+static redist_box box_defaults;
+static redist_options options_defaults;
+static redist_plan_info info_defaults;
+static redist_phases phases_defaults;
+static redist_model model_defaults;
+static fftnd_options fft_options_defaults;
+static fftnd_layout layout_defaults;
+static fftnd_plan_info fft_info_defaults;
+static fftnd_phases fft_phases_defaults;
+
+static void assign_defaults(void) {
+    box_defaults = REDIST_BOX_DEFAULT;
+    options_defaults = REDIST_OPTIONS_DEFAULT;
+    info_defaults = REDIST_PLAN_INFO_DEFAULT;
+    phases_defaults = REDIST_PHASES_DEFAULT;
+    model_defaults = REDIST_MODEL_DEFAULT;
+    fft_options_defaults = FFTND_OPTIONS_DEFAULT;
+    layout_defaults = FFTND_LAYOUT_DEFAULT;
+    fft_info_defaults = FFTND_PLAN_INFO_DEFAULT;
+    fft_phases_defaults = FFTND_PHASES_DEFAULT;
+}
 
 #define INITIALISER(type)                                                                          \
     static int init_##type(union passed *passed, size_t size) {                                    \
@@ -363,5 +375,6 @@ int main(int argc, char **argv) {
                                   no_sizes_of_results,
                                   versions,
                                   NULL};
+    assign_defaults();
     return harness_run(argc, argv, "test_structures", tests);
 }

@@ -126,6 +126,12 @@ template <class T> class field {
             place += at[axis] * layout_.stride[axis];
         return data()[place];
     }
+    /** The element with these global indices, in a field of a batch; nullptr if another rank has it. */
+    T *at(const std::vector<index> &global, index batch = 0) const {
+        if (static_cast<int>(global.size()) != layout_.ndims)
+            throw std::invalid_argument("fftnd::field::at: another number of indices than axes");
+        return static_cast<T *>(fftnd_layout_at(&layout_, data(), global.data(), batch));
+    }
     /** The local array of one field of a batch. */
     template <std::size_t N> redist::view<T, N> view(int batch = 0) const {
         if (static_cast<int>(N) != layout_.ndims)

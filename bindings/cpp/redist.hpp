@@ -5,8 +5,8 @@
  *
  *   - A failure throws redist::error, on all ranks where the C function returns an error on all ranks.
  *   - Handles (grid, plan, array, communicator) can be moved, not copied. Destructors of grids, plans and arrays are
- *     collective: they run in the same order on all ranks, as local variables do. What is destroyed when MPI is no
- *     longer running is left to the end of the process.
+ *     collective: they run in the same order on all ranks, as local variables do. When MPI is no longer running, those
+ *     of plans give their memory back, others leave it to the end of the process.
  */
 #ifndef REDIST_HPP
 #define REDIST_HPP
@@ -81,7 +81,7 @@ template <class Handle, int (*Free)(Handle *)> class owner {
         return &handle_;
     }
     void free() noexcept {
-        if (handle_ != Handle{} && mpi_runs())
+        if (handle_ != Handle{})
             Free(&handle_);
         handle_ = Handle{};
     }
@@ -135,6 +135,15 @@ inline block decompose(index n, int nparts, int part) {
     block result{};
     check(redist_decompose(n, nparts, part, &result.count, &result.start));
     return result;
+}
+
+/** The local extents of both arrays of an exchange, A and B. */
+inline std::pair<std::vector<index>, std::vector<index>>
+exchange_sizes(MPI_Comm comm, const std::vector<index> &sizes, int axis_a, int axis_b) {
+    std::vector<index> a(sizes.size()), b(sizes.size());
+    check(redist_exchange_sizes(comm, static_cast<int>(sizes.size()), sizes.data(), axis_a, axis_b,
+                                a.data(), b.data()));
+    return {std::move(a), std::move(b)};
 }
 
 /** A communicator that is freed with MPI_Comm_free. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
+#include <errno.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -85,9 +86,14 @@ __attribute__((destructor)) static void print_report(void) {
     if (wanted == NULL || world_rank != 0)
         return;
     FILE *file = strcmp(wanted, "1") == 0 ? stderr : fopen(wanted, "a");
-    if (file == NULL)
-        return;
-    print(file);
-    if (file != stderr)
-        fclose(file);
+    int is_written = file != NULL;
+    if (is_written)
+        print(file);
+    if (is_written && file != stderr)
+        is_written = !ferror(file) & (fclose(file) == 0);
+    if (!is_written)
+        fprintf(stderr,
+                FFTND_FFTW_LIBRARY ": warning: FFTND_FFTW_REPORT = \"%s\" cannot be "
+                                   "written: %s\n",
+                wanted, strerror(errno));
 }

@@ -221,7 +221,7 @@ static int set_options(const struct fftnd_fftw__request *request, struct transfo
     struct settings *settings = &transform->settings;
     fftnd_options *options = &settings->options;
     int code = REDIST_OK;
-    *options = (fftnd_options)FFTND_OPTIONS_DEFAULT;
+    *options = FFTND_OPTIONS_DEFAULT;
     options->scaling = FFTND_SCALE_NONE;
     options->batch = (int)request->howmany;
     options->batch_position = FFTND_BATCH_LAST;
@@ -301,7 +301,9 @@ static int set_r2r(const struct fftnd_fftw__request *request, struct settings *s
     for (int axis = 0; axis < request->rank; axis++) {
         int fftw = request->r2r[axis];
         if (fftw < 0 || fftw >= (int)(sizeof kinds / sizeof *kinds))
-            return redist_fail(REDIST_ERR_ARGUMENT, "kind[%d] = %d", axis, fftw);
+            return redist_fail(REDIST_ERR_ARGUMENT,
+                               "kind[%d] = %d is not in FFTW_R2HC..FFTW_RODFT11 (0..10)", axis,
+                               fftw);
         settings->r2r[axis] = kinds[fftw];
     }
     return REDIST_OK;

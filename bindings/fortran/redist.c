@@ -14,6 +14,12 @@ int redist__f_subcomm(MPI_Fint comm, int ndims, MPI_Fint subcomms[]) {
     return code;
 }
 
+int redist__f_exchange_sizes(MPI_Fint comm, int ndims, const redist_index sizes[], int axis_a,
+                             int axis_b, redist_index sizes_a[], redist_index sizes_b[]) {
+    return redist_exchange_sizes(MPI_Comm_f2c(comm), ndims, sizes, axis_a, axis_b, sizes_a,
+                                 sizes_b);
+}
+
 int redist__f_grid_create(MPI_Fint comm, int by_node, int ndims, const int dims[],
                           redist_grid **grid) {
     return (by_node ? redist_grid_create_by_node : redist_grid_create)(MPI_Comm_f2c(comm), ndims,

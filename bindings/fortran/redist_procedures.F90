@@ -26,7 +26,7 @@ module redist_procedures
   public :: redist_version, redist_error_name, redist_error_string, redist_error_message
   public :: redist_decompose, redist_subcomm, redist_grid_create, redist_grid_free, redist_grid_get
   public :: redist_grid_comm, redist_grid_subcomm, redist_grid_box, redist_box_init
-  public :: redist_exchange, redist_plan_exchange, redist_plan_boxes, redist_plan_execute
+  public :: redist_exchange_sizes, redist_exchange, redist_plan_exchange, redist_plan_boxes, redist_plan_execute
   public :: redist_plan_execute_arrays, redist_plan_start, redist_plan_start_arrays, redist_plan_wait
   public :: redist_plan_put_begin, redist_plan_put, redist_plan_put_progress, redist_plan_put_arrived
   public :: redist_plan_put_end, redist_plan_get_begin, redist_plan_get, redist_plan_get_end
@@ -44,6 +44,11 @@ module redist_procedures
   interface redist_grid_box
     module procedure grid_box_short, grid_box_long
   end interface redist_grid_box
+
+  !> The shapes of both arrays of an exchange on this rank: A is whole along axis_a, B along axis_b.
+  interface redist_exchange_sizes
+    module procedure exchange_sizes_short, exchange_sizes_long
+  end interface redist_exchange_sizes
 
   !> Plans the exchange between two arbitrary box distributions of one global array.
   interface redist_plan_boxes
@@ -109,6 +114,36 @@ contains
     count = int(long_count, int32)
     start = int(long_start, int32)
   end subroutine decompose_short
+
+  subroutine exchange_sizes_long(comm, sizes, axis_a, axis_b, sizes_a, sizes_b, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer(int64), intent(in) :: sizes(:)
+    integer, intent(in) :: axis_a, axis_b
+    integer(int64), intent(out) :: sizes_a(:), sizes_b(:)
+    integer, intent(out), optional :: ierror
+    integer(int64) :: a(size(sizes)), b(size(sizes))
+    integer(c_int) :: code
+    integer :: d
+    d = size(sizes)
+    code = c_exchange_sizes(comm%MPI_VAL, d, sizes(d:1:-1), d - axis_a, d - axis_b, a, b)
+    if (code == REDIST_OK) sizes_a(1:d) = a(d:1:-1)
+    if (code == REDIST_OK) sizes_b(1:d) = b(d:1:-1)
+    call redist__finish(code, ierror)
+  end subroutine exchange_sizes_long
+
+  subroutine exchange_sizes_short(comm, sizes, axis_a, axis_b, sizes_a, sizes_b, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer(int32), intent(in) :: sizes(:)
+    integer, intent(in) :: axis_a, axis_b
+    integer(int32), intent(out) :: sizes_a(:), sizes_b(:)
+    integer, intent(out), optional :: ierror
+    integer(int64) :: a(size(sizes)), b(size(sizes))
+    a = 0
+    b = 0
+    call exchange_sizes_long(comm, int(sizes, int64), axis_a, axis_b, a, b, ierror)
+    sizes_a(1:size(sizes)) = int(a, int32)
+    sizes_b(1:size(sizes)) = int(b, int32)
+  end subroutine exchange_sizes_short
 
   !> Splits a communicator in the one-dimensional subgroups of a balanced grid of size(subcomms) dimensions.
   subroutine redist_subcomm(comm, subcomms, ierror)

@@ -496,6 +496,7 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .name = "cufft",
     .space = REDIST_SPACE_CUDA,
     .check = check,
+    .check_environment = fftnd__rates_check,
     .learn = fftnd__rates_learn,
     .prefers_copy = fftnd__lines_prefer_copy,
     .truncates = fftnd__lines_truncate,

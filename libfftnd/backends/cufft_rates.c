@@ -200,35 +200,63 @@ static void guess(struct fftnd__rates *rates) {
     }
 }
 
-static const char *dictated_lines(void) {
-    return getenv("FFTND_LINES");
+/* What FFTND_LINES chooses, and which variant, -1 = none. */
+struct choice {
+    enum { MEASURED, CUFFT, PANELS, PLANES, NONSENSE } lines;
+    long long variant;
+};
+
+static struct choice dictated_lines(void) {
+    static const struct {
+        const char *name;
+        int lines, variants;
+    } choices[] = {{"cufft", CUFFT, 0},
+                   {"panels", PANELS, FFTND__PANEL_VARIANTS},
+                   {"planes", PLANES, FFTND__PLANES_VARIANTS}};
+    const char *text = getenv("FFTND_LINES");
+    struct choice choice = {MEASURED, -1};
+    if (text == NULL || text[0] == '\0')
+        return choice;
+    choice.lines = NONSENSE;
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        size_t length = strlen(choices[i].name);
+        if (strncmp(text, choices[i].name, length) == 0 &&
+            (text[length] == '\0' ||
+             redist_read_number(text + length, 0, choices[i].variants - 1, &choice.variant)))
+            choice.lines = choices[i].lines;
+    }
+    return choice;
 }
 
 int fftnd__rates_are_dictated(void) {
-    return dictated_lines() != NULL;
+    return dictated_lines().lines != MEASURED;
+}
+
+int fftnd__rates_check(const char *function) {
+    if (dictated_lines().lines != NONSENSE)
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                          "the environment variable FFTND_LINES = \"%.40s\" is none of cufft, "
+                          "panels, panels0..panels%d, planes, planes0..planes%d: set it to one, or "
+                          "unset it",
+                          getenv("FFTND_LINES"), FFTND__PANEL_VARIANTS - 1,
+                          FFTND__PLANES_VARIANTS - 1);
 }
 
 /* Returns 0 if nothing is dictated. */
 static int dictate(struct fftnd__rates *rates) {
-    static const char name[] = "panels";
-    const char *dictated = dictated_lines();
-    int is_cufft = dictated != NULL && strcmp(dictated, "cufft") == 0,
-        is_planes = dictated != NULL && strncmp(dictated, "planes", sizeof name - 1) == 0,
-        is_panels =
-            is_planes || (dictated != NULL && strncmp(dictated, name, sizeof name - 1) == 0);
-    if (!is_cufft && !is_panels)
+    const struct choice dictated = dictated_lines();
+    if (dictated.lines == MEASURED)
         return 0;
-    const char *number = is_panels ? dictated + sizeof name - 1 : "";
-    const int variant = (int)(strtoul(number, NULL, 10) % FFTND__PANEL_VARIANTS);
     guess(rates);
     for (int i = 0; i < FFTND__RATES; i++) {
-        rates->panels[i] = is_panels ? 1e-6 : 0.0;
-        if (!is_planes && *number != '\0')
-            rates->variant[i] = variant;
+        rates->panels[i] = dictated.lines != CUFFT ? 1e-6 : 0.0;
+        if (dictated.lines == PANELS && dictated.variant >= 0)
+            rates->variant[i] = (int)dictated.variant;
     }
-    if (is_planes && *number != '\0')
+    if (dictated.lines == PLANES && dictated.variant >= 0)
         rates->variant[FFTND__STRIDED] = rates->variant[FFTND__UNALIGNED] =
-            FFTND__PANEL_VARIANTS + variant % FFTND__PLANES_VARIANTS;
+            FFTND__PANEL_VARIANTS + (int)dictated.variant;
     return 1;
 }
 
@@ -296,27 +324,24 @@ static void measure_planes(struct sample *sample, struct fftnd__group_rate *rate
     }
 }
 
-static void dictate_planes(const char *dictated, struct fftnd__group_rate *rate) {
-    static const char name[] = "planes";
-    if (strncmp(dictated, name, sizeof name - 1) != 0 || !may_have_planes(rate))
+static void dictate_planes(struct choice dictated, struct fftnd__group_rate *rate) {
+    if (dictated.lines != PLANES || !may_have_planes(rate))
         return;
-    const char *variant = dictated + sizeof name - 1;
     struct fftnd__lines lines = sample_planes(rate);
-    rate->variant = *variant == '\0' ? FFTND__PANEL_GUESS
-                                     : (int)(strtoul(variant, NULL, 10) % FFTND__PLANES_VARIANTS);
+    rate->variant = dictated.variant < 0 ? FFTND__PANEL_GUESS : (int)dictated.variant;
     if (fftnd__lines_has_variant(&lines, FFTND__PANEL_GUESS))
         rate->planes = 1e-6;
 }
 
 void fftnd__rates_of_group(struct fftnd__group_rate *rate, void *stream) {
-    const char *dictated = dictated_lines();
+    const struct choice dictated = dictated_lines();
     struct sample sample;
     double bytes = rate->is_double ? 16 : 8;
     int device = 0;
     rate->cufft = rate->planes = 0.0;
     for (int i = 0; i < 3; i++)
         bytes *= (double)rate->n[i];
-    if (dictated != NULL) {
+    if (dictated.lines != MEASURED) {
         dictate_planes(dictated, rate);
         return;
     }

@@ -16,6 +16,9 @@ void fftnd__rates_of_lines(struct fftnd__rates *rates, int measures, void *strea
  * can, and panels elsewhere. */
 void fftnd__rates_of_group(struct fftnd__group_rate *rate, void *stream);
 
+/* REDIST_OK, or REDIST_ERR_ARGUMENT if FFTND_LINES has a value that it cannot have. */
+int fftnd__rates_check(const char *function);
+
 /* Whether FFTND_LINES chooses. */
 int fftnd__rates_are_dictated(void);
 

@@ -20,6 +20,7 @@ const struct fftnd__serial *fftnd__serial_for(enum redist_space space) {
 const char *fftnd__serial_unavailable(enum redist_space space) {
     const struct fftnd__serial *library = fftnd__serial_for(space);
     if (library == NULL)
-        return "this build has none (for CUDA devices: build with -Dcuda=enabled)";
+        return "this build has no serial FFT library for it (for CUDA devices: build with "
+               "-Dcuda=enabled)";
     return redist_space_at(library->space)->absent();
 }

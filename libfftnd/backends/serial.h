@@ -86,6 +86,10 @@ struct fftnd__serial {
      * all arrays do. */
     int (*check)(const char *function, const char *name, const void *array, size_t bytes);
 
+    /* REDIST_OK if the environment variables that it reads have values that they can have, else REDIST_ERR_ARGUMENT.
+     * NULL = it reads none. */
+    int (*check_environment)(const char *function);
+
     /* Learns how fast it is with lines of these lengths, from the wisdom file `file` (redist_wisdom_find) or by
      * measuring what is not known, so that plans need not. NULL = it has nothing to learn. Collective on comm.
      * REDIST_ERR_MPI. */

@@ -23,7 +23,6 @@ struct fftnd__transform;
 
 /* A kind of operators: a row of the table in types.c. */
 struct fftnd__operator_type {
-    const char *name;
     int inputs, outputs;       /* 0 = one for each axis that takes part */
     int is_odd;                /* takes derivatives of odd order along all of these */
     int least_axes, most_axes; /* that take part */

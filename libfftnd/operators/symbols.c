@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of an operator along each axis, which follow the axis's kind. */
+#include "../names.h"
 #include "../offload.h"
 #include "../wavenumbers.h"
 #include "operator.h"
@@ -34,26 +35,45 @@ static int is_half_way(const struct fftnd__transform *transform, int axis, doubl
 
 /* ---------------------------------------------------------------- what there is no symbol for */
 
-static int refuse(int user, const char *what) {
-    return redist_fail_in("fftnd_operator_create", REDIST_ERR_AXIS, "axis %d has no %s", user,
-                          what);
+#define REFUSE(...) redist_fail_in("fftnd_operator_create", REDIST_ERR_AXIS, __VA_ARGS__)
+
+/* What a derivative of odd order, or a shift, makes of a mode along an axis that is no Fourier axis. */
+static const char *results_of(enum fftnd_r2r r2r) {
+    switch (r2r) {
+    case FFTND_R2HC:
+    case FFTND_DHT:
+        return "of each mode k a part of the mode -k";
+    case FFTND_DCT1:
+    case FFTND_DCT2:
+    case FFTND_DCT3:
+    case FFTND_DCT4:
+        return "sines of its cosines";
+    default:
+        return "cosines of its sines";
+    }
 }
 
 static int check(const struct fftnd__operator *op, const struct fftnd__symbols *along,
-                 enum family family, const fftnd_operator_options *options) {
+                 const struct fftnd__transform *transform, const fftnd_operator_options *options) {
+    enum family family = family_of(transform, along->axis);
+    enum fftnd_r2r r2r = transform->r2r[REDIST_FORWARD][along->axis];
+    const char *name = fftnd__operator_kind_name((int)op->kind);
     int order = op->kind == FFTND_DERIVATIVE ? options->orders[along->user] : op->type->is_odd;
     int shifts = op->kind == FFTND_SHIFT && fabs(options->shift[along->user]) > 0;
     int keeps = op->kind == FFTND_SYMBOLS || op->type->of_user ||
                 (op->kind == FFTND_DERIVATIVE && order == 0) ||
                 (op->kind == FFTND_SHIFT && !shifts);
     if (family == POINTS && !keeps)
-        return refuse(along->user, "wavenumbers: it is not transformed, or FFTND_HC2R; leave it "
-                                   "out of options->axes");
-    if (family != WAVES && order % 2 != 0)
-        return refuse(along->user, "derivative of odd order: its real-to-real transform has not "
-                                   "the modes that this makes of its own");
-    if (family != WAVES && shifts)
-        return refuse(along->user, "shift: its transform is real-to-real");
+        return REFUSE("%s needs wavenumbers along axis %d, which is %s: leave it out of "
+                      "options->axes",
+                      name, along->user,
+                      transform->chain.axes[along->axis] == FFTND_AXIS_NONE ? "not transformed"
+                                                                            : "FFTND_HC2R");
+    if (family != WAVES && (order % 2 != 0 || shifts))
+        return REFUSE("%s along axis %d makes %s, which %s cannot represent: leave the axis out "
+                      "of options->axes%s",
+                      name, along->user, results_of(r2r), fftnd__r2r_name((int)r2r),
+                      shifts ? "" : ", or take derivatives of even order");
     return REDIST_OK;
 }
 
@@ -149,7 +169,7 @@ static int count_modes(struct fftnd__operator *op, const struct fftnd__transform
         along->n = fftnd__spectral_extent(&transform->chain, along->axis,
                                           transform->chain.modes[along->axis]);
         *numbers += 4 * (size_t)along->n;
-        REDIST_TRY(check(op, along, family_of(transform, along->axis), options));
+        REDIST_TRY(check(op, along, transform, options));
     }
     return REDIST_OK;
 }

@@ -46,22 +46,22 @@ size_t fftnd__operator_spare(const struct fftnd__operator *op) {
 
 #define ANY 0, REDIST_MAX_NDIMS
 static const struct fftnd__operator_type types[] = {
-    [FFTND_DERIVATIVE] = {"derivative", 1, 1, 0, ANY, 0, 1},
-    [FFTND_GRADIENT] = {"gradient", 1, 0, 1, ANY, 0, 0},
-    [FFTND_DIVERGENCE] = {"divergence", 0, 1, 1, ANY, 0, 0},
-    [FFTND_CURL] = {"curl", 0, 0, 1, 2, 3, 0, 0},
-    [FFTND_LERAY] = {"leray", 0, 0, 1, ANY, 0, 1},
-    [FFTND_LAPLACIAN] = {"laplacian", 1, 1, 0, ANY, 0, 1},
-    [FFTND_INVERSE_LAPLACIAN] = {"inverse-laplacian", 1, 1, 0, ANY, 0, 1},
-    [FFTND_HELMHOLTZ] = {"helmholtz", 1, 1, 0, ANY, 0, 1},
-    [FFTND_INVERSE_HELMHOLTZ] = {"inverse-helmholtz", 1, 1, 0, ANY, 0, 1},
-    [FFTND_BIHARMONIC] = {"biharmonic", 1, 1, 0, ANY, 0, 1},
-    [FFTND_INVERSE_BIHARMONIC] = {"inverse-biharmonic", 1, 1, 0, ANY, 0, 1},
-    [FFTND_SHELL] = {"shell", 1, 1, 0, ANY, 0, 1},
-    [FFTND_SHIFT] = {"shift", 1, 1, 0, ANY, 0, 1},
-    [FFTND_SYMBOLS] = {"symbols", 1, 1, 0, ANY, 0, 1},
-    [FFTND_MODES] = {"modes", 1, 1, 0, ANY, 1, 0},
-    [FFTND_POINTS] = {"points", 1, 1, 0, ANY, 1, 0}};
+    [FFTND_DERIVATIVE] = {1, 1, 0, ANY, 0, 1},
+    [FFTND_GRADIENT] = {1, 0, 1, ANY, 0, 0},
+    [FFTND_DIVERGENCE] = {0, 1, 1, ANY, 0, 0},
+    [FFTND_CURL] = {0, 0, 1, 2, 3, 0, 0},
+    [FFTND_LERAY] = {0, 0, 1, ANY, 0, 1},
+    [FFTND_LAPLACIAN] = {1, 1, 0, ANY, 0, 1},
+    [FFTND_INVERSE_LAPLACIAN] = {1, 1, 0, ANY, 0, 1},
+    [FFTND_HELMHOLTZ] = {1, 1, 0, ANY, 0, 1},
+    [FFTND_INVERSE_HELMHOLTZ] = {1, 1, 0, ANY, 0, 1},
+    [FFTND_BIHARMONIC] = {1, 1, 0, ANY, 0, 1},
+    [FFTND_INVERSE_BIHARMONIC] = {1, 1, 0, ANY, 0, 1},
+    [FFTND_SHELL] = {1, 1, 0, ANY, 0, 1},
+    [FFTND_SHIFT] = {1, 1, 0, ANY, 0, 1},
+    [FFTND_SYMBOLS] = {1, 1, 0, ANY, 0, 1},
+    [FFTND_MODES] = {1, 1, 0, ANY, 1, 0},
+    [FFTND_POINTS] = {1, 1, 0, ANY, 1, 0}};
 
 _Static_assert((int)FFTND__DERIVATIVE == FFTND_DERIVATIVE && (int)FFTND__LERAY == FFTND_LERAY &&
                    (int)FFTND__LAPLACIAN == FFTND_LAPLACIAN && (int)FFTND__SYMBOLS == FFTND_SYMBOLS,

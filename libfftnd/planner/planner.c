@@ -355,7 +355,7 @@ static int make_key(const struct fftnd__request *request, char key[FFTND__CONFIG
     for (int i = 0; i < request->ndims && options->order != NULL; i++)
         fftnd__append(key, "%s%d", i > 0 ? "," : "/order=", options->order[i]);
     if (!fftnd__sides_are_usual(request))
-        fftnd__append(key, "/sides=%llx", fftnd__hash_sides(request, 1));
+        fftnd__append(key, "/sides=%llx", fftnd__hash_sides(request));
     if (options->space != REDIST_SPACE_HOST)
         fftnd__append(key, options->asynchronous ? "/cuda-asynchronous" : "/cuda");
     fftnd__append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
@@ -401,11 +401,6 @@ static int recall_or_measure(struct search *search, struct fftnd__candidates *ca
 
 /* ---------------------------------------------------------------- choosing */
 
-static int is_verbose(const fftnd_options *options) {
-    const char *text = getenv("REDIST_VERBOSE");
-    return options->verbose || (text != NULL && strcmp(text, "0") != 0);
-}
-
 /* The configuration in the environment, which is rank 0's; for tests, and to have one again. Collective. */
 static int take_dictated(struct search *search, int *dictated) {
     char text[FFTND__CONFIGURATION_BYTES] = "";
@@ -430,7 +425,7 @@ int fftnd__planner_choose(const struct fftnd__request *request,
                             .request = request,
                             .space = options->space,
                             .best_seconds = -1,
-                            .verbose = is_verbose(options)};
+                            .verbose = redist_is_verbose(options->verbose)};
     struct fftnd__candidates candidates;
     int dictated, recalls = *remembered;
     *remembered = 0;

@@ -64,6 +64,8 @@ void redist__close_mappings(const struct redist__problem *problem);
 /* ---------------------------------------------------------------- plans (plan.c, execute.c) */
 
 struct redist_plan {
+    redist_closer closer; /* of a plan of the user */
+    int closed;           /* in MPI_Finalize: there is nothing but this structure */
     struct redist__context *context;
     struct redist__transfer transfer;
     struct redist__problem problem;

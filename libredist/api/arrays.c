@@ -22,12 +22,12 @@ static int check_alloc(const char *function, size_t bytes, void *const *array) {
 
 static int alloc_in(const char *function, MPI_Comm comm, enum redist_space space, size_t bytes,
                     void **array) {
-    const redist_shared_value shared = {"space", (long long)space};
+    const redist_shared_value shared = redist_share_enum("space", (int)space, redist_space_name);
     struct redist__context *context;
     REDIST_TRY(redist_check_comm_in(function, comm));
     int code = check_alloc(function, bytes, array);
     if (code == REDIST_OK)
-        code = redist__space_check(function, space);
+        code = redist__space_check(function, "space", space);
     REDIST_TRY(redist_agree_values_in(function, comm, code, 1, &shared));
     REDIST_TRY(redist__context_get(comm, &context));
     code = redist_space_at((enum redist_space)space)->create(context, bytes, array);

@@ -16,22 +16,18 @@ int redist__check_plan(const char *function, const redist_plan *plan) {
     return REDIST_OK;
 }
 
-static const char *const tiles_names[] = {"REDIST_WHOLE", "REDIST_PUT", "REDIST_GET"};
-
 static int check_start(const char *function, const redist_plan *plan, int direction,
                        enum redist_tiles tiles) {
     REDIST_TRY(redist__check_plan(function, plan));
-    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
-                              direction);
+    REDIST_TRY(redist_check_enum_in(function, "direction", redist_direction_name, direction));
     if (plan->started || plan->opened)
         return redist_fail_in(function, REDIST_ERR_STATE,
                               "an execution of the plan is under way: complete it first");
     if (plan->problem.tiles != tiles)
         return redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan was made with options->tiles = %s, but this call is for %s",
-                              tiles_names[plan->problem.tiles], tiles_names[tiles]);
+                              redist__tiles_name((int)plan->problem.tiles),
+                              redist__tiles_name((int)tiles));
     return REDIST_OK;
 }
 

@@ -64,15 +64,11 @@ static int check_grid_arguments(const char *function, int size, int ndims, const
 
 static int agree_on_grid(const char *function, MPI_Comm comm, int code, int by_node, int ndims,
                          const int dims[]) {
-    char names[REDIST_MAX_NDIMS][16];
-    redist_shared_value values[2 + REDIST_MAX_NDIMS] = {
-        {"ndims", ndims}, {"whether it is redist_grid_create_by_node", by_node}};
-    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
-        snprintf(names[i], sizeof names[i], "dims[%d]", i);
-        values[2 + i] =
-            (redist_shared_value){names[i], code == REDIST_OK && i < ndims ? dims[i] : 0};
-    }
-    return redist_agree_values_in(function, comm, code, 2 + REDIST_MAX_NDIMS, values);
+    const redist_shared_value values[] = {
+        redist_share_number("ndims", ndims),
+        redist_share_number("whether it is redist_grid_create_by_node", by_node),
+        redist_share("dims", REDIST_SHARED_INTS, code == REDIST_OK ? dims : NULL, (size_t)ndims)};
+    return redist_agree_values_in(function, comm, code, sizeof values / sizeof *values, values);
 }
 
 /* ---------------------------------------------------------------- communicators */

@@ -2,6 +2,7 @@
 /* The public plan: check, agree, describe, choose, run. */
 #include "api.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* Longer than any rank of a program is behind the others, as long as it lives. */
@@ -51,12 +52,18 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     return plan;
 }
 
-void redist__plan_destroy(struct redist_plan *plan) {
-    if (plan == NULL)
-        return;
+static void empty_plan(struct redist_plan *plan) {
     redist__transport_destroy(&plan->transport);
     redist__close_mappings(&plan->problem);
     redist__transfer_free(&plan->transfer);
+}
+
+void redist__plan_destroy(struct redist_plan *plan) {
+    if (plan == NULL)
+        return;
+    redist_closer_remove(&plan->closer);
+    if (!plan->closed)
+        empty_plan(plan);
     redist__failure_forget(&plan->failure);
     redist_handle_remove(plan);
     redist_release(plan);
@@ -146,6 +153,16 @@ static int open_request(const char *function, MPI_Comm comm, MPI_Datatype dataty
     return code;
 }
 
+/* An execution that is under way needs its peers, which may not wait for it: the plan stays as it is. */
+static void close_plan(redist_closer *closer) {
+    redist_plan *plan = (redist_plan *)(void *)((char *)closer - offsetof(redist_plan, closer));
+    if (plan->started || plan->opened)
+        return;
+    empty_plan(plan);
+    close_request(&plan->request);
+    plan->closed = 1;
+}
+
 /* ---------------------------------------------------------------- axis to axis */
 
 static int plan_exchange(struct redist__request *request, const redist_index sizes_a[], int axis_a,
@@ -188,8 +205,10 @@ int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                          const redist_index sizes_a[], void *a, int axis_a,
                          const redist_index sizes_b[], void *b, int axis_b,
                          const redist_options *options, redist_plan **plan) {
-    return redist__plan_exchange_in(__func__, comm, datatype, ndims, sizes_a, a, axis_a, sizes_b, b,
-                                    axis_b, options, plan);
+    REDIST_TRY(redist__plan_exchange_in(__func__, comm, datatype, ndims, sizes_a, a, axis_a,
+                                        sizes_b, b, axis_b, options, plan));
+    redist_closer_add((*plan)->context->comm, &(*plan)->closer, close_plan);
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- box to box */
@@ -207,7 +226,7 @@ static int check_boxes(const struct redist__request *request, const redist_index
     static const char *const names[2] = {"box_a", "box_b"};
     size_t bytes[2];
     for (int side = 0; side < 2; side++) {
-        boxes[side] = (redist_box)REDIST_BOX_DEFAULT;
+        boxes[side] = REDIST_BOX_DEFAULT;
         REDIST_TRY(redist_struct_read(request->function, names[side], given[side], &boxes[side],
                                       sizeof boxes[side]));
         REDIST_TRY(redist__check_box(request, sizes, names[side], &boxes[side]));
@@ -251,6 +270,8 @@ int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const red
     int code = plan_boxes(&request, sizes, boxes, options, plan);
     if (code != REDIST_OK)
         close_request(&request);
+    else
+        redist_closer_add((*plan)->context->comm, &(*plan)->closer, close_plan);
     return code;
 }
 
@@ -261,6 +282,11 @@ int redist_plan_free(redist_plan **plan) {
         return redist_fail(REDIST_ERR_NULL, "plan = NULL");
     if (*plan == NULL)
         return REDIST_OK;
+    if (redist_handle_is(*plan, REDIST_HANDLE_PLAN) && (*plan)->closed) {
+        redist__plan_destroy(*plan);
+        *plan = NULL;
+        return REDIST_OK;
+    }
     REDIST_TRY(redist__check_plan(__func__, *plan));
     int code = REDIST_OK; /* of an execution, which may have failed with any: the plan goes */
     if ((*plan)->started)

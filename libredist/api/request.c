@@ -4,43 +4,34 @@
 
 #include <limits.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
 
-/* One of the values of an enumeration, which begin with 0. */
-static int check_choice(const struct redist__request *request, const char *name, int value,
-                        int last, const char *what) {
-    if (value >= 0 && value <= last)
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_ARGUMENT, "options->%s = %d is not %s", name, value, what);
-}
-
 int redist__check_options(struct redist__request *request, const redist_options *options) {
     redist_options *own = &request->options;
-    *own = (redist_options)REDIST_OPTIONS_DEFAULT;
+    *own = REDIST_OPTIONS_DEFAULT;
     if (options == NULL)
         return REDIST_OK;
     REDIST_TRY(redist_struct_read(request->function, "options", options, own, sizeof *own));
     const struct {
         const char *name;
-        int value, last;
-        const char *what;
+        redist_name_of *name_of;
+        int value;
     } choices[] = {
-        {"effort", (int)own->effort, REDIST_ESTIMATE, "an effort"},
-        {"tiles", (int)own->tiles, REDIST_GET, "a way to use tiles"},
-        {"bind_a", (int)own->bind_a, REDIST_BIND_AT_EXECUTION_MAPPED, "a binding"},
-        {"bind_b", (int)own->bind_b, REDIST_BIND_AT_EXECUTION_MAPPED, "a binding"},
-        {"staging", (int)own->staging, REDIST_STAGING_NEVER, "a way to stage"},
+        {"options->effort", redist__effort_name, (int)own->effort},
+        {"options->tiles", redist__tiles_name, (int)own->tiles},
+        {"options->bind_a", redist__binding_name, (int)own->bind_a},
+        {"options->bind_b", redist__binding_name, (int)own->bind_b},
+        {"options->staging", redist_staging_name, (int)own->staging},
     };
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
-        REDIST_TRY(check_choice(request, choices[i].name, choices[i].value, choices[i].last,
-                                choices[i].what));
+        REDIST_TRY(redist_check_enum_in(request->function, choices[i].name, choices[i].name_of,
+                                        choices[i].value));
     if (!(own->wait_seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->wait_seconds = %g is not 0 or more",
                     own->wait_seconds);
-    REDIST_TRY(redist__space_check(request->function, own->space));
+    REDIST_TRY(redist__space_check(request->function, "options->space", own->space));
     REDIST_TRY(redist_check_method_in(request->function, own->method));
     if (own->tiles == REDIST_PUT) /* the array need not exist */
         own->bind_a = REDIST_BIND_AT_EXECUTION;
@@ -218,14 +209,43 @@ static int check_other_axes(const struct redist__request *request, const redist_
     return REDIST_OK;
 }
 
-int redist__check_exchange(const struct redist__request *request, const redist_index sizes_a[],
-                           int axis_a, const redist_index sizes_b[], int axis_b) {
-    if (sizes_a == NULL || sizes_b == NULL)
-        return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes_a == NULL ? "sizes_a" : "sizes_b");
+static int check_axes(const struct redist__request *request, int axis_a, int axis_b) {
     REDIST_TRY(check_axis(request, "axis_a", axis_a));
     REDIST_TRY(check_axis(request, "axis_b", axis_b));
     if (axis_a == axis_b)
         return FAIL(REDIST_ERR_AXIS, "axis_a = %d and axis_b = %d are equal", axis_a, axis_b);
+    return REDIST_OK;
+}
+
+int redist_exchange_sizes(MPI_Comm comm, int ndims, const redist_index sizes[], int axis_a,
+                          int axis_b, redist_index sizes_a[], redist_index sizes_b[]) {
+    const struct redist__request checked = {.function = __func__, .ndims = ndims},
+                                 *request = &checked;
+    redist_index start;
+    int rank, size;
+    REDIST_TRY(redist_check_comm(comm));
+    REDIST_TRY(redist__check_ndims(request, 2));
+    if (sizes == NULL || sizes_a == NULL || sizes_b == NULL)
+        return FAIL(REDIST_ERR_NULL, "%s = NULL",
+                    sizes == NULL     ? "sizes"
+                    : sizes_a == NULL ? "sizes_a"
+                                      : "sizes_b");
+    REDIST_TRY(check_axes(request, axis_a, axis_b));
+    REDIST_TRY(check_not_negative(request, "sizes", sizes));
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    const redist_index global_a = sizes[axis_a], global_b = sizes[axis_b];
+    for (int i = 0; i < ndims; i++)
+        sizes_a[i] = sizes_b[i] = sizes[i];
+    REDIST_TRY(redist_decompose(global_b, size, rank, &sizes_a[axis_b], &start));
+    return redist_decompose(global_a, size, rank, &sizes_b[axis_a], &start);
+}
+
+int redist__check_exchange(const struct redist__request *request, const redist_index sizes_a[],
+                           int axis_a, const redist_index sizes_b[], int axis_b) {
+    if (sizes_a == NULL || sizes_b == NULL)
+        return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes_a == NULL ? "sizes_a" : "sizes_b");
+    REDIST_TRY(check_axes(request, axis_a, axis_b));
     REDIST_TRY(check_not_negative(request, "sizes_a", sizes_a));
     REDIST_TRY(check_not_negative(request, "sizes_b", sizes_b));
     REDIST_TRY(check_part(request, "sizes_a", sizes_a, "sizes_b", sizes_b, axis_b));
@@ -279,33 +299,28 @@ int redist__check_disjoint(const struct redist__request *request, const char *na
 
 int redist__agree_request(const struct redist__request *request, int code, int axis_a, int axis_b,
                           const redist_index sizes[]) {
-    char names[REDIST_MAX_NDIMS][40];
     const redist_options *options = &request->options;
-    redist_shared_value values[17 + REDIST_MAX_NDIMS] = {
-        {"ndims", request->ndims},
-        {"axis_a", axis_a},
-        {"axis_b", axis_b},
-        {"the extent of datatype", (long long)request->element.extent},
-        {"the size of datatype", request->item_size},
-        {"the hash of options->method", redist_hash_text(options->method)},
-        {"options->effort", options->effort},
-        {"options->bind_a", options->bind_a},
-        {"options->bind_b", options->bind_b},
-        {"options->skip_agreement", options->skip_agreement != 0},
-        {"options->asynchronous", options->asynchronous != 0},
-        {"options->tiles", options->tiles},
-        {"options->nontemporal_bytes", (long long)options->nontemporal_bytes},
-        {"options->space", options->space},
-        {"options->staging", options->staging},
-        {"options->partitions", options->partitions},
-        {"options->partition_axis", options->partitions > 1 ? options->partition_axis : 0}};
-    int n = 0;
-    while (values[n].name != NULL)
-        n++;
-    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
-        snprintf(names[i], sizeof names[i], "the global extent of axis %d", i);
-        values[n++] =
-            (redist_shared_value){names[i], code == REDIST_OK && i < request->ndims ? sizes[i] : 0};
-    }
-    return redist_agree_values_in(request->function, request->context->comm, code, n, values);
+    const redist_shared_value values[] = {
+        redist_share_number("ndims", request->ndims),
+        redist_share_number("axis_a", axis_a),
+        redist_share_number("axis_b", axis_b),
+        redist_share_number("the extent of datatype", (long long)request->element.extent),
+        redist_share_number("the size of datatype", request->item_size),
+        redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0),
+        redist_share_enum("options->effort", (int)options->effort, redist__effort_name),
+        redist_share_enum("options->bind_a", (int)options->bind_a, redist__binding_name),
+        redist_share_enum("options->bind_b", (int)options->bind_b, redist__binding_name),
+        redist_share_number("options->skip_agreement", options->skip_agreement != 0),
+        redist_share_number("options->asynchronous", options->asynchronous != 0),
+        redist_share_enum("options->tiles", (int)options->tiles, redist__tiles_name),
+        redist_share_number("options->nontemporal_bytes", (long long)options->nontemporal_bytes),
+        redist_share_enum("options->space", (int)options->space, redist_space_name),
+        redist_share_enum("options->staging", (int)options->staging, redist_staging_name),
+        redist_share_number("options->partitions", options->partitions),
+        redist_share_number("options->partition_axis",
+                            options->partitions > 1 ? options->partition_axis : 0),
+        redist_share("the global extents", REDIST_SHARED_EXTENTS, code == REDIST_OK ? sizes : NULL,
+                     (size_t)request->ndims)};
+    return redist_agree_values_in(request->function, request->context->comm, code,
+                                  sizeof values / sizeof *values, values);
 }

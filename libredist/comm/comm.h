@@ -31,6 +31,10 @@ static inline void redist__keep_first(int *code, int next) {
     *code = *code == REDIST_OK ? next : *code;
 }
 
+/* ---------------------------------------------------------------- names of values (names.c) */
+
+redist_name_of redist__effort_name, redist__tiles_name, redist__binding_name;
+
 /* ---------------------------------------------------------------- processes (process.c) */
 
 /* A process, in words that every process of the machine understands. Process numbers repeat: containers have

@@ -207,9 +207,49 @@ static struct redist__context *find_last(void) {
     return last;
 }
 
+/* ---------------------------------------------------------------- what the program forgets */
+
+static redist_closer closers = {NULL, 0, &closers, &closers}; /* a ring; older = the newest one */
+
+void redist_closer_add(MPI_Comm comm, redist_closer *closer, void (*close)(redist_closer *)) {
+    const struct redist__context *context = redist__context_owning(comm);
+    pthread_mutex_lock(&lock);
+    *closer =
+        (redist_closer){close, context != NULL ? context->number : 0, &closers, closers.older};
+    closer->older->newer = closers.older = closer;
+    pthread_mutex_unlock(&lock);
+}
+
+void redist_closer_remove(redist_closer *closer) {
+    pthread_mutex_lock(&lock);
+    if (closer->close != NULL) {
+        closer->newer->older = closer->older;
+        closer->older->newer = closer->newer;
+        closer->close = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* The newest one of the newest context; NULL = none. */
+static redist_closer *find_closer(void) {
+    redist_closer *found = closers.older;
+    for (redist_closer *closer = found; closer != &closers; closer = closer->older)
+        found = closer->number > found->number ? closer : found;
+    return found != &closers ? found : NULL;
+}
+
+static void close_forgotten(void) {
+    for (redist_closer *closer; (closer = find_closer()) != NULL;) {
+        void (*close)(redist_closer *) = closer->close;
+        redist_closer_remove(closer);
+        close(closer);
+    }
+}
+
 /* MPI calls this at the start of MPI_Finalize, when no other thread is in a call any more. */
 static int on_finalize(MPI_Comm comm, int key, void *value, void *state) {
     (void)comm, (void)key, (void)value, (void)state;
+    close_forgotten();
     for (struct redist__context *context = contexts; context != NULL; context = context->older)
         free_kept(context, REDIST__KEPT_PLANS); /* which may use other contexts */
     while (contexts != NULL)
@@ -233,18 +273,19 @@ static int make_topology(void) {
 static int create_keyval(void) {
     int finalize_key, created = MPI_KEYVAL_INVALID;
     redist_stay_loaded(&keyval); /* MPI calls functions of this file from here on */
-    int result = make_topology();
-    if (result == MPI_SUCCESS)
-        result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL);
-    if (result == MPI_SUCCESS)
-        result = MPI_Comm_set_attr(MPI_COMM_SELF, finalize_key, NULL);
-    if (result == MPI_SUCCESS)
-        result = MPI_Comm_free_keyval(&finalize_key); /* goes with its attribute */
-    if (result == MPI_SUCCESS)
-        result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_free, &created, NULL);
-    if (result == MPI_SUCCESS)
-        atomic_store(&keyval, created);
-    return redist_check_mpi(result);
+    REDIST_TRY(redist_check_mpi_in("MPI_Cart_create", make_topology()));
+    REDIST_TRY(redist_check_mpi_in(
+        "MPI_Comm_create_keyval",
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL)));
+    REDIST_TRY(redist_check_mpi_in("MPI_Comm_set_attr",
+                                   MPI_Comm_set_attr(MPI_COMM_SELF, finalize_key, NULL)));
+    REDIST_TRY(redist_check_mpi_in("MPI_Comm_free_keyval", /* goes with its attribute */
+                                   MPI_Comm_free_keyval(&finalize_key)));
+    REDIST_TRY(redist_check_mpi_in(
+        "MPI_Comm_create_keyval",
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_free, &created, NULL)));
+    atomic_store(&keyval, created);
+    return REDIST_OK;
 }
 
 /* One thread creates it. No callback of MPI takes this lock, so that calling MPI with it is safe. */

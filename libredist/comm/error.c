@@ -95,8 +95,15 @@ int redist_check_mpi_in(const char *function, int result) {
     if (result == MPI_SUCCESS)
         return REDIST_OK;
     char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
+    int length = 0, class = result;
     MPI_Error_string(result, text, &length);
+    if (text[0] == '\0') { /* a code that nobody has given one */
+        MPI_Error_class(result, &class);
+        MPI_Error_string(class, text, &length);
+    }
+    if (text[0] == '\0')
+        snprintf(text, sizeof text, "error %d of class %d, for which it has no text", result,
+                 class);
     return redist_fail_in(function, REDIST_ERR_MPI, "MPI: %s", text);
 }
 

@@ -20,25 +20,12 @@ static int cut_node(struct redist__context *context, int node_size) {
     return result;
 }
 
-/* *node_size: what the environment says, 0 = nothing. */
-static int read_node_size(int *node_size) {
-    const char *text = getenv("REDIST_NODE_SIZE");
-    size_t digits = text != NULL ? strspn(text, "0123456789") : 0;
-    long long number =
-        digits > 0 ? strtoll(text, NULL, 10) : 0; /* LLONG_MAX if there are too many */
-    *node_size = (int)(number <= INT_MAX ? number : 0);
-    if (text == NULL || (text[digits] == '\0' && number <= INT_MAX))
-        return REDIST_OK;
-    return redist__fail(REDIST_ERR_ARGUMENT,
-                        "the environment variable REDIST_NODE_SIZE = \"%.40s\" is no number of "
-                        "ranks: set it to one, or unset it",
-                        text);
-}
-
-/* Other communicators have other ranks, and all of them are to see the same nodes. Collective. */
+/* *node_size: what the environment says, 0 = nothing. Other communicators have other ranks, and all of them are to see
+ * the same nodes. Collective. */
 static int agree_on_node_size(const struct redist__context *context, int *node_size) {
-    int code = read_node_size(node_size);
-    const redist_shared_value value = {"the environment variable REDIST_NODE_SIZE", *node_size};
+    redist_shared_value value = redist_share_number("the environment variable REDIST_NODE_SIZE", 0);
+    int code = redist_environment_number("REDIST_NODE_SIZE", "ranks", 0, INT_MAX, &value.value);
+    *node_size = (int)value.value;
     return redist_agree_values_in("libredist", context->comm, code, 1, &value);
 }
 

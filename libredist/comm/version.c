@@ -77,7 +77,7 @@ int redist_struct_init(const char *function, void *user, size_t size, const void
 
 #define INITIALISER(type, DEFAULT)                                                                 \
     int type##_init(type *user, size_t size) {                                                     \
-        static const type defaults = DEFAULT;                                                      \
+        const type defaults = DEFAULT;                                                             \
         return redist_struct_init(__func__, user, size, &defaults, sizeof defaults);               \
     }
 

@@ -532,10 +532,9 @@ static int set_up(struct contest *contest, int winner, struct redist__transport 
 
 int redist__tune(const struct redist__problem *problem, const redist_options *options,
                  struct redist__transport *transport) {
-    const char *verbose = getenv("REDIST_VERBOSE");
     struct contest contest = {.problem = problem, .options = options};
     contest.comm = problem->context->comm;
-    contest.verbose = options->verbose || (verbose != NULL && strcmp(verbose, "0") != 0);
+    contest.verbose = redist_is_verbose(options->verbose);
     int winner = 0;
     REDIST_TRY(collect(&contest));
     REDIST_TRY(choose(&contest, &winner));

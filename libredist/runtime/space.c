@@ -18,13 +18,10 @@
 #endif
 
 /* Every value of enum redist_space; NULL = this build has no such memory. */
-static const struct {
-    const char *name;
-    const struct redist__space *space;
-} spaces[] = {
-    [REDIST_SPACE_AUTO] = {"host", &redist__space_host},
-    [REDIST_SPACE_HOST] = {"host", &redist__space_host},
-    [REDIST_SPACE_CUDA] = {"cuda", SPACE_CUDA},
+static const struct redist__space *const spaces[] = {
+    [REDIST_SPACE_AUTO] = &redist__space_host,
+    [REDIST_SPACE_HOST] = &redist__space_host,
+    [REDIST_SPACE_CUDA] = SPACE_CUDA,
 };
 
 int redist__space_count(void) {
@@ -32,33 +29,31 @@ int redist__space_count(void) {
 }
 
 const struct redist__space *redist_space_at(enum redist_space space) {
-    return (int)space >= 0 && (int)space < redist__space_count() ? spaces[space].space : NULL;
+    return (int)space >= 0 && (int)space < redist__space_count() ? spaces[space] : NULL;
 }
 
 enum redist_space redist__space_of(const void *array) {
     for (int id = REDIST_SPACE_HOST + 1; id < redist__space_count(); id++)
-        if (spaces[id].space != NULL && spaces[id].space->recognises(array))
+        if (spaces[id] != NULL && spaces[id]->recognises(array))
             return (enum redist_space)id;
     return REDIST_SPACE_HOST;
 }
 
-int redist__space_check(const char *function, enum redist_space space) {
+int redist__space_check(const char *function, const char *argument, enum redist_space space) {
     const struct redist__space *found = redist_space_at(space);
-    if ((int)space < 0 || (int)space >= redist__space_count())
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "space = %d is not a space",
-                              (int)space);
+    REDIST_TRY(redist_check_enum_in(function, argument, redist_space_name, (int)space));
     const char *reason = found != NULL ? found->absent() : "this build has no such memory";
     if (reason == NULL)
         return REDIST_OK;
-    return redist_fail_in(function, REDIST_ERR_ARGUMENT, "space = %d (%s): %s", (int)space,
-                          spaces[space].name, reason);
+    return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %s: %s", argument,
+                          redist_space_name((int)space), reason);
 }
 
 int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const redist_index count[],
                        size_t item, const void *source, const ptrdiff_t source_stride[],
                        void *destination, const ptrdiff_t destination_stride[]) {
     struct redist__copy copy;
-    REDIST_TRY(redist__space_check(__func__, space));
+    REDIST_TRY(redist__space_check(__func__, "space", space));
     redist__copy_prepare(&copy, ndims, count, item, source_stride, destination_stride);
     return redist_space_at(space)->copy(&copy, source, destination, REDIST__LINK, stream);
 }

@@ -50,8 +50,8 @@ int redist__space_count(void);
 /* Where an array lies: REDIST_SPACE_HOST if no other space knows it. */
 enum redist_space redist__space_of(const void *array);
 
-/* REDIST_OK if the space is there, else REDIST_ERR_ARGUMENT. */
-int redist__space_check(const char *function, enum redist_space space);
+/* REDIST_OK if there is memory of the space, which an argument names, else REDIST_ERR_ARGUMENT. */
+int redist__space_check(const char *function, const char *argument, enum redist_space space);
 
 /* Where the parts of an allocation of the host are that all ranks of the node have made together: as many as there are
  * ranks. REDIST_ERR_METHOD if it is not shared. */

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <cuda_runtime_api.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 /* More copies than this for one box, and a kernel does them all; between host and device it does not, if
@@ -23,12 +24,15 @@ static int check_call(int error, const char *what) {
 }
 
 static const char *absent(void) {
+    static _Thread_local char reason[160];
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaSuccess && count > 0)
         return NULL;
     (void)cudaGetLastError();
-    return error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
+    (void)snprintf(reason, sizeof reason, "no usable device (the driver says: %s)",
+                   error != cudaSuccess ? cudaGetErrorString(error) : "0 devices");
+    return reason;
 }
 
 static int check_array(const char *function, const char *name, const void *array) {

@@ -89,6 +89,18 @@ template <class T> void test_exchange(const char *what) {
     expect(p.holds_b(), what);
 }
 
+void test_sizes() {
+    planes<double> p;
+    const auto both = redist::exchange_sizes(MPI_COMM_WORLD, {6, 5, 4}, 1, 0);
+    expect(both.first == std::vector<redist::index>{p.part_a.count, 5, 4} &&
+               both.second == std::vector<redist::index>{6, p.part_b.count, 4},
+           "extents of an exchange");
+    expect(code_of([&] {
+               redist::exchange_sizes(MPI_COMM_WORLD, {6, 5}, 1, 1);
+           }) == REDIST_ERR_AXIS,
+           "an exchange of an axis with itself");
+}
+
 void test_plan() {
     planes<double> p;
     redist::options options;
@@ -158,6 +170,9 @@ template <class P, class S> void test_transform(const char *what, double bound) 
             for (redist::index k = 0; k < u.count(2); k++)
                 u(i, j, k) =
                     static_cast<real>(std::cos(2 * pi * static_cast<double>(u.start(1) + j) / 9));
+    if (u.count(0) * u.count(1) * u.count(2) > 0)
+        expect(u.at({u.start(0), u.start(1), u.start(2)}) == u.data() && u.at({0, 9, 0}) == nullptr,
+               "from global indices to an element");
     plan.forward(u, v);
     std::vector<double> k0 = plan.wavenumbers(0), k1 = plan.wavenumbers(1),
                         k2 = plan.wavenumbers(2);
@@ -282,6 +297,7 @@ int main(int argc, char **argv) {
     test_exchange<float>("elements float");
     test_exchange<char>("elements char");
     test_exchange<particle>("elements of a structure");
+    test_sizes();
     test_plan();
     test_boxes();
     test_transform<double, std::complex<double>>("r2c", 1e-14);

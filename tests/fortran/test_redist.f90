@@ -19,6 +19,7 @@ program test_redist
   call MPI_Comm_size(MPI_COMM_WORLD, nranks)
   call start_random()
   call test_decompose()
+  call test_exchange_sizes()
   do i = 1, 6
     call test_axes(1 + random(9), random(9), random(9))
   end do
@@ -49,6 +50,20 @@ contains
     call redist_decompose(3000000000_int64, 2, 1, long_count, long_start)
     call check(long_start == 1500000001_int64, 'a part that begins behind 2^31')
   end subroutine test_decompose
+
+  subroutine test_exchange_sizes()
+    integer :: a(3), b(3), count, start, code
+    integer(int64) :: long_a(3), long_b(3)
+    call redist_exchange_sizes(MPI_COMM_WORLD, [4, 9, 11], 1, 3, a, b)
+    call redist_exchange_sizes(MPI_COMM_WORLD, [4_int64, 9_int64, 11_int64], 1, 3, long_a, long_b)
+    call check(all(a == long_a) .and. all(b == long_b), 'both kinds of extents of an exchange')
+    call redist_decompose(11, nranks, rank, count, start)
+    call check(all(a == [4, 9, count]), 'the extents of array A')
+    call redist_decompose(4, nranks, rank, count, start)
+    call check(all(b == [count, 9, 11]), 'the extents of array B')
+    call redist_exchange_sizes(MPI_COMM_WORLD, [4, 9, 11], 1, 4, a, b, code)
+    call check(code == REDIST_ERR_AXIS, 'an axis that is none')
+  end subroutine test_exchange_sizes
 
   ! The local part of a global array that is split along one axis.
   subroutine local_part(sizes, split, count, start)

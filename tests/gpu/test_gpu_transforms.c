@@ -144,6 +144,27 @@ static void choose_lines(int way) {
         unsetenv("FFTND_LINES");
 }
 
+/* On the last rank alone: all of them return the error, which has the text and what may be there. */
+START_TEST(nonsense_as_lines) {
+    static const char *const values[] = {"fast",    "panels6",  "panels1x",
+                                         "planes4", "planes-1", "cufft0"};
+    NEEDS_FFT_DEVICE();
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        fft_case given = FFT_CASE(FFTND_C2C, 8, 8, 8);
+        fftnd_plan *plan = NULL;
+        given.options.space = REDIST_SPACE_CUDA;
+        harness_case("\"%s\"", values[i]);
+        if (harness_rank == harness_nranks - 1)
+            setenv("FFTND_LINES", values[i], 1);
+        check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
+        unsetenv("FFTND_LINES");
+        check_all(strstr(redist_error_message(), values[i]) != NULL &&
+                      strstr(redist_error_message(), "panels0..panels5, planes") != NULL,
+                  "%s", redist_error_message());
+    }
+}
+END_TEST
+
 START_TEST(strided_lengths) {
     NEEDS_FFT_DEVICE();
     for (int kind = FFTND_C2C; kind <= FFTND_R2C; kind++)
@@ -470,6 +491,7 @@ int main(int argc, char **argv) {
     const TTest *const tests[] = {slabs_and_pencils,
                                   dimensions,
                                   other_kinds,
+                                  nonsense_as_lines,
                                   strided_lengths,
                                   two_axes_at_once,
                                   random_lengths,

@@ -30,7 +30,7 @@ static void fit_model(study_predictions *predictions, struct study_fit *fit) {
     options.method = fit->method;
     options.space = fit->space ? REDIST_SPACE_CUDA : REDIST_SPACE_HOST;
     options.staging = (enum redist_staging)fit->staging;
-    fit->model = (redist_model)REDIST_MODEL_DEFAULT;
+    fit->model = REDIST_MODEL_DEFAULT;
     fit->good = redist_model_fit(MPI_COMM_WORLD, &options, &fit->model) == REDIST_OK;
     if (!fit->good || !predictions->file)
         return;

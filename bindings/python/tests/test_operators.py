@@ -280,7 +280,7 @@ def test_errors_come_on_all_ranks(random):
                 op(wrong if LAST else a)
             assert isinstance(caught.value, kind if LAST else redist.ArgumentError)
         other = fftnd.Plan(comm, (8, 7, 6), "dct1", **FAST)
-        with pytest.raises(redist.Error, match="no derivative of odd order"):
+        with pytest.raises(redist.Error, match="cannot represent"):
             other.apply("gradient", a)
         assert close(plan.apply("inverse_laplacian", op(a)), a - comm.allreduce(a.sum()) / (8 * 7 * 6), "d")
 

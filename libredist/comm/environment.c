@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Environment variables: what is no value of one is an error, not ignored. */
+#include "comm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int redist_read_number(const char *text, long long least, long long most, long long *number) {
+    char *end;
+    errno = 0;
+    long long read = strtoll(text, &end, 10);
+    if (text[0] == '\0' || strchr("+-0123456789", text[0]) == NULL || *end != '\0' || errno != 0 ||
+        read < least || read > most)
+        return 0;
+    *number = read;
+    return 1;
+}
+
+int redist_environment_number(const char *variable, const char *what, long long least,
+                              long long most, long long *number) {
+    const char *text = getenv(variable);
+    if (text == NULL || text[0] == '\0' || redist_read_number(text, least, most, number))
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_ARGUMENT,
+                        "the environment variable %s = \"%.40s\" is no number of %s in %lld..%lld: "
+                        "set it to one, or unset it",
+                        variable, text, what, least, most);
+}
+
+int redist_is_verbose(int asked) {
+    const char *text = getenv("REDIST_VERBOSE");
+    return asked || (text != NULL && strcmp(text, "0") != 0);
+}
