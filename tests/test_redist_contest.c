@@ -107,7 +107,7 @@ START_TEST(no_memory_to_measure_in) {
 }
 END_TEST
 
-/* MPI_Alltoallw fails on all ranks (one alone would leave the others in it): the methods that call it drop out. */
+/* MPI_Ialltoallw fails on all ranks: the methods that call it drop out. */
 START_TEST(failing_method) {
     const enum test_memory shared[2] = {MEMORY_SHARED, MEMORY_SHARED};
     for (int fails = 0; fails < 2; fails++) {

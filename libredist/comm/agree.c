@@ -120,12 +120,3 @@ int redist__failure_report(const struct redist__failure *failure) {
         redist_set_message(failure->message);
     return code;
 }
-
-int redist__failure_agree(struct redist__failure *failure, const struct redist__context *context) {
-    int lowest, mine = redist__failed(failure) ? context->rank : context->size;
-    int code = redist__find_lowest(context, mine, &lowest);
-    redist__failure_note(failure, code);
-    if (code == REDIST_OK && lowest < context->size)
-        redist__failure_note_peer(failure, lowest, REDIST_OK);
-    return code == REDIST_OK && lowest < context->size;
-}

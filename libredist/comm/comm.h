@@ -257,9 +257,6 @@ static inline int redist__failed(const struct redist__failure *failure) {
 /* The code, whose message becomes this thread's. */
 int redist__failure_report(const struct redist__failure *failure);
 
-/* Lets all ranks know whether one of them has failed. Returns whether they do. Collective. */
-int redist__failure_agree(struct redist__failure *failure, const struct redist__context *context);
-
 /* Makes an MPI call that peers depend on once more if it fails, and notes that it did. */
 #define redist__try(failure, call)                                                                 \
     (redist__failure_note_mpi(failure, call) == MPI_SUCCESS                                        \

@@ -82,6 +82,17 @@ void redist__messages_receive(struct redist__messages *messages, int i, void *bu
     post(messages, i, 0, buffer, count, type, peer, tag);
 }
 
+int redist__messages_collect(struct redist__messages *messages,
+                             int (*begin)(const void *data, MPI_Comm comm, MPI_Request *request),
+                             const void *data) {
+    MPI_Comm comm = messages->problem->context->comm;
+    MPI_Request *request = &messages->sends[0];
+    int refused = 1;
+    for (int attempt = 0; attempt < 2 && refused; attempt++)
+        refused = is_refused(messages, begin(data, comm, request), request);
+    return !refused;
+}
+
 /* After a failure at once. */
 static void send_if_filled(struct redist__messages *messages, int i) {
     struct redist__later_send *later = &messages->later[i];
@@ -175,6 +186,8 @@ void redist__messages_end(struct redist__messages *messages) {
     while (redist__messages_next(messages) >= 0)
         ;
     int done = 0;
+    for (int i = 0; i < messages->count && messages->lost; i++)
+        (void)is_active(&messages->receives[i], 1);
     for (unsigned poll = 0; !done && !messages->lost; poll++) {
         int result =
             redist__try(messages->problem->failure,
