@@ -45,6 +45,8 @@ int fftnd_phases_init(fftnd_phases *phases, size_t size) {
 static void destroy_plan(fftnd_plan *plan) {
     if (plan == NULL)
         return;
+    int failed = fftnd__failure_report(&plan->engine.failure);
+    redist_life_end(&plan->engine.life, failed != REDIST_OK ? failed : plan->operators_failed);
     fftnd__engine_destroy(&plan->engine);
     redist_handle_remove(plan);
     redist_release(plan->method);
@@ -122,6 +124,8 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum
     code = redist_agree(request.comm, code);
     if (code == REDIST_OK)
         code = complete_plan(plan, &request);
+    if (code == REDIST_OK && !request.options.skip_agreement)
+        code = redist_life_create(request.comm, &plan->engine.life);
     if (code != REDIST_OK) {
         destroy_plan(plan);
         return code;
@@ -333,15 +337,14 @@ int fftnd__check_mapped(const char *function, const struct fftnd__engine *engine
                                !transform->options.skip_agreement);
 }
 
-int fftnd__agree_to_run(const struct fftnd__engine *engine, int code) {
-    const struct fftnd__transform *transform = &engine->transform;
+int fftnd__agree_to_run(const char *function, const struct fftnd__engine *engine, int code) {
     int nranks = 1;
-    if (transform->options.skip_agreement)
+    if (engine->life == NULL)
         return code;
     if (code == REDIST_OK)
         code = fftnd__failure_report(&engine->failure);
-    MPI_Comm_size(transform->comm, &nranks);
-    return nranks == 1 ? code : redist_agree(transform->comm, code);
+    MPI_Comm_size(engine->transform.comm, &nranks);
+    return nranks == 1 ? code : redist_life_agree(engine->life, function, code, 0, NULL);
 }
 
 int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,
@@ -380,11 +383,13 @@ static int check_arguments(const char *function, const fftnd_plan *plan, int dir
 static int prepare(const char *function, fftnd_plan *plan, int direction, const void *in,
                    const void *out) {
     struct fftnd__engine *engine = &plan->engine;
-    int code = fftnd__agree_to_run(engine, check_arguments(function, plan, direction, in, out));
+    int code =
+        fftnd__agree_to_run(function, engine, check_arguments(function, plan, direction, in, out));
     if (code != REDIST_TAKES_PLAIN)
         return code;
     REDIST_TRY(fftnd__engine_take_plain(engine));
-    return fftnd__agree_to_run(engine, check_arguments(function, plan, direction, in, out));
+    return fftnd__agree_to_run(function, engine,
+                               check_arguments(function, plan, direction, in, out));
 }
 
 static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {

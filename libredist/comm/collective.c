@@ -15,6 +15,7 @@ struct group {
     const struct redist__context *context;
     MPI_Comm comm;
     int rank, size;
+    struct redist__life *life; /* the plan of whose execution it is a part, NULL = of none */
 };
 
 /* Nonzero if the ranks of the communicator are watched. A context may have been made for the node's, too. */
@@ -28,6 +29,7 @@ static int find_group(MPI_Comm comm, struct group *group) {
     if (context == NULL || !redist__peers_known(context))
         return 0;
     group->context = context;
+    group->life = context->agreeing;
     MPI_Comm_rank(group->comm, &group->rank);
     MPI_Comm_size(group->comm, &group->size);
     return 1;
@@ -54,12 +56,21 @@ static void copy_span(const struct span *span, size_t done, char *scratch, size_
 static int begin(const struct group *group, int sends, int peer, size_t bytes,
                  MPI_Request *request) {
     struct redist__scratch *scratch = group->context->scratch;
-    int result = MPI_ERR_OTHER, tag = REDIST__COLLECTIVE_TAG;
+    int result = MPI_ERR_OTHER;
+    int tag =
+        group->life != NULL ? group->life->tag + REDIST__AGREEMENT_TAG : REDIST__COLLECTIVE_TAG;
     for (int attempt = 0; attempt < 2 && *request == MPI_REQUEST_NULL; attempt++)
         result =
             sends ? MPI_Isend(scratch->out, (int)bytes, MPI_BYTE, peer, tag, group->comm, request)
                   : MPI_Irecv(scratch->in, (int)bytes, MPI_BYTE, peer, tag, group->comm, request);
     return *request != MPI_REQUEST_NULL ? MPI_SUCCESS : result;
+}
+
+/* What ends an operation before its messages have come. */
+static int check(const struct group *group) {
+    REDIST_TRY(redist__peers_check(group->context));
+    return redist__life_is_over(group->life) ? redist__failure_report(group->life->failure)
+                                             : REDIST_OK;
 }
 
 /* Calls both messages off. One that MPI does not give up may use the scratch memory for ever. */
@@ -71,7 +82,8 @@ static void abandon(const struct group *group, MPI_Request requests[2]) {
         }
         group->context->scratch->in_use |= requests[i] != MPI_REQUEST_NULL;
     }
-    redist__give_up(group->context);
+    if (!redist__life_is_over(group->life))
+        redist__give_up(group->context);
 }
 
 enum { NOBODY = -1 };
@@ -86,6 +98,8 @@ static int exchange_scratch(const struct group *group, int to, int from, size_t 
         result = redist_insist(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE));
         if (!done)
             code = redist__pause(group->context, poll);
+        if (!done && code == REDIST_OK)
+            code = check(group);
     }
     code = result == MPI_SUCCESS ? code : redist_check_mpi_in("libredist", result);
     if (code != REDIST_OK)
@@ -98,7 +112,7 @@ static int exchange(const struct group *group, int to, const struct span *out, i
                     const struct span *in) {
     struct redist__scratch *scratch = group->context->scratch;
     size_t bytes = to != NOBODY ? out->bytes : in->bytes;
-    int code = redist__peers_check(group->context);
+    int code = check(group);
     for (size_t done = 0, piece; done < bytes && code == REDIST_OK; done += piece) {
         piece = bytes - done < sizeof scratch->in ? bytes - done : sizeof scratch->in;
         if (to != NOBODY)
@@ -115,7 +129,7 @@ static int rank_at(const struct group *group, int distance) {
 }
 
 static struct group group_of(const struct redist__context *context) {
-    return (struct group){context, context->comm, context->rank, context->size};
+    return (struct group){context, context->comm, context->rank, context->size, context->agreeing};
 }
 
 int redist__send_receive(const struct redist__context *context, int to, const void *out, int from,

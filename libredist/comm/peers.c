@@ -69,18 +69,27 @@ const struct redist__process *redist__peers_process(const struct redist__context
 
 /* ---------------------------------------------------------------- telling others */
 
-/* Nobody waits for these messages, and whether they arrive is up to MPI. Numbers of contexts stay where they are while
- * MPI may read them. */
-static void tell(const struct redist__context *context) {
-    enum { NUMBERS = 1024 };
-    static uint64_t numbers[NUMBERS];
+/* A message: which context, since MPI uses the names of its communicators again, and which of its plans is over; 0 =
+ * the rank has given up. */
+struct notice {
+    uint64_t context, plan;
+};
+
+enum { NOTICE_NUMBERS = sizeof(struct notice) / sizeof(uint64_t) };
+
+/* Nobody waits for these messages, and whether they arrive is up to MPI. Notices stay where they are while MPI may read
+ * them. */
+static void tell(const struct redist__context *context, uint64_t plan) {
+    enum { NOTICES = 1024 };
+    static struct notice notices[NOTICES];
     static _Atomic unsigned next;
-    uint64_t *number = &numbers[atomic_fetch_add(&next, 1) % NUMBERS];
-    *number = context->number;
+    struct notice *notice = &notices[atomic_fetch_add(&next, 1) % NOTICES];
+    *notice = (struct notice){context->number, plan};
     for (int rank = 0; rank < context->size; rank++) {
         MPI_Request request = MPI_REQUEST_NULL;
-        if (rank != context->rank && MPI_Isend(number, 1, MPI_UINT64_T, rank, REDIST__GIVE_UP_TAG,
-                                               context->comm, &request) == MPI_SUCCESS)
+        if (rank != context->rank &&
+            MPI_Isend(notice, NOTICE_NUMBERS, MPI_UINT64_T, rank, REDIST__NOTICE_TAG, context->comm,
+                      &request) == MPI_SUCCESS)
             (void)MPI_Request_free(&request);
     }
 }
@@ -95,7 +104,7 @@ static void give_up(const struct redist__process *gone) {
     redist__process_give_up();
     for (int i = 0; held != NULL && held[i] != NULL; i++) {
         if (redist__peers_known(held[i]))
-            tell(held[i]);
+            tell(held[i], 0);
         redist__context_release(held[i]);
     }
     redist_release(held);
@@ -106,18 +115,116 @@ void redist__give_up(const struct redist__context *context) {
         give_up(redist__peers_process(context, context->rank));
 }
 
+/* A plan that is not alive here any more needs no notice. */
+static void end_plan(const struct redist__context *context, uint64_t number, int rank) {
+    struct redist__life *life = context->living;
+    while (life != NULL && life->number != number)
+        life = life->next;
+    if (life == NULL)
+        return;
+    redist__failure_note_peer(life->failure, rank, REDIST_OK);
+    atomic_store(&life->is_over, 1);
+}
+
 int redist__peers_hear(const struct redist__context *context) {
-    int flag = 0;
-    uint64_t number = 0;
-    int result = redist_insist(
-        MPI_Iprobe(MPI_ANY_SOURCE, REDIST__GIVE_UP_TAG, context->comm, &flag, MPI_STATUS_IGNORE));
-    if (result != MPI_SUCCESS || !flag)
-        return result;
-    result = redist_insist(MPI_Recv(&number, 1, MPI_UINT64_T, MPI_ANY_SOURCE, REDIST__GIVE_UP_TAG,
-                                    context->comm, MPI_STATUS_IGNORE));
-    if (number == context->number) /* MPI uses the names of its communicators again */
-        redist__give_up(context);
-    return result;
+    for (int flag = 1; flag;) {
+        struct notice notice = {0, 0};
+        MPI_Status status;
+        int result = redist_insist(
+            MPI_Iprobe(MPI_ANY_SOURCE, REDIST__NOTICE_TAG, context->comm, &flag, &status));
+        if (result == MPI_SUCCESS && flag)
+            result =
+                redist_insist(MPI_Recv(&notice, NOTICE_NUMBERS, MPI_UINT64_T, status.MPI_SOURCE,
+                                       REDIST__NOTICE_TAG, context->comm, MPI_STATUS_IGNORE));
+        if (result != MPI_SUCCESS)
+            return result;
+        if (notice.context == context->number && notice.plan != 0)
+            end_plan(context, notice.plan, status.MPI_SOURCE);
+        else if (notice.context == context->number)
+            redist__give_up(context);
+    }
+    return MPI_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- lives of plans */
+
+struct redist_life {
+    struct redist__life life;
+    struct redist__failure failure;
+};
+
+void redist__life_begin(struct redist__life *life, struct redist__context *context, int tag,
+                        struct redist__failure *failure) {
+    *life = (struct redist__life){.context = context,
+                                  .tag = tag,
+                                  .number = context->lives,
+                                  .failure = failure,
+                                  .next = context->living,
+                                  .link = &context->living};
+    *life->link = life;
+    if (life->next != NULL)
+        life->next->link = &life->next;
+}
+
+void redist__life_end(struct redist__life *life) {
+    *life->link = life->next;
+    if (life->next != NULL)
+        life->next->link = life->link;
+    int others_wait = redist__failed(life->failure) && !redist__life_is_over(life);
+    if (others_wait &&
+        redist__peers_check(life->context) == REDIST_OK) /* else they learn that anyway */
+        tell(life->context, life->number);
+}
+
+int redist__life_is_over(const struct redist__life *life) {
+    return life != NULL && atomic_load_explicit(&life->is_over, memory_order_relaxed);
+}
+
+int redist__life_agree(struct redist__life *life, const char *function, int code, int nvalues,
+                       const redist_shared_value values[]) {
+    life->context->agreeing = life;
+    code = redist_agree_values_in(function, life->context->comm, code, nvalues, values);
+    life->context->agreeing = NULL;
+    return code;
+}
+
+int redist_life_create(MPI_Comm comm, redist_life **result) {
+    struct redist__context *context = redist__context_find(comm);
+    redist_life *life = redist_calloc(1, sizeof *life);
+    int tag, code = redist__tags_take("libredist", context, &tag);
+    if (code == REDIST_OK && life == NULL)
+        code = redist__fail(REDIST_ERR_MEMORY, "no memory for a plan");
+    code = redist_agree(comm, code);
+    if (code == REDIST_OK) {
+        redist__life_begin(&life->life, context, tag, &life->failure);
+        *result = life;
+        return REDIST_OK;
+    }
+    redist__tags_give(context, tag);
+    redist_release(life);
+    return code;
+}
+
+int redist_life_agree(redist_life *life, const char *function, int code, int nvalues,
+                      const redist_shared_value values[]) {
+    return redist__life_agree(&life->life, function, code, nvalues, values);
+}
+
+void redist_life_end(redist_life **life, int code) {
+    if (*life == NULL)
+        return;
+    redist__failure_note(&(*life)->failure, code);
+    redist__life_end(&(*life)->life);
+    redist__tags_give((*life)->life.context, (*life)->life.tag);
+    redist_release(*life);
+    *life = NULL;
+}
+
+int redist__life_lowest(struct redist__life *life, int value, int *lowest) {
+    life->context->agreeing = life;
+    int code = redist_all_lowest(life->context->comm, value, lowest);
+    life->context->agreeing = NULL;
+    return code;
 }
 
 /* Long messages of a rank that is gone would not arrive. */

@@ -53,12 +53,3 @@ int redist__pause_for(const struct redist__context *context, int rank,
         gone = redist__process_has_ended(process);
     return gone ? code : REDIST_OK;
 }
-
-int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
-                     const struct redist__context *context) {
-    int code = REDIST_OK;
-    for (unsigned poll = 0;
-         code == REDIST_OK && atomic_load_explicit(counter, memory_order_acquire) < value; poll++)
-        code = redist__pause(context, poll);
-    return code;
-}

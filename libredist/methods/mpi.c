@@ -12,8 +12,8 @@
  *
  * The own part is copied directly, except that alltoallw leaves it to MPI in host memory. The collective calls are the
  * nonblocking ones, since a blocking one does not end when a peer is gone. Executions that are started use messages of
- * their own. A collective call has no room for news of a failure, so the ranks agree while it is under way: what a rank
- * fails in behind that concerns its own data, and the others learn of it in the next execution.
+ * their own. A collective call has no room for news of a failure, so the ranks agree before it: what a rank fails in
+ * behind that concerns its own data, and the others learn of it in the next execution.
  *
  * In tiles (p2p only), a part travels in several messages (chunks.h).
  */
@@ -276,18 +276,18 @@ static int begin_collective(const void *data, MPI_Comm comm, MPI_Request *reques
                           to->counts, to->displacements, to->types, comm, request);
 }
 
-/* Lets all ranks know who has failed, and who could not begin the call: nobody waits for its end then. */
-static void agree(struct state *state, int has_begun) {
+/* Whether nobody has failed, and all ranks are here: MPI matches collective calls by their order, so that none begins
+ * one that another one leaves out. */
+static int all_begin(struct state *state) {
     const struct redist__problem *problem = state->problem;
     const struct redist__context *context = problem->context;
-    int size = context->size, lowest;
-    int mine = context->rank + (!has_begun ? 0 : redist__has_failed(problem) ? size : 2 * size);
-    int code = redist__find_lowest(context, mine, &lowest);
+    int lowest, mine = redist__has_failed(problem) ? context->rank : context->size;
+    int code = redist__life_lowest(problem->life, mine, &lowest);
     redist__note(problem, code);
-    state->is_known = code == REDIST_OK && lowest < 2 * size;
+    state->is_known = code == REDIST_OK && lowest < context->size;
     if (state->is_known)
-        redist__failure_note_peer(problem->failure, lowest % size, REDIST_OK);
-    state->messages.lost |= code != REDIST_OK || lowest < size;
+        redist__failure_note_peer(problem->failure, lowest, REDIST_OK);
+    return code == REDIST_OK && !state->is_known;
 }
 
 /* Where MPI copies on this core, the own part is better copied after the call. */
@@ -298,7 +298,8 @@ static void execute_collective(struct state *state) {
     if (beside)
         copy_own(state);
     redist__enter(problem->timer, REDIST__COMMUNICATE);
-    agree(state, redist__messages_collect(&state->messages, begin_collective, state));
+    if (all_begin(state))
+        redist__messages_collect(&state->messages, begin_collective, state);
     redist__messages_end(&state->messages);
     if (!beside)
         copy_own(state);
