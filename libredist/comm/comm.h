@@ -166,7 +166,7 @@ struct redist__context **redist__contexts_hold(void);
  */
 
 /* Room for the processes of so many ranks, NULL if there is no memory. Finding those of the node's ranks, also if the
- * node is cut afterwards, is a collective call of MPI; its result. They are watched when all ranks have found
+ * node is cut afterwards, is collective. They are watched when all ranks have found
  * theirs. */
 struct redist__peers *redist__peers_allocate(int count);
 int redist__peers_find(struct redist__context *context);
@@ -186,6 +186,10 @@ int redist__peers_see(const struct redist__context *context);
 
 /* Takes the notices that have come: that a rank is gone, that a plan is over. Returns the code of MPI. */
 int redist__peers_hear(const struct redist__context *context);
+
+/* Completes a collective call of MPI on a communicator that is not watched, unless the process of one of its ranks has
+ * ended, as far as other communicators show: REDIST_ERR_PEER then, if the call may be given up. Also REDIST_ERR_MPI. */
+int redist__peers_complete(MPI_Comm comm, MPI_Request *request, int may_give_up);
 
 /* This rank waits for its peers no more, nor they for it. */
 void redist__give_up(const struct redist__context *context);
@@ -233,7 +237,10 @@ const struct redist__process *redist__peers_process(const struct redist__context
  * REDIST_ERR_PEER if a peer is gone, or REDIST_ERR_MPI. */
 int redist__pause(const struct redist__context *context, unsigned poll);
 
-/* The same in a thread that may not call MPI, beside others. */
+/* Gives the core to others, in a loop without a context. */
+void redist__give_way(unsigned poll);
+
+/* The same as redist__pause in a thread that may not call MPI, beside others. */
 int redist__pause_beside(const struct redist__context *context, unsigned poll);
 
 /* redist__pause in a loop that has to wait for one rank of the node, since that one may use memory of this rank: only

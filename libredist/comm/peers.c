@@ -46,8 +46,7 @@ int redist__peers_find(struct redist__context *context) {
     const struct peer self = {redist__process_self(), context->rank};
     MPI_Comm_size(context->node, &peers->count);
     peers->given_up = self.process.given_up;
-    return redist_insist(MPI_Allgather(&self, sizeof self, MPI_BYTE, peers->of, sizeof self,
-                                       MPI_BYTE, context->node));
+    return redist_all_gather(context->node, &self, sizeof self, peers->of);
 }
 
 void redist__peers_watch(struct redist__context *context) {
@@ -244,7 +243,7 @@ int redist__peers_drain(MPI_Comm comm) {
     return 1;
 }
 
-/* ---------------------------------------------------------------- looking */
+/* ---------------------------------------------------------------- communicators that are not watched yet */
 
 static int fail_gone(const struct redist__process *gone) {
     return redist__fail(REDIST_ERR_PEER,
@@ -252,6 +251,65 @@ static int fail_gone(const struct redist__process *gone) {
                         "by or in process %llu): free the plan",
                         (unsigned long long)gone->number);
 }
+
+/* Whether a peer of a context is a rank of the communicator. */
+static int is_in(MPI_Comm comm, const struct redist__context *context, const struct peer *peer) {
+    MPI_Group group, other;
+    int rank = (int)peer->rank, found = MPI_UNDEFINED;
+    MPI_Comm_group(context->comm, &other);
+    MPI_Comm_group(comm, &group);
+    MPI_Group_translate_ranks(other, 1, &rank, group, &found);
+    MPI_Group_free(&other);
+    MPI_Group_free(&group);
+    return found != MPI_UNDEFINED;
+}
+
+/* A rank of the communicator that has ended. One that has given up may come to this communicator all the same. */
+static const struct peer *find_ended(MPI_Comm comm, const struct redist__context *context) {
+    const struct redist__peers *peers = context->peers;
+    for (int i = 0; redist__peers_known(context) && i < peers->count; i++)
+        if (redist__process_has_ended(&peers->of[i].process) && is_in(comm, context, &peers->of[i]))
+            return &peers->of[i];
+    return NULL;
+}
+
+/* By what is known from other communicators. */
+static int look_for_ended(MPI_Comm comm) {
+    struct redist__context **held = redist__contexts_hold();
+    struct redist__process gone = {0};
+    int found = 0;
+    for (int i = 0; held != NULL && held[i] != NULL; i++) {
+        const struct peer *peer = found ? NULL : find_ended(comm, held[i]);
+        if (peer != NULL) {
+            gone = peer->process;
+            found = 1;
+        }
+        redist__context_release(held[i]);
+    }
+    redist_release(held);
+    if (!found)
+        return REDIST_OK;
+    give_up(&gone);
+    return fail_gone(&gone);
+}
+
+int redist__peers_complete(MPI_Comm comm, MPI_Request *request, int may_give_up) {
+    double looked = MPI_Wtime();
+    int done = 0, code = REDIST_OK;
+    for (unsigned poll = 0; !done && code == REDIST_OK; poll++) {
+        code = redist_check_mpi(redist_insist(MPI_Test(request, &done, MPI_STATUS_IGNORE)));
+        if (done || code != REDIST_OK)
+            break;
+        redist__give_way(poll);
+        if (may_give_up && MPI_Wtime() - looked > seconds_per_look) {
+            code = look_for_ended(comm);
+            looked = MPI_Wtime();
+        }
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------- looking */
 
 static const struct redist__process *find_gone(const struct redist__context *context) {
     const struct redist__peers *peers = context->peers;

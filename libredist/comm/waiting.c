@@ -12,11 +12,18 @@ static const unsigned spins = 20000, polls_per_nap = 20, polls_per_look = 64;
 /* A peer may be waiting inside MPI for a message that this rank has to push along, or for this core:
  * after a short spin, call MPI and give way. With more ranks than cores, sleep now and then, since
  * yielding alone does not always let the others run. */
-static int give_way(unsigned poll, const struct redist__context *context, int crowded) {
+void redist__give_way(unsigned poll) {
     const struct timespec nap = {0, 1000};
-    int result = redist__peers_hear(context);
-    if (crowded && poll % polls_per_nap == 0)
+    if (poll % polls_per_nap == polls_per_nap - 1)
         nanosleep(&nap, NULL);
+    else
+        sched_yield();
+}
+
+static int give_way(unsigned poll, const struct redist__context *context, int crowded) {
+    int result = redist__peers_hear(context);
+    if (crowded)
+        redist__give_way(poll);
     else
         sched_yield();
     return redist_check_mpi(result);
