@@ -102,8 +102,8 @@ REDIST_API int redist_agree_values_in(const char *function, MPI_Comm comm, int c
 /**
  * The life of a plan that consists of others, for agreements in its executions. A rank that frees it after a failure
  * makes no more of them: all that wait for it there, or come later, get ERR_PEER.
- *   redist_life_create  makes one; its context outlives it. Collective on comm, which is one of redist_private_comm.
- *                       Errors: ERR_LIMIT (of tags), ERR_MEMORY, those of redist_agree
+ *   redist_life_create  makes one; comm, which is one of redist_private_comm, lives at least as long. Collective on
+ *                       comm. Errors: ERR_LIMIT (of tags), ERR_MEMORY, those of redist_agree
  *   redist_life_agree   redist_agree_values_in in an execution. Collective.
  *   redist_life_end     frees it (NULL: nothing) and sets *life to NULL; `code`: of the plan's failure, REDIST_OK =
  *                       there was none. All ranks do so in the same order.

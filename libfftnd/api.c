@@ -45,9 +45,10 @@ int fftnd_phases_init(fftnd_phases *phases, size_t size) {
 static void destroy_plan(fftnd_plan *plan) {
     if (plan == NULL)
         return;
-    int failed = fftnd__failure_report(&plan->engine.failure);
-    redist_life_end(&plan->engine.life, failed != REDIST_OK ? failed : plan->operators_failed);
+    redist_life *life = plan->engine.life;
+    int failed = plan->engine.failure.code;
     fftnd__engine_destroy(&plan->engine);
+    redist_life_end(&life, failed != REDIST_OK ? failed : plan->operators_failed);
     redist_handle_remove(plan);
     redist_release(plan->method);
     redist_release(plan->wisdom_file);

@@ -97,16 +97,15 @@ struct redist__context {
     struct redist__peers *peers; /* the processes of this machine, by peers.c */
     struct redist__scratch *scratch; /* of collective operations */
     struct redist__kept *kept[REDIST__KEPT_ORDERS];
-    int nblocks, next_block;     /* of tags that MPI allows; where the search for one begins */
-    int taken_blocks;            /* how many are taken, */
-    uint64_t *taken;             /* and a bit for each block */
-    uint64_t lives;              /* how many were taken so far */
-    struct redist__life *living; /* list of the plans that are alive */
-    struct redist__life
-        *agreeing;          /* the plan that its ranks agree in an execution of, NULL = none */
-    int crowded;            /* more processes than cores where this one runs */
-    uint64_t number;        /* the same on all its ranks, no other context has it */
-    _Atomic int references; /* the user's communicator, plans, arrays, grids */
+    int nblocks, next_block;       /* of tags that MPI allows; where the search for one begins */
+    int taken_blocks;              /* how many are taken, */
+    uint64_t *taken;               /* and a bit for each block */
+    uint64_t lives;                /* how many were taken so far */
+    struct redist__life *living;   /* list of the plans that are alive */
+    struct redist__life *agreeing; /* in whose execution ranks agree, NULL = in none */
+    int crowded;                   /* more processes than cores where this one runs */
+    uint64_t number;               /* the same on all its ranks, no other context has it */
+    _Atomic int references;        /* the user's communicator, plans, arrays, grids */
     struct redist__context *older; /* list of all contexts */
 };
 

@@ -196,6 +196,7 @@ int redist_life_create(MPI_Comm comm, redist_life **result) {
     code = redist_agree(comm, code);
     if (code == REDIST_OK) {
         redist__life_begin(&life->life, context, tag, &life->failure);
+        atomic_fetch_add(&context->references, 1);
         *result = life;
         return REDIST_OK;
     }
@@ -212,9 +213,11 @@ int redist_life_agree(redist_life *life, const char *function, int code, int nva
 void redist_life_end(redist_life **life, int code) {
     if (*life == NULL)
         return;
+    struct redist__context *context = (*life)->life.context;
     redist__failure_note(&(*life)->failure, code);
     redist__life_end(&(*life)->life);
-    redist__tags_give((*life)->life.context, (*life)->life.tag);
+    redist__tags_give(context, (*life)->life.tag);
+    redist__context_release(context);
     redist_release(*life);
     *life = NULL;
 }
