@@ -45,12 +45,19 @@ int fftnd_phases_init(fftnd_phases *phases, size_t size) {
 
 /* ---------------------------------------------------------------- making a plan */
 
+static void empty_plan(fftnd_plan *plan) {
+    redist_life *life = plan->engine.life;
+    int failed = plan->engine.failure.code;
+    fftnd__engine_destroy(&plan->engine);
+    redist_life_end(&life, failed != REDIST_OK ? failed : plan->operators_failed);
+}
+
 static void destroy_plan(fftnd_plan *plan) {
     if (plan == NULL)
         return;
     redist_closer_remove(&plan->closer);
     if (!plan->closed)
-        fftnd__engine_destroy(&plan->engine);
+        empty_plan(plan);
     redist_handle_remove(plan);
     redist_release(plan->method);
     redist_release(plan->wisdom_file);
@@ -104,7 +111,7 @@ static void close_plan(redist_closer *closer) {
     fftnd_plan *plan = (fftnd_plan *)(void *)((char *)closer - offsetof(fftnd_plan, closer));
     if (plan->started.is_started)
         return;
-    fftnd__engine_destroy(&plan->engine);
+    empty_plan(plan);
     plan->closed = 1;
 }
 
@@ -144,6 +151,8 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum
     code = redist_agree(request.comm, code);
     if (code == REDIST_OK)
         code = complete_plan(plan, &request);
+    if (code == REDIST_OK && !request.options.skip_agreement)
+        code = redist_life_create(request.comm, &plan->engine.life);
     if (code != REDIST_OK) {
         destroy_plan(plan);
         return code;
@@ -377,15 +386,14 @@ int fftnd__check_mapped(const char *function, const struct fftnd__engine *engine
                                !transform->options.skip_agreement);
 }
 
-int fftnd__agree_to_run(const struct fftnd__engine *engine, int code) {
-    const struct fftnd__transform *transform = &engine->transform;
+int fftnd__agree_to_run(const char *function, const struct fftnd__engine *engine, int code) {
     int nranks = 1;
-    if (transform->options.skip_agreement)
+    if (engine->life == NULL)
         return code;
     if (code == REDIST_OK)
         code = fftnd__failure_report(&engine->failure);
-    MPI_Comm_size(transform->comm, &nranks);
-    return nranks == 1 ? code : redist_agree(transform->comm, code);
+    MPI_Comm_size(engine->transform.comm, &nranks);
+    return nranks == 1 ? code : redist_life_agree(engine->life, function, code, 0, NULL);
 }
 
 int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,
@@ -421,11 +429,13 @@ static int check_arguments(const char *function, const fftnd_plan *plan, int dir
 static int prepare(const char *function, fftnd_plan *plan, int direction, const void *in,
                    const void *out) {
     struct fftnd__engine *engine = &plan->engine;
-    int code = fftnd__agree_to_run(engine, check_arguments(function, plan, direction, in, out));
+    int code =
+        fftnd__agree_to_run(function, engine, check_arguments(function, plan, direction, in, out));
     if (code != REDIST_TAKES_PLAIN)
         return code;
     REDIST_TRY(fftnd__engine_take_plain(engine));
-    return fftnd__agree_to_run(engine, check_arguments(function, plan, direction, in, out));
+    return fftnd__agree_to_run(function, engine,
+                               check_arguments(function, plan, direction, in, out));
 }
 
 static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {

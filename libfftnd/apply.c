@@ -404,6 +404,8 @@ static void remove_from_plan(fftnd_operator *op) {
         *link = op->parts[i].engine.next;
     }
     op->plan->operators--;
+    if (op->plan->operators_failed == REDIST_OK)
+        op->plan->operators_failed = op->parts[0].engine.failure.code;
 }
 
 /* ---------------------------------------------------------------- making and freeing it */
@@ -552,12 +554,11 @@ static int check_arguments(const char *function, const fftnd_operator *op, int d
 /* All ranks pass the same operator, whose exchanges have peers. Collective unless the user skips the agreement. */
 static int agree_on_operator(const char *function, const fftnd_plan *plan, const fftnd_operator *op,
                              int code) {
-    const struct fftnd__transform *transform = &plan->engine.transform;
-    if (transform->options.skip_agreement)
+    if (plan->engine.life == NULL)
         return code;
     const redist_shared_value number = redist_share_number(
         "op's number among the operators made for plan", code == REDIST_OK ? op->number : 0);
-    return redist_agree_values_in(function, transform->comm, code, 1, &number);
+    return redist_life_agree(plan->engine.life, function, code, 1, &number);
 }
 
 /* Adds the elements of one field to those of another one. */
@@ -625,12 +626,14 @@ static int run_parts(fftnd_operator *op, char *input, char *output) {
 static int prepare(const char *function, fftnd_operator *op, int direction, const void *input,
                    const void *output) {
     struct fftnd__engine *first = &op->parts[0].engine;
-    int code = fftnd__agree_to_run(first, check_arguments(function, op, direction, input, output));
+    int code = fftnd__agree_to_run(function, first,
+                                   check_arguments(function, op, direction, input, output));
     if (code != REDIST_TAKES_PLAIN)
         return code;
     for (int i = 0; i < op->nparts; i++)
         REDIST_TRY(fftnd__engine_take_plain(&op->parts[i].engine));
-    return fftnd__agree_to_run(first, check_arguments(function, op, direction, input, output));
+    return fftnd__agree_to_run(function, first,
+                               check_arguments(function, op, direction, input, output));
 }
 
 static int apply(const char *function, fftnd_plan *plan, fftnd_operator *op, int direction,

@@ -487,7 +487,8 @@ static void join_axes(struct fftnd__configuration *configuration, int fields) {
 int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine *plan,
                         const struct fftnd__operator *op, int direction) {
     struct fftnd__transform *transform = &engine->transform;
-    *engine = (struct fftnd__engine){.transform = plan->transform, .applies = direction};
+    *engine = (struct fftnd__engine){
+        .transform = plan->transform, .applies = direction, .life = plan->life};
     transform->applied = op;
     transform->chain.is_borrowed = 1;
     transform->options.overwrite_input = transform->options.overwrite_input && !op->keeps_input;

@@ -19,6 +19,7 @@ struct fftnd__engine {
     int may_fuse;                  /* fused programs suit the shapes */
     int is_fused;                  /* they are in use, with their exchanges */
     struct fftnd__failure failure; /* of the executions */
+    redist_life *life;             /* of the plan, NULL = its executions make no agreement */
     double seconds[2];             /* serial transforms, exchanges */
     long long executions;
     struct fftnd__replays replays;

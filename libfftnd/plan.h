@@ -25,6 +25,7 @@ struct fftnd_plan {
     int operators;                  /* of this plan, that are not freed */
     struct fftnd__engine *applying; /* theirs, a list */
     long long operators_made;       /* so far */
+    int operators_failed;           /* the code of the first one that was freed after a failure */
 };
 
 /* Whether the plan is alive, and no transform under way: what that changes is not for others until it is complete. No
@@ -41,7 +42,7 @@ int fftnd__check_mapped(const char *function, const struct fftnd__engine *engine
 
 /* Whether the arguments are in order on all ranks, and the engine is not broken; what only this rank says may do. With
  * skip_agreement a broken one takes its peers through their exchanges. */
-int fftnd__agree_to_run(const struct fftnd__engine *engine, int code);
+int fftnd__agree_to_run(const char *function, const struct fftnd__engine *engine, int code);
 
 /* The layout of an array of a side, of `bytes` bytes. */
 fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,

@@ -197,6 +197,20 @@ WRAP_BEGIN(Irecv,
 
 WRAP_BEGIN(Ibarrier, (MPI_Comm comm, MPI_Request *request), (comm, request))
 
+WRAP_BEGIN(Ibcast,
+           (void *data, int n, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request),
+           (data, n, type, root, comm, request))
+
+WRAP_BEGIN(Iallgather,
+           (const void *out, int nout, MPI_Datatype type_out, void *in, int nin,
+            MPI_Datatype type_in, MPI_Comm comm, MPI_Request *request),
+           (out, nout, type_out, in, nin, type_in, comm, request))
+
+WRAP_BEGIN(Ialltoall,
+           (const void *out, int nout, MPI_Datatype type_out, void *in, int nin,
+            MPI_Datatype type_in, MPI_Comm comm, MPI_Request *request),
+           (out, nout, type_out, in, nin, type_in, comm, request))
+
 WRAP_BEGIN(Iallreduce,
            (const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
             MPI_Request *request),

@@ -312,8 +312,47 @@ START_TEST(planning) {
 }
 END_TEST
 
+/* The last serial transform of a rank fails, behind all exchanges, and the rank frees its plan, while the others
+ * transform once more. */
+static void free_alone(const fft_case *given, int victim) {
+    int code = REDIST_OK, is_victim = harness_rank == victim;
+    fft_run run;
+    fft_run_create(MPI_COMM_WORLD, given, &run);
+    fft_run_load(&run, FFTND_PHYSICAL, 1);
+    faults_arm(FAULT_NONE, 1);
+    check_ok(fft_run_execute(&run, FFTND_PHYSICAL));
+    faults_disarm();
+    if (is_victim)
+        faults_arm(FAULT_SERIAL, faults_count(FAULT_SERIAL));
+    for (int i = 0; i < 2 && (i == 0 || !is_victim); i++)
+        code = fft_run_execute(&run, FFTND_PHYSICAL);
+    faults_disarm();
+    int freed = fftnd_plan_free(&run.plan);
+    int planned = fft_case_plan(MPI_COMM_WORLD, given, &run.plan);
+    check_all(code != REDIST_OK, "an execution that a rank does not make succeeds");
+    check_ok(freed);
+    check_ok(planned);
+    fft_run_transform(&run, FFTND_PHYSICAL);
+    fft_run_free(&run);
+}
+
+START_TEST(freed_alone) {
+    if (harness_nranks == 1)
+        skip_test("more than one rank");
+    for (int i = 0; i < NMETHODS * GRIDS * 2; i++) {
+        fft_case given =
+            make_case(&whole_forms[0], methods[i % NMETHODS], i / NMETHODS % GRIDS + 1);
+        given.options.skip_agreement = i / NMETHODS / GRIDS;
+        harness_case("%s", fft_case_text(&given));
+        if (!is_refused(&given, 0))
+            free_alone(&given, random_between(0, harness_nranks - 1));
+    }
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {stepwise, fused, chunks, device, operators, planning, NULL};
+    const TTest *const tests[] = {stepwise,  fused,    chunks,      device,
+                                  operators, planning, freed_alone, NULL};
     int provided;
     if (argc > 1)
         only_word = argv[1];

@@ -33,18 +33,21 @@ try() { # how many ranks have to learn of it, method, work, victim, call in whic
     fi
 }
 
-# MPI_Alltoallv and MPI_Alltoallw, which execute calls, only return in MPI libraries that are made for this;
-# start and wait call their nonblocking forms.
 others=$((ranks - 1))
 for way in "direct execute" "direct start" "direct put" "direct:lockstep execute" "p2p execute" "p2p put" \
-    "p2p-streams execute" "p2p-type execute" "alltoallw start" "alltoallv start" "kway:2 execute"; do
+    "p2p-streams execute" "p2p-type execute" "alltoallw execute" "alltoallw start" "alltoallv execute" \
+    "alltoallv start" "kway:2 execute"; do
     # shellcheck disable=SC2086 # two words
     try $others $way 0 0
 done
-for method in p2p p2p-type kway:2; do
+for method in p2p p2p-type kway:2 alltoallw alltoallv; do
     try $others "$method" execute $others 3
 done
 try $others alltoallw start $others 2
+# A rank that ends before or in the first call with a communicator, which other communicators show.
+for call in 0 1 2 3 4 5 6 8 10; do
+    try $others p2p first $((call % ranks)) $call
+done
 # A rank that lives gets one too; what it cannot say by MPI, the others find out.
 for way in "p2p execute" "p2p put" "p2p-type start" "kway:2 execute" "direct arrays"; do
     # shellcheck disable=SC2086 # two words

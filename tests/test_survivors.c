@@ -4,12 +4,12 @@
  * call within a bound, with an error or with what was done before; so does each later call with the same plan, and
  * freeing it.
  *     test_survivors WORK METHOD FAULT NUMBER VICTIM FILE
- * WORK is execute, arrays, start, put, transform, operator, plan or planfft. FAULT is kill (after NUMBER microseconds
- * of work), death (in MPI call NUMBER of it; 0 = before it), calls (that call and the one behind it fail) or silence
- * (that one and all later ones). All but a killed rank append "rank R: CODE after S s" to FILE and end by _exit, since
- * MPI_Finalize would wait for the victim; launchers may lose what is printed after a rank has died. REDIST_TEST_LIMIT
- * is the bound in seconds. REDIST_TEST_SPACE=cuda puts the arrays on devices. test_survivors.sh and test_redist_gone.sh
- * count what they print.
+ * WORK is execute, arrays, start, put, transform, operator, plan, planfft or first (planning, each time on a new
+ * communicator). FAULT is kill (after NUMBER microseconds of work), death (in MPI call NUMBER of it; 0 = before it),
+ * calls (that call and the one behind it fail) or silence (that one and all later ones). All but a killed rank append
+ * "rank R: CODE after S s" to FILE and end by _exit, since MPI_Finalize would wait for the victim; launchers may lose
+ * what is printed after a rank has died. REDIST_TEST_LIMIT is the bound in seconds. REDIST_TEST_SPACE=cuda puts the
+ * arrays on devices. test_survivors.sh and test_redist_gone.sh count what they print.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -23,13 +23,16 @@
 #include "fftnd_operators.h"
 #include "redist.h"
 
-enum { AXES = 3, EXTENT = 12, BEFORE = 3, AFTER = 3000, AGAIN = 2 };
+enum { AXES = 3, EXTENT = 12, BEFORE = 3, AFTER = 3000, AGAIN = 2, FRESH = BEFORE + 8 };
 
 static const redist_index shape[AXES] = {EXTENT, EXTENT, EXTENT};
 static int rank, nranks;
 static redist_index sizes[2][AXES] = {{EXTENT, EXTENT, EXTENT}, {EXTENT, EXTENT, EXTENT}};
 static void *arrays[2];
 static const char *method;
+static MPI_Comm comm = MPI_COMM_WORLD,
+                fresh[FRESH]; /* of the plans; those that the library has not seen */
+static int nfresh;
 static enum redist_space space = REDIST_SPACE_HOST;
 
 /* ---------------------------------------------------------------- what is done */
@@ -43,8 +46,8 @@ static int make_exchange(enum redist_tiles tiles) {
     options.method = method;
     options.tiles = tiles;
     options.space = space;
-    return redist_plan_exchange(MPI_COMM_WORLD, MPI_DOUBLE, AXES, sizes[0], arrays[0], 0, sizes[1],
-                                arrays[1], 1, &options, &exchange);
+    return redist_plan_exchange(comm, MPI_DOUBLE, AXES, sizes[0], arrays[0], 0, sizes[1], arrays[1],
+                                1, &options, &exchange);
 }
 
 static int make_transform(void) {
@@ -71,6 +74,12 @@ static int make_operator(void) {
 }
 
 static int make_nothing(void) {
+    return REDIST_OK;
+}
+
+static int make_comms(void) {
+    for (nfresh = 0; nfresh < FRESH; nfresh++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &fresh[nfresh]);
     return REDIST_OK;
 }
 
@@ -125,6 +134,11 @@ static int plan_exchange(int direction) {
     return code;
 }
 
+static int plan_first(int direction) {
+    comm = nfresh > 0 ? fresh[--nfresh] : MPI_COMM_WORLD;
+    return plan_exchange(direction);
+}
+
 static int plan_transform(int direction) {
     int code = direction ? make_operator() : make_transform();
     (void)release();
@@ -142,7 +156,8 @@ static const struct work {
              {"transform", make_transform, transform_pair},
              {"operator", make_operator, apply},
              {"plan", make_nothing, plan_exchange},
-             {"planfft", make_nothing, plan_transform}};
+             {"planfft", make_nothing, plan_transform},
+             {"first", make_comms, plan_first}};
 
 static const struct work *find_work(const char *name) {
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++)

@@ -45,8 +45,7 @@ static int find_moves(const struct fftnd_fftw__request *request,
     for (int array = 0; array < 2; array++)
         moves[array] = axis->count[array] != request->count[array] ||
                        (axis->count[array] > 0 && axis->start[array] != request->start[array]);
-    return redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, moves, 2, MPI_INT, MPI_MAX, request->comm)));
+    return redist_all_reduce(request->comm, moves, 2, MPI_INT, MPI_MAX);
 }
 
 /* The numbers of a point are a second axis. */

@@ -5,6 +5,7 @@
  */
 #include "axis.h"
 #include "names.h"
+#include "redist_support.h"
 #include "report.h"
 
 #include <stdint.h>
@@ -162,10 +163,8 @@ static int find_threads(void) {
 
 /* All ranks transform in place, or none does; those without data may have no arrays at all. */
 static int agree_in_place(MPI_Comm comm, const void *in, const void *out) {
-    int differ = in != out;
-    if (MPI_Allreduce(MPI_IN_PLACE, &differ, 1, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS)
-        return 0;
-    return !differ;
+    int same = in == out;
+    return redist_all_lowest(comm, same, &same) == REDIST_OK && same;
 }
 
 /* Of one axis: what this rank has of it, and the elements to allocate. */

@@ -56,9 +56,7 @@ static int are_mapped(const struct transform *transform, const void *in, const v
 
 static int agree_mapped(const struct transform *transform, const void *in, const void *out) {
     int mapped = are_mapped(transform, in, out);
-    return MPI_Allreduce(MPI_IN_PLACE, &mapped, 1, MPI_INT, MPI_MIN, transform->settings.comm) ==
-               MPI_SUCCESS &&
-           mapped;
+    return redist_all_lowest(transform->settings.comm, mapped, &mapped) == REDIST_OK && mapped;
 }
 
 static int provide(struct transform *transform, int mapped) {

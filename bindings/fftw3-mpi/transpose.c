@@ -115,7 +115,7 @@ static void describe_output(const struct fftnd_fftw__request *request, size_t it
 /* Whether memory that each rank allocates alone is mapped by the others. */
 static int is_reached(MPI_Comm comm, const void *probe) {
     int mapped = redist_is_mappable(REDIST_SPACE_HOST, probe, 1);
-    return MPI_Allreduce(MPI_IN_PLACE, &mapped, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && mapped;
+    return redist_all_lowest(comm, mapped, &mapped) == REDIST_OK && mapped;
 }
 
 static int plan_exchange(const struct fftnd_fftw__request *request, const redist_box boxes[2],

@@ -74,7 +74,8 @@ struct redist_plan {
     struct redist__mappings mappings; /* of the peers' arrays */
     struct redist__phase_timer timer; /* of the problem, if it has one */
     struct redist__failure failure;   /* of the executions */
-    int started, opened;              /* an execution is under way: whole, in tiles */
+    struct redist__life life;
+    int started, opened;    /* an execution is under way: whole, in tiles */
     _Atomic unsigned polls; /* calls of redist_plan_put_progress and the like since the last tile */
     char method_name[REDIST__NAME_BYTES];
 };

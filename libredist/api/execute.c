@@ -104,7 +104,9 @@ static int agree_on_arrays(const char *function, redist_plan *plan, void *const 
         code = check_mapped(function, plan, request.names[side], side, arrays[side]);
     if (code == REDIST_OK && !plan->request.options.skip_agreement)
         code = redist__failure_report(&plan->failure);
-    return plan->request.options.skip_agreement ? code : redist_agree(plan->context->comm, code);
+    return plan->request.options.skip_agreement
+               ? code
+               : redist__life_agree(&plan->life, function, code, 0, NULL);
 }
 
 static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {

@@ -42,6 +42,8 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.timer = request->options.phases ? &plan->timer : NULL;
     plan->problem.failure = &plan->failure;
     plan->problem.tag = request->tag;
+    plan->problem.life = &plan->life;
+    redist__life_begin(&plan->life, request->context, request->tag, &plan->failure);
     const enum redist_binding later[2] = {request->options.bind_a, request->options.bind_b};
     for (int side = 0; side < 2; side++) {
         plan->problem.bound[side] = later[side] == REDIST_BIND_AT_PLAN;
@@ -53,6 +55,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
 }
 
 static void empty_plan(struct redist_plan *plan) {
+    redist__life_end(&plan->life);
     redist__transport_destroy(&plan->transport);
     redist__close_mappings(&plan->problem);
     redist__transfer_free(&plan->transfer);
@@ -120,16 +123,6 @@ static int check_common(struct redist__request *request, const redist_options *o
     return REDIST_OK;
 }
 
-static int take_tag(struct redist__request *request) {
-    request->tag = redist__tags_take(request->context);
-    if (request->tag >= 0)
-        return REDIST_OK;
-    return redist_fail_in(request->function, REDIST_ERR_LIMIT,
-                          "%d plans of this communicator are alive, and MPI has no tags for more: "
-                          "free some, or use a duplicate of it",
-                          request->context->taken_blocks - 1);
-}
-
 /* Gives back what open_request took. */
 static void close_request(const struct redist__request *request) {
     redist__tags_give(request->context, request->tag);
@@ -147,7 +140,7 @@ static int open_request(const char *function, MPI_Comm comm, MPI_Datatype dataty
                                         .arrays = {a, b}};
     REDIST_TRY(redist_check_comm_in(function, comm));
     REDIST_TRY(redist__context_get(comm, &request->context));
-    int code = take_tag(request);
+    int code = redist__tags_take(function, request->context, &request->tag);
     if (code != REDIST_OK)
         close_request(request);
     return code;

@@ -234,12 +234,3 @@ void redist__failure_forget(struct redist__failure *failure) {
     redist_release(failure->message);
     *failure = (struct redist__failure){REDIST_OK, NULL};
 }
-
-int redist__failure_agree(struct redist__failure *failure, const struct redist__context *context) {
-    int lowest, mine = redist__failed(failure) ? context->rank : context->size;
-    int code = redist__find_lowest(context, mine, &lowest);
-    redist__failure_note(failure, code);
-    if (code == REDIST_OK && lowest < context->size)
-        redist__failure_note_peer(failure, lowest, REDIST_OK);
-    return code == REDIST_OK && lowest < context->size;
-}

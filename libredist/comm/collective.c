@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collective operations made of messages, which end when a peer is gone: MPI's own would wait for it. Also not by MPI's
- * nonblocking ones: MPI_Iallreduce of Open MPI 4.1 may not end on more ranks than cores after MPI_Ialltoallw, and what
- * was begun cannot be called off. On a communicator that is not the library's they are MPI's.
+ * Collective operations made of messages, which end when a peer is gone: MPI's blocking ones would wait for it, and
+ * nonblocking ones cannot be called off. On a communicator that is not watched they are MPI's nonblocking ones all the
+ * same, since the library sends no messages on those of users.
  */
 #include "comm.h"
 
@@ -15,6 +15,7 @@ struct group {
     const struct redist__context *context;
     MPI_Comm comm;
     int rank, size;
+    struct redist__life *life; /* the plan of whose execution it is a part, NULL = of none */
 };
 
 /* Nonzero if the ranks of the communicator are watched. A context may have been made for the node's, too. */
@@ -28,6 +29,7 @@ static int find_group(MPI_Comm comm, struct group *group) {
     if (context == NULL || !redist__peers_known(context))
         return 0;
     group->context = context;
+    group->life = context->agreeing;
     MPI_Comm_rank(group->comm, &group->rank);
     MPI_Comm_size(group->comm, &group->size);
     return 1;
@@ -54,12 +56,21 @@ static void copy_span(const struct span *span, size_t done, char *scratch, size_
 static int begin(const struct group *group, int sends, int peer, size_t bytes,
                  MPI_Request *request) {
     struct redist__scratch *scratch = group->context->scratch;
-    int result = MPI_ERR_OTHER, tag = REDIST__COLLECTIVE_TAG;
+    int result = MPI_ERR_OTHER;
+    int tag =
+        group->life != NULL ? group->life->tag + REDIST__AGREEMENT_TAG : REDIST__COLLECTIVE_TAG;
     for (int attempt = 0; attempt < 2 && *request == MPI_REQUEST_NULL; attempt++)
         result =
             sends ? MPI_Isend(scratch->out, (int)bytes, MPI_BYTE, peer, tag, group->comm, request)
                   : MPI_Irecv(scratch->in, (int)bytes, MPI_BYTE, peer, tag, group->comm, request);
     return *request != MPI_REQUEST_NULL ? MPI_SUCCESS : result;
+}
+
+/* What ends an operation before its messages have come. */
+static int check(const struct group *group) {
+    REDIST_TRY(redist__peers_check(group->context));
+    return redist__life_is_over(group->life) ? redist__failure_report(group->life->failure)
+                                             : REDIST_OK;
 }
 
 /* Calls both messages off. One that MPI does not give up may use the scratch memory for ever. */
@@ -71,7 +82,8 @@ static void abandon(const struct group *group, MPI_Request requests[2]) {
         }
         group->context->scratch->in_use |= requests[i] != MPI_REQUEST_NULL;
     }
-    redist__give_up(group->context);
+    if (!redist__life_is_over(group->life))
+        redist__give_up(group->context);
 }
 
 enum { NOBODY = -1 };
@@ -86,6 +98,8 @@ static int exchange_scratch(const struct group *group, int to, int from, size_t 
         result = redist_insist(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE));
         if (!done)
             code = redist__pause(group->context, poll);
+        if (!done && code == REDIST_OK)
+            code = check(group);
     }
     code = result == MPI_SUCCESS ? code : redist_check_mpi_in("libredist", result);
     if (code != REDIST_OK)
@@ -98,7 +112,7 @@ static int exchange(const struct group *group, int to, const struct span *out, i
                     const struct span *in) {
     struct redist__scratch *scratch = group->context->scratch;
     size_t bytes = to != NOBODY ? out->bytes : in->bytes;
-    int code = redist__peers_check(group->context);
+    int code = check(group);
     for (size_t done = 0, piece; done < bytes && code == REDIST_OK; done += piece) {
         piece = bytes - done < sizeof scratch->in ? bytes - done : sizeof scratch->in;
         if (to != NOBODY)
@@ -115,7 +129,7 @@ static int rank_at(const struct group *group, int distance) {
 }
 
 static struct group group_of(const struct redist__context *context) {
-    return (struct group){context, context->comm, context->rank, context->size};
+    return (struct group){context, context->comm, context->rank, context->size, context->agreeing};
 }
 
 int redist__send_receive(const struct redist__context *context, int to, const void *out, int from,
@@ -123,6 +137,77 @@ int redist__send_receive(const struct redist__context *context, int to, const vo
     const struct group group = group_of(context);
     const struct span sent = {(char *)(size_t)out, bytes, 0, bytes}, got = {in, bytes, 0, bytes};
     return exchange(&group, to, &sent, from, &got);
+}
+
+/* ---------------------------------------------------------------- by MPI */
+
+/* An operation on `in` bytes of a rank's own, in their place if `out` is 0. */
+struct operation {
+    int (*begin)(const struct operation *operation, void *in, void *out, MPI_Request *request);
+    MPI_Comm comm;
+    size_t in, out;
+    int root;
+    int count; /* of a reduction */
+    MPI_Datatype type;
+    MPI_Op op;
+};
+
+static int begin_broadcast(const struct operation *operation, void *in, void *out,
+                           MPI_Request *request) {
+    (void)out;
+    return MPI_Ibcast(in, (int)operation->in, MPI_BYTE, operation->root, operation->comm, request);
+}
+
+static int begin_reduction(const struct operation *operation, void *in, void *out,
+                           MPI_Request *request) {
+    (void)out;
+    return MPI_Iallreduce(MPI_IN_PLACE, in, operation->count, operation->type, operation->op,
+                          operation->comm, request);
+}
+
+static int begin_gather(const struct operation *operation, void *in, void *out,
+                        MPI_Request *request) {
+    int bytes = (int)operation->in;
+    return MPI_Iallgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, operation->comm, request);
+}
+
+static int begin_all_to_all(const struct operation *operation, void *in, void *out,
+                            MPI_Request *request) {
+    int size;
+    MPI_Comm_size(operation->comm, &size);
+    int bytes = (int)(operation->in / (size_t)size);
+    return MPI_Ialltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, operation->comm, request);
+}
+
+/* What is given up keeps its memory for ever; without memory nothing is given up. */
+static int run(const struct operation *operation, const void *own, void *result) {
+    char *memory = redist_calloc(1, operation->in + operation->out + 1);
+    void *in = memory != NULL ? memory : (void *)(size_t)own;
+    void *out = memory != NULL ? memory + operation->in : result;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (memory != NULL && operation->in != 0)
+        memcpy(in, own, operation->in);
+    int code = redist_check_mpi(redist_insist(operation->begin(operation, in, out, &request)));
+    if (code == REDIST_OK)
+        code = redist__peers_complete(operation->comm, &request, memory != NULL);
+    if (code == REDIST_OK && memory != NULL)
+        memcpy(result, operation->out != 0 ? out : in,
+               operation->out != 0 ? operation->out : operation->in);
+    if (request == MPI_REQUEST_NULL)
+        redist_release(memory);
+    return code;
+}
+
+static int reduce_by_mpi(MPI_Comm comm, void *data, int count, MPI_Datatype type, MPI_Op op) {
+    int bytes = 0;
+    REDIST_TRY(redist_check_mpi(redist_insist(MPI_Type_size(type, &bytes))));
+    const struct operation reduction = {.begin = begin_reduction,
+                                        .comm = comm,
+                                        .in = (size_t)count * (size_t)bytes,
+                                        .count = count,
+                                        .type = type,
+                                        .op = op};
+    return run(&reduction, data, data);
 }
 
 /* ---------------------------------------------------------------- votes */
@@ -162,8 +247,8 @@ int redist_all_lowest(MPI_Comm comm, int value, int *lowest) {
     struct group group;
     if (find_group(comm, &group))
         return vote(&group, lower, value, lowest);
-    return redist_check_mpi(
-        redist_insist(MPI_Allreduce(&value, lowest, 1, MPI_INT, MPI_MIN, comm)));
+    *lowest = value;
+    return reduce_by_mpi(comm, lowest, 1, MPI_INT, MPI_MIN);
 }
 
 int redist_barrier(MPI_Comm comm) {
@@ -191,7 +276,9 @@ int redist_broadcast(MPI_Comm comm, void *data, size_t bytes, int root) {
     struct group group;
     if (find_group(comm, &group))
         return broadcast(&group, data, bytes, root);
-    return redist_check_mpi(redist_insist(MPI_Bcast(data, (int)bytes, MPI_BYTE, root, comm)));
+    const struct operation operation = {
+        .begin = begin_broadcast, .comm = comm, .in = bytes, .root = root};
+    return run(&operation, data, data);
 }
 
 /* Each rank adds what it has to that of a rank at twice the distance, and rank 0 sends the result to all. */
@@ -215,8 +302,7 @@ int redist_all_reduce(MPI_Comm comm, void *data, int count, MPI_Datatype type, M
     struct group group;
     int bytes = 0, code = REDIST_OK;
     if (!find_group(comm, &group))
-        return redist_check_mpi(
-            redist_insist(MPI_Allreduce(MPI_IN_PLACE, data, count, type, op, comm)));
+        return reduce_by_mpi(comm, data, count, type, op);
     REDIST_TRY(redist_check_mpi(redist_insist(MPI_Type_size(type, &bytes))));
     int most = REDIST__COLLECTIVE_BYTES / bytes;
     for (int done = 0, n; done < count && code == REDIST_OK; done += n) {
@@ -247,16 +333,24 @@ int redist_all_gather(MPI_Comm comm, const void *own, size_t bytes, void *all) {
     struct group group;
     if (find_group(comm, &group))
         return gather(&group, own, bytes, all);
-    return redist_check_mpi(
-        redist_insist(MPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm)));
+    int size;
+    MPI_Comm_size(comm, &size);
+    const struct operation operation = {
+        .begin = begin_gather, .comm = comm, .in = bytes, .out = (size_t)size * bytes};
+    return run(&operation, own, all);
 }
 
 int redist_all_to_all(MPI_Comm comm, const void *own, size_t bytes, void *theirs) {
     struct group group;
     int code = REDIST_OK;
-    if (!find_group(comm, &group))
-        return redist_check_mpi(redist_insist(
-            MPI_Alltoall(own, (int)bytes, MPI_BYTE, theirs, (int)bytes, MPI_BYTE, comm)));
+    int size, watched = find_group(comm, &group);
+    MPI_Comm_size(comm, &size);
+    const struct operation operation = {.begin = begin_all_to_all,
+                                        .comm = comm,
+                                        .in = (size_t)size * bytes,
+                                        .out = (size_t)size * bytes};
+    if (!watched)
+        return run(&operation, own, theirs);
     size_t total = (size_t)group.size * bytes;
     for (int distance = 0; distance < group.size && code == REDIST_OK; distance++) {
         int to = rank_at(&group, distance), from = rank_at(&group, -distance);

@@ -79,6 +79,8 @@ int redist__memory_file_may_end(uint64_t end);
 /* ---------------------------------------------------------------- contexts (context.c, node.c) */
 
 struct redist__context;
+struct redist__failure;
+struct redist__life;
 struct redist__peers;
 
 /* Something that another part of the library keeps for a context: the first member of a structure, whose kind is the
@@ -105,6 +107,9 @@ struct redist__context {
     int nblocks, next_block;       /* of tags that MPI allows; where the search for one begins */
     int taken_blocks;              /* how many are taken, */
     uint64_t *taken;               /* and a bit for each block */
+    uint64_t lives;                /* how many were taken so far */
+    struct redist__life *living;   /* list of the plans that are alive */
+    struct redist__life *agreeing; /* in whose execution ranks agree, NULL = in none */
     int crowded;                   /* more processes than cores where this one runs */
     uint64_t number;               /* the same on all its ranks, no other context has it */
     _Atomic int references;        /* the user's communicator, plans, arrays, grids */
@@ -134,13 +139,14 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
                     void (*dispose)(struct redist__context *, struct redist__kept *),
                     struct redist__kept **kept);
 
-/* Tags of messages, in blocks. No two living plans of a context share any: a plan takes the first free block
- * behind the one taken last, so that messages of a plan that is gone meet no other for long; all ranks do so in
- * the same order. The first block is for what is no plan's. */
-enum { REDIST__TAGS = 16, REDIST__COLLECTIVE_TAG = 0, REDIST__GIVE_UP_TAG };
+/* Tags of messages, in blocks; the last tag of a block is for agreements in executions. No two living plans of a
+ * context share any: a plan takes the first free block behind the one taken last, so that messages of a plan that is
+ * gone meet no other for long; all ranks do so in the same order. The first block is for what is no plan's. */
+enum { REDIST__MESSAGE_TAGS = 16, REDIST__AGREEMENT_TAG = REDIST__MESSAGE_TAGS, REDIST__TAGS };
+enum { REDIST__COLLECTIVE_TAG, REDIST__NOTICE_TAG };
 
-/* The first tag of a block; -1 if all are taken. */
-int redist__tags_take(struct redist__context *context);
+/* The first tag of a block; -1 and REDIST_ERR_LIMIT, with a message of `function`, if all are taken. */
+int redist__tags_take(const char *function, struct redist__context *context, int *tag);
 void redist__tags_give(struct redist__context *context, int tag);
 
 /* For node.c, which makes contexts: one without communicators, NULL without memory; put on the list of all, with
@@ -166,7 +172,7 @@ struct redist__context **redist__contexts_hold(void);
  */
 
 /* Room for the processes of so many ranks, NULL if there is no memory. Finding those of the node's ranks, also if the
- * node is cut afterwards, is a collective call of MPI; its result. They are watched when all ranks have found
+ * node is cut afterwards, is collective. They are watched when all ranks have found
  * theirs. */
 struct redist__peers *redist__peers_allocate(int count);
 int redist__peers_find(struct redist__context *context);
@@ -184,8 +190,12 @@ int redist__peers_look_now(const struct redist__context *context);
 /* A look by a thread that may not call MPI: it tells nobody. */
 int redist__peers_see(const struct redist__context *context);
 
-/* Takes a message that says that a rank is gone, if there is one. Returns the code of MPI. */
+/* Takes the notices that have come: that a rank is gone, that a plan is over. Returns the code of MPI. */
 int redist__peers_hear(const struct redist__context *context);
+
+/* Completes a collective call of MPI on a communicator that is not watched, unless the process of one of its ranks has
+ * ended, as far as other communicators show: REDIST_ERR_PEER then, if the call may be given up. Also REDIST_ERR_MPI. */
+int redist__peers_complete(MPI_Comm comm, MPI_Request *request, int may_give_up);
 
 /* This rank waits for its peers no more, nor they for it. */
 void redist__give_up(const struct redist__context *context);
@@ -193,6 +203,35 @@ void redist__give_up(const struct redist__context *context);
 /* Receives what nobody has received, since some MPI libraries refuse to free a communicator with messages under way.
  * Returns whether nothing is left. */
 int redist__peers_drain(MPI_Comm comm);
+
+/*
+ * The life of a plan. A rank whose execution failed alone may free the plan, and make no execution that its peers wait
+ * for it in: then it sends all of them a notice that the plan is over, with the plan's number. They wait for no message
+ * in its executions any more, nor in agreements that belong to these, which have a tag of their own: so what is left of
+ * them meets no other collective operation.
+ */
+struct redist__life {
+    struct redist__context *context;
+    int tag;         /* first of the plan's tags */
+    uint64_t number; /* the same on all ranks, no other plan of the context has it */
+    struct redist__failure *failure; /* of its executions, which the notice breaks */
+    _Atomic int is_over;
+    struct redist__life *next, **link; /* in the list of those that are alive */
+};
+
+/* Begins the life of a plan that has taken tags, the last ones that the context gave; and ends it, with notices if the
+ * plan is broken and no peer has sent one. Not collective, but all ranks begin them in the same order. */
+void redist__life_begin(struct redist__life *life, struct redist__context *context, int tag,
+                        struct redist__failure *failure);
+void redist__life_end(struct redist__life *life);
+
+/* Whether a peer has ended it, as far as notices were heard. NULL = no plan. */
+int redist__life_is_over(const struct redist__life *life);
+
+/* redist_agree_values_in and redist_all_lowest, in an execution of the plan. Collective. */
+int redist__life_agree(struct redist__life *life, const char *function, int code, int nvalues,
+                       const redist_shared_value values[]);
+int redist__life_lowest(struct redist__life *life, int value, int *lowest);
 
 /* The process of a rank of this machine; NULL = it is on another one. */
 const struct redist__process *redist__peers_process(const struct redist__context *context,
@@ -204,7 +243,10 @@ const struct redist__process *redist__peers_process(const struct redist__context
  * REDIST_ERR_PEER if a peer is gone, or REDIST_ERR_MPI. */
 int redist__pause(const struct redist__context *context, unsigned poll);
 
-/* The same in a thread that may not call MPI, beside others. */
+/* Gives the core to others, in a loop without a context. */
+void redist__give_way(unsigned poll);
+
+/* The same as redist__pause in a thread that may not call MPI, beside others. */
 int redist__pause_beside(const struct redist__context *context, unsigned poll);
 
 /* redist__pause in a loop that has to wait for one rank of the node, since that one may use memory of this rank: only
@@ -212,10 +254,6 @@ int redist__pause_beside(const struct redist__context *context, unsigned poll);
  * has given up. */
 int redist__pause_for(const struct redist__context *context, int rank,
                       const _Atomic uint64_t *begun, uint64_t value, unsigned poll);
-
-/* Waits until a counter has reached `value`. Codes as above. */
-int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
-                     const struct redist__context *context);
 
 /* ---------------------------------------------------------------- collective operations (collective.c) */
 
@@ -266,9 +304,6 @@ int redist__failure_report(const struct redist__failure *failure);
 
 /* Makes it none, and frees its message. */
 void redist__failure_forget(struct redist__failure *failure);
-
-/* Lets all ranks know whether one of them has failed. Returns whether they do. Collective. */
-int redist__failure_agree(struct redist__failure *failure, const struct redist__context *context);
 
 /* Makes an MPI call that peers depend on once more if it fails, and notes that it did. */
 #define redist__try(failure, call)                                                                 \

@@ -75,16 +75,22 @@ static int create_tags(struct redist__context *context) {
     return 1;
 }
 
-int redist__tags_take(struct redist__context *context) {
+int redist__tags_take(const char *function, struct redist__context *context, int *tag) {
+    *tag = -1;
     if (context->taken_blocks == context->nblocks)
-        return -1;
+        return redist_fail_in(function, REDIST_ERR_LIMIT,
+                              "%d plans of this communicator are alive, and MPI has no tags for "
+                              "more: free some, or use a duplicate of it",
+                              context->taken_blocks - 1);
     while (context->taken[context->next_block / WORD] & bit_of(context->next_block))
         context->next_block = (context->next_block + 1) % context->nblocks;
     int block = context->next_block;
     context->taken[block / WORD] |= bit_of(block);
     context->taken_blocks++;
+    context->lives++;
     context->next_block = (block + 1) % context->nblocks;
-    return block * REDIST__TAGS;
+    *tag = block * REDIST__TAGS;
+    return REDIST_OK;
 }
 
 void redist__tags_give(struct redist__context *context, int tag) {

@@ -34,13 +34,12 @@ static int split_node(struct redist__context *context) {
     REDIST_TRY(agree_on_node_size(context, &node_size));
     int result = redist_insist(
         MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &context->node));
-    if (result != MPI_SUCCESS)
+    if (result != MPI_SUCCESS) {
         context->node = MPI_COMM_NULL;
-    else
-        result = redist__peers_find(context);
-    if (result == MPI_SUCCESS && node_size > 0)
-        result = cut_node(context, node_size);
-    return redist_check_mpi(result);
+        return redist_check_mpi(result);
+    }
+    REDIST_TRY(redist__peers_find(context));
+    return node_size > 0 ? redist_check_mpi(cut_node(context, node_size)) : REDIST_OK;
 }
 
 static int compare_nodes(const void *left, const void *right) {
@@ -73,8 +72,7 @@ static int number_context(struct redist__context *context) {
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     uint64_t number = (uint64_t)(atomic_fetch_add(&counter, 1) + 1) << 32 | (uint32_t)rank;
-    int code =
-        redist_check_mpi(redist_insist(MPI_Bcast(&number, 1, MPI_UINT64_T, 0, context->comm)));
+    int code = redist_broadcast(context->comm, &number, sizeof number, 0);
     context->number = number;
     return code;
 }

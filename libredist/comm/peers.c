@@ -46,8 +46,7 @@ int redist__peers_find(struct redist__context *context) {
     const struct peer self = {redist__process_self(), context->rank};
     MPI_Comm_size(context->node, &peers->count);
     peers->given_up = self.process.given_up;
-    return redist_insist(MPI_Allgather(&self, sizeof self, MPI_BYTE, peers->of, sizeof self,
-                                       MPI_BYTE, context->node));
+    return redist_all_gather(context->node, &self, sizeof self, peers->of);
 }
 
 void redist__peers_watch(struct redist__context *context) {
@@ -69,18 +68,27 @@ const struct redist__process *redist__peers_process(const struct redist__context
 
 /* ---------------------------------------------------------------- telling others */
 
-/* Nobody waits for these messages, and whether they arrive is up to MPI. Numbers of contexts stay where they are while
- * MPI may read them. */
-static void tell(const struct redist__context *context) {
-    enum { NUMBERS = 1024 };
-    static uint64_t numbers[NUMBERS];
+/* A message: which context, since MPI uses the names of its communicators again, and which of its plans is over; 0 =
+ * the rank has given up. */
+struct notice {
+    uint64_t context, plan;
+};
+
+enum { NOTICE_NUMBERS = sizeof(struct notice) / sizeof(uint64_t) };
+
+/* Nobody waits for these messages, and whether they arrive is up to MPI. Notices stay where they are while MPI may read
+ * them. */
+static void tell(const struct redist__context *context, uint64_t plan) {
+    enum { NOTICES = 1024 };
+    static struct notice notices[NOTICES];
     static _Atomic unsigned next;
-    uint64_t *number = &numbers[atomic_fetch_add(&next, 1) % NUMBERS];
-    *number = context->number;
+    struct notice *notice = &notices[atomic_fetch_add(&next, 1) % NOTICES];
+    *notice = (struct notice){context->number, plan};
     for (int rank = 0; rank < context->size; rank++) {
         MPI_Request request = MPI_REQUEST_NULL;
-        if (rank != context->rank && MPI_Isend(number, 1, MPI_UINT64_T, rank, REDIST__GIVE_UP_TAG,
-                                               context->comm, &request) == MPI_SUCCESS)
+        if (rank != context->rank &&
+            MPI_Isend(notice, NOTICE_NUMBERS, MPI_UINT64_T, rank, REDIST__NOTICE_TAG, context->comm,
+                      &request) == MPI_SUCCESS)
             (void)MPI_Request_free(&request);
     }
 }
@@ -95,7 +103,7 @@ static void give_up(const struct redist__process *gone) {
     redist__process_give_up();
     for (int i = 0; held != NULL && held[i] != NULL; i++) {
         if (redist__peers_known(held[i]))
-            tell(held[i]);
+            tell(held[i], 0);
         redist__context_release(held[i]);
     }
     redist_release(held);
@@ -106,18 +114,119 @@ void redist__give_up(const struct redist__context *context) {
         give_up(redist__peers_process(context, context->rank));
 }
 
+/* A plan that is not alive here any more needs no notice. */
+static void end_plan(const struct redist__context *context, uint64_t number, int rank) {
+    struct redist__life *life = context->living;
+    while (life != NULL && life->number != number)
+        life = life->next;
+    if (life == NULL)
+        return;
+    redist__failure_note_peer(life->failure, rank, REDIST_OK);
+    atomic_store(&life->is_over, 1);
+}
+
 int redist__peers_hear(const struct redist__context *context) {
-    int flag = 0;
-    uint64_t number = 0;
-    int result = redist_insist(
-        MPI_Iprobe(MPI_ANY_SOURCE, REDIST__GIVE_UP_TAG, context->comm, &flag, MPI_STATUS_IGNORE));
-    if (result != MPI_SUCCESS || !flag)
-        return result;
-    result = redist_insist(MPI_Recv(&number, 1, MPI_UINT64_T, MPI_ANY_SOURCE, REDIST__GIVE_UP_TAG,
-                                    context->comm, MPI_STATUS_IGNORE));
-    if (number == context->number) /* MPI uses the names of its communicators again */
-        redist__give_up(context);
-    return result;
+    for (int flag = 1; flag;) {
+        struct notice notice = {0, 0};
+        MPI_Status status;
+        int result = redist_insist(
+            MPI_Iprobe(MPI_ANY_SOURCE, REDIST__NOTICE_TAG, context->comm, &flag, &status));
+        if (result == MPI_SUCCESS && flag)
+            result =
+                redist_insist(MPI_Recv(&notice, NOTICE_NUMBERS, MPI_UINT64_T, status.MPI_SOURCE,
+                                       REDIST__NOTICE_TAG, context->comm, MPI_STATUS_IGNORE));
+        if (result != MPI_SUCCESS)
+            return result;
+        if (notice.context == context->number && notice.plan != 0)
+            end_plan(context, notice.plan, status.MPI_SOURCE);
+        else if (notice.context == context->number)
+            redist__give_up(context);
+    }
+    return MPI_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- lives of plans */
+
+struct redist_life {
+    struct redist__life life;
+    struct redist__failure failure;
+};
+
+void redist__life_begin(struct redist__life *life, struct redist__context *context, int tag,
+                        struct redist__failure *failure) {
+    *life = (struct redist__life){.context = context,
+                                  .tag = tag,
+                                  .number = context->lives,
+                                  .failure = failure,
+                                  .next = context->living,
+                                  .link = &context->living};
+    *life->link = life;
+    if (life->next != NULL)
+        life->next->link = &life->next;
+}
+
+void redist__life_end(struct redist__life *life) {
+    *life->link = life->next;
+    if (life->next != NULL)
+        life->next->link = life->link;
+    int others_wait = redist__failed(life->failure) && !redist__life_is_over(life);
+    if (others_wait &&
+        redist__peers_check(life->context) == REDIST_OK) /* else they learn that anyway */
+        tell(life->context, life->number);
+}
+
+int redist__life_is_over(const struct redist__life *life) {
+    return life != NULL && atomic_load_explicit(&life->is_over, memory_order_relaxed);
+}
+
+int redist__life_agree(struct redist__life *life, const char *function, int code, int nvalues,
+                       const redist_shared_value values[]) {
+    life->context->agreeing = life;
+    code = redist_agree_values_in(function, life->context->comm, code, nvalues, values);
+    life->context->agreeing = NULL;
+    return code;
+}
+
+int redist_life_create(MPI_Comm comm, redist_life **result) {
+    struct redist__context *context = redist__context_find(comm);
+    redist_life *life = redist_calloc(1, sizeof *life);
+    int tag, code = redist__tags_take("libredist", context, &tag);
+    if (code == REDIST_OK && life == NULL)
+        code = redist__fail(REDIST_ERR_MEMORY, "no memory for a plan");
+    code = redist_agree(comm, code);
+    if (code == REDIST_OK) {
+        redist__life_begin(&life->life, context, tag, &life->failure);
+        atomic_fetch_add(&context->references, 1);
+        *result = life;
+        return REDIST_OK;
+    }
+    redist__tags_give(context, tag);
+    redist_release(life);
+    return code;
+}
+
+int redist_life_agree(redist_life *life, const char *function, int code, int nvalues,
+                      const redist_shared_value values[]) {
+    return redist__life_agree(&life->life, function, code, nvalues, values);
+}
+
+void redist_life_end(redist_life **life, int code) {
+    if (*life == NULL)
+        return;
+    struct redist__context *context = (*life)->life.context;
+    redist__failure_note(&(*life)->failure, code);
+    redist__life_end(&(*life)->life);
+    redist__tags_give(context, (*life)->life.tag);
+    redist__context_release(context);
+    redist_release(*life);
+    *life = NULL;
+}
+
+int redist__life_lowest(struct redist__life *life, int value, int *lowest) {
+    life->context->agreeing = life;
+    int code = redist_all_lowest(life->context->comm, value, lowest);
+    life->context->agreeing = NULL;
+    return code;
 }
 
 /* Long messages of a rank that is gone would not arrive. */
@@ -137,7 +246,7 @@ int redist__peers_drain(MPI_Comm comm) {
     return 1;
 }
 
-/* ---------------------------------------------------------------- looking */
+/* ---------------------------------------------------------------- communicators that are not watched yet */
 
 static int fail_gone(const struct redist__process *gone) {
     return redist__fail(REDIST_ERR_PEER,
@@ -145,6 +254,65 @@ static int fail_gone(const struct redist__process *gone) {
                         "by or in process %llu): free the plan",
                         (unsigned long long)gone->number);
 }
+
+/* Whether a peer of a context is a rank of the communicator. */
+static int is_in(MPI_Comm comm, const struct redist__context *context, const struct peer *peer) {
+    MPI_Group group, other;
+    int rank = (int)peer->rank, found = MPI_UNDEFINED;
+    MPI_Comm_group(context->comm, &other);
+    MPI_Comm_group(comm, &group);
+    MPI_Group_translate_ranks(other, 1, &rank, group, &found);
+    MPI_Group_free(&other);
+    MPI_Group_free(&group);
+    return found != MPI_UNDEFINED;
+}
+
+/* A rank of the communicator that has ended. One that has given up may come to this communicator all the same. */
+static const struct peer *find_ended(MPI_Comm comm, const struct redist__context *context) {
+    const struct redist__peers *peers = context->peers;
+    for (int i = 0; redist__peers_known(context) && i < peers->count; i++)
+        if (redist__process_has_ended(&peers->of[i].process) && is_in(comm, context, &peers->of[i]))
+            return &peers->of[i];
+    return NULL;
+}
+
+/* By what is known from other communicators. */
+static int look_for_ended(MPI_Comm comm) {
+    struct redist__context **held = redist__contexts_hold();
+    struct redist__process gone = {0};
+    int found = 0;
+    for (int i = 0; held != NULL && held[i] != NULL; i++) {
+        const struct peer *peer = found ? NULL : find_ended(comm, held[i]);
+        if (peer != NULL) {
+            gone = peer->process;
+            found = 1;
+        }
+        redist__context_release(held[i]);
+    }
+    redist_release(held);
+    if (!found)
+        return REDIST_OK;
+    give_up(&gone);
+    return fail_gone(&gone);
+}
+
+int redist__peers_complete(MPI_Comm comm, MPI_Request *request, int may_give_up) {
+    double looked = MPI_Wtime();
+    int done = 0, code = REDIST_OK;
+    for (unsigned poll = 0; !done && code == REDIST_OK; poll++) {
+        code = redist_check_mpi(redist_insist(MPI_Test(request, &done, MPI_STATUS_IGNORE)));
+        if (done || code != REDIST_OK)
+            break;
+        redist__give_way(poll);
+        if (may_give_up && MPI_Wtime() - looked > seconds_per_look) {
+            code = look_for_ended(comm);
+            looked = MPI_Wtime();
+        }
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------- looking */
 
 static const struct redist__process *find_gone(const struct redist__context *context) {
     const struct redist__peers *peers = context->peers;

@@ -12,11 +12,18 @@ static const unsigned spins = 20000, polls_per_nap = 20, polls_per_look = 64;
 /* A peer may be waiting inside MPI for a message that this rank has to push along, or for this core:
  * after a short spin, call MPI and give way. With more ranks than cores, sleep now and then, since
  * yielding alone does not always let the others run. */
-static int give_way(unsigned poll, const struct redist__context *context, int crowded) {
+void redist__give_way(unsigned poll) {
     const struct timespec nap = {0, 1000};
-    int result = redist__peers_hear(context);
-    if (crowded && poll % polls_per_nap == 0)
+    if (poll % polls_per_nap == polls_per_nap - 1)
         nanosleep(&nap, NULL);
+    else
+        sched_yield();
+}
+
+static int give_way(unsigned poll, const struct redist__context *context, int crowded) {
+    int result = redist__peers_hear(context);
+    if (crowded)
+        redist__give_way(poll);
     else
         sched_yield();
     return redist_check_mpi(result);
@@ -52,13 +59,4 @@ int redist__pause_for(const struct redist__context *context, int rank,
     if (gone && atomic_load(begun) >= value)
         gone = redist__process_has_ended(process);
     return gone ? code : REDIST_OK;
-}
-
-int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
-                     const struct redist__context *context) {
-    int code = REDIST_OK;
-    for (unsigned poll = 0;
-         code == REDIST_OK && atomic_load_explicit(counter, memory_order_acquire) < value; poll++)
-        code = redist__pause(context, poll);
-    return code;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Messages for one peer, which have a tag each. */
-enum { MOST_SEGMENTS = 8, MOST_MESSAGES = REDIST__TAGS };
+enum { MOST_SEGMENTS = 8, MOST_MESSAGES = REDIST__MESSAGE_TAGS };
 
 enum { OWN_STREAM, PACK_STREAM, UNPACK_STREAM, STREAMS };
 

@@ -272,13 +272,12 @@ static int advance(struct redist__direct *state) {
 
 static void wait(void *data) {
     struct redist__direct *state = data;
-    const struct redist__context *context = state->problem->context;
     int before = state->left, left = before, code = REDIST_OK;
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     for (unsigned poll = 0; left != 0 && code == REDIST_OK; poll++) {
         left = advance(state);
         if (left == before)
-            code = redist__pause(context, poll);
+            code = redist__flags_pause(&state->flags, poll);
         before = left;
     }
     redist__note(state->problem, code);
@@ -300,7 +299,7 @@ static void destroy(void *data) {
     redist__direct_free_tiles(state);
     if (state->stage != NULL)
         redist__space_host.remove(state->stage);
-    redist__flags_give(&state->flags);
+    redist__flags_give(&state->flags, redist__has_failed(state->problem));
     for (int direction = 0; direction < 2; direction++)
         redist__batch_free(&state->shares[direction].batch);
     for (int i = 0; state->events != NULL && i <= state->problem->context->size; i++)

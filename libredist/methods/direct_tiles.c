@@ -341,10 +341,9 @@ static void open_puts(struct redist__direct *state) {
 }
 
 static void close_puts(struct redist__direct *state) {
-    const struct redist__context *context = state->problem->context;
     for (unsigned poll = 0;
          !redist__has_failed(state->problem) && redist__direct_advance_all(state) != 0; poll++)
-        redist__note(state->problem, redist__pause(context, poll));
+        redist__note(state->problem, redist__flags_pause(&state->flags, poll));
     redist__direct_end(state);
     if (redist__has_failed(state->problem))
         redist__direct_drop(state);
@@ -429,10 +428,9 @@ int redist__direct_own(const void *data, const struct redist__tile *tile, redist
 
 /* Meanwhile other executions go on. */
 static int await_peer(struct redist__direct *state, int peer) {
-    const struct redist__context *context = state->problem->context;
     for (unsigned poll = 0; !redist__flags_is_ready(&state->flags, peer); poll++) {
         redist__direct_advance_all(state);
-        REDIST_TRY(redist__pause(context, poll));
+        REDIST_TRY(redist__flags_pause(&state->flags, poll));
     }
     return REDIST_OK;
 }

@@ -15,7 +15,8 @@
  *
  * A message in which a rank of the node has no part, since it failed, is sent empty; and the rank that receives
  * an empty message has failed too, which the ranks of its node see when they unpack. After `done` of an
- * execution each rank sees whether any of its node failed.
+ * execution each rank sees whether any of its node failed. A rank that frees the plan after a failure leaves all its
+ * counters at their ends, so that nobody waits for it.
  */
 #include "hier_nodes.h"
 #include "../copy/copy.h"
@@ -266,8 +267,20 @@ static size_t workspace(const void *data) {
     return ((const struct state *)data)->bytes;
 }
 
+static void leave(struct state *state) {
+    struct header *mine = state->memory;
+    atomic_store_explicit(&mine->failed, 1, memory_order_relaxed);
+    for (int node = 0; node < state->nnodes; node++)
+        atomic_store_explicit(&mine->arrived[node], UINT64_MAX, memory_order_release);
+    atomic_store_explicit(&mine->packed, UINT64_MAX, memory_order_release);
+    atomic_store_explicit(&mine->done, UINT64_MAX, memory_order_release);
+    atomic_store_explicit(&mine->ready, UINT64_MAX, memory_order_release);
+}
+
 static void destroy(void *data) {
     struct state *state = data;
+    if (state->memory != NULL && redist__has_failed(state->problem))
+        leave(state);
     if (!redist__messages_free(&state->mpi) && state->memory != NULL)
         redist__space_host.remove(state->memory);
     if (state->element != MPI_DATATYPE_NULL)

@@ -54,6 +54,12 @@ void redist__messages_give_up(struct redist__messages *messages) {
     redist__give_up(messages->problem->context);
 }
 
+/* A peer that has freed the plan neither sends nor receives: nothing is waited for, by nobody. */
+static int is_lost(struct redist__messages *messages) {
+    messages->lost |= redist__life_is_over(messages->problem->life);
+    return messages->lost;
+}
+
 /* Whether MPI has refused to begin something, so that it has to be tried again: a call that returns an error may
  * have begun it all the same. */
 static int is_refused(struct redist__messages *messages, int result, const MPI_Request *request) {
@@ -66,7 +72,7 @@ static void post(struct redist__messages *messages, int i, int sends, void *buff
                  MPI_Datatype type, int peer, int tag) {
     MPI_Request *request = sends ? &messages->sends[i] : &messages->receives[i];
     MPI_Comm comm = messages->problem->context->comm;
-    int refused = !messages->lost;
+    int refused = !is_lost(messages);
     for (int attempt = 0; attempt < 2 && refused; attempt++) {
         int sent = redist__has_failed(messages->problem) ? 0 : count;
         int result = sends ? MPI_Isend(buffer, sent, type, peer, tag, comm, request)
@@ -80,6 +86,18 @@ static void post(struct redist__messages *messages, int i, int sends, void *buff
 void redist__messages_receive(struct redist__messages *messages, int i, void *buffer, int count,
                               MPI_Datatype type, int peer, int tag) {
     post(messages, i, 0, buffer, count, type, peer, tag);
+}
+
+void redist__messages_collect(struct redist__messages *messages,
+                              int (*begin)(const void *data, MPI_Comm comm, MPI_Request *request),
+                              const void *data) {
+    MPI_Comm comm = messages->problem->context->comm;
+    MPI_Request *request = &messages->sends[0];
+    int refused = !is_lost(messages);
+    for (int attempt = 0; attempt < 2 && refused; attempt++)
+        refused = is_refused(messages, begin(data, comm, request), request);
+    if (refused)
+        redist__messages_give_up(messages);
 }
 
 /* After a failure at once. */
@@ -143,6 +161,8 @@ void redist__messages_pause(struct redist__messages *messages, unsigned poll) {
     redist__failure_note(messages->problem->failure, code);
     if (code != REDIST_OK)
         redist__messages_give_up(messages);
+    else
+        (void)is_lost(messages);
 }
 
 int redist__messages_next(struct redist__messages *messages) {
@@ -175,6 +195,8 @@ void redist__messages_end(struct redist__messages *messages) {
     while (redist__messages_next(messages) >= 0)
         ;
     int done = 0;
+    for (int i = 0; i < messages->count && messages->lost; i++)
+        (void)is_active(&messages->receives[i], 1);
     for (unsigned poll = 0; !done && !messages->lost; poll++) {
         int result =
             redist__try(messages->problem->failure,

@@ -42,6 +42,11 @@ void redist__messages_receive(struct redist__messages *messages, int i, void *bu
 void redist__messages_send(struct redist__messages *messages, int i, void *event, void *buffer,
                            int count, MPI_Datatype type, int peer, int tag);
 
+/* Begins a collective call of MPI in the place of the first send; `begin` gets `data`. */
+void redist__messages_collect(struct redist__messages *messages,
+                              int (*begin)(const void *data, MPI_Comm comm, MPI_Request *request),
+                              const void *data);
+
 /* A receive that is complete, without waiting; -1 = there is none now. *left is 0 when there will be
  * none any more, and all has been sent. */
 int redist__messages_test(struct redist__messages *messages, int *left);
@@ -52,7 +57,7 @@ int redist__messages_next(struct redist__messages *messages);
 /* Waits for receive i, which is complete at once if it is not under way. */
 void redist__messages_wait(struct redist__messages *messages, int i);
 
-/* Waits for all that is under way. */
+/* Waits for all that is under way. Receives that are given up are called off. */
 void redist__messages_end(struct redist__messages *messages);
 
 /* MPI refuses what the peers wait for: nobody waits for anybody any more. */

@@ -30,7 +30,8 @@ struct redist__problem {
     size_t largest_bytes;              /* the largest local array of any rank */
     size_t nontemporal_bytes;          /* larger arrays are best written past the caches */
     int knows_loops;                   /* all ranks know the best loops */
-    int tag; /* first of REDIST__TAGS message tags that other plans do not use */
+    int tag;                   /* first of REDIST__MESSAGE_TAGS tags that other plans do not use */
+    struct redist__life *life; /* of the plan */
     struct redist__mappings *mappings; /* of the plan */
     struct redist__phase_timer *timer; /* NULL = phases are not timed */
     struct redist__failure *failure;   /* of the executions; methods note theirs there */

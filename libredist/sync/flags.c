@@ -60,24 +60,6 @@ static int find_free(struct redist__context *context, struct redist__flags *flag
     return 0;
 }
 
-int redist__flags_take(struct redist__context *context, struct redist__flags *flags) {
-    if (find_free(context, flags))
-        return REDIST_OK;
-    REDIST_TRY(create(context));
-    find_free(context, flags);
-    return REDIST_OK;
-}
-
-void redist__flags_give(struct redist__flags *flags) {
-    if (flags->pool != NULL) {
-        flags->pool->executions[flags->index] = flags->number;
-        flags->pool->taken[flags->index] = 0;
-    }
-    flags->pool = NULL;
-}
-
-/* ---------------------------------------------------------------- words */
-
 static struct redist__flag_block *block_of(const struct redist__flags *flags, int rank) {
     struct redist__flag_block *blocks = flags->blocks[flags->context->node_ranks[rank]];
     return &blocks[flags->index];
@@ -86,6 +68,36 @@ static struct redist__flag_block *block_of(const struct redist__flags *flags, in
 static struct redist__flag_block *own_block(const struct redist__flags *flags) {
     return block_of(flags, flags->context->rank);
 }
+
+/* After a failure ranks may have made different numbers of executions with the blocks: all begin behind the last. */
+static int agree_on_number(struct redist__flags *flags) {
+    uint64_t born = flags->born;
+    REDIST_TRY(redist_all_reduce(flags->context->comm, &born, 1, MPI_UINT64_T, MPI_MAX));
+    flags->born = flags->number = born;
+    atomic_store_explicit(&own_block(flags)->done, born, memory_order_release);
+    return REDIST_OK;
+}
+
+int redist__flags_take(struct redist__context *context, struct redist__flags *flags) {
+    if (!find_free(context, flags)) {
+        REDIST_TRY(create(context));
+        find_free(context, flags);
+    }
+    return redist_agree(context->comm, agree_on_number(flags));
+}
+
+void redist__flags_give(struct redist__flags *flags, int failure) {
+    int leaves = failure != REDIST_OK;
+    if (flags->pool == NULL)
+        return;
+    if (leaves)
+        atomic_store_explicit(&own_block(flags)->left, flags->born + 1, memory_order_release);
+    flags->pool->executions[flags->index] = flags->number + (uint64_t)leaves;
+    flags->pool->taken[flags->index] = 0;
+    flags->pool = NULL;
+}
+
+/* ---------------------------------------------------------------- words */
 
 /* Something that is counted within an execution, of whose number 32 bits are kept. */
 static uint64_t counted(const struct redist__flags *flags, uint32_t n) {
@@ -104,13 +116,35 @@ static void publish_count(_Atomic uint64_t *counter, uint64_t word) {
 
 /* ---------------------------------------------------------------- an execution */
 
+static int has_left(const struct redist__flags *flags, int peer) {
+    return atomic_load_explicit(&block_of(flags, peer)->left, memory_order_acquire) > flags->born;
+}
+
+static int fail_left(int peer) {
+    return redist__fail(REDIST_ERR_PEER,
+                        "rank %d of the plan's communicator failed, and has freed the plan", peer);
+}
+
+int redist__flags_pause(const struct redist__flags *flags, unsigned poll) {
+    const unsigned polls_per_look = 64;
+    REDIST_TRY(redist__pause(flags->context, poll));
+    for (int peer = 0; peer < flags->context->size && poll % polls_per_look == polls_per_look - 1;
+         peer++)
+        if (has_left(flags, peer))
+            return fail_left(peer);
+    return REDIST_OK;
+}
+
 int redist__flags_is_ready(const struct redist__flags *flags, int peer) {
     return atomic_load_explicit(&block_of(flags, peer)->ready, memory_order_acquire) >=
            flags->number;
 }
 
 int redist__flags_wait_ready(const struct redist__flags *flags, int peer) {
-    return redist__wait_for(&block_of(flags, peer)->ready, flags->number, flags->context);
+    int code = REDIST_OK;
+    for (unsigned poll = 0; code == REDIST_OK && !redist__flags_is_ready(flags, peer); poll++)
+        code = redist__flags_pause(flags, poll);
+    return code;
 }
 
 const struct redist__memory_handle *redist__flags_array(const struct redist__flags *flags,
@@ -138,7 +172,7 @@ void redist__flags_publish_done(const struct redist__flags *flags, int failure) 
     atomic_store_explicit(&mine->done, flags->number, memory_order_release);
 }
 
-/* Another rank that is gone is no reason to leave: this peer may still copy. */
+/* Another rank that is gone, or has left, is no reason to leave: this peer may still copy. */
 void redist__flags_wait_done(const struct redist__flags *flags, int peer, uint64_t number,
                              struct redist__failure *failure, void (*progress)(void *data),
                              void *data) {
@@ -151,6 +185,9 @@ void redist__flags_wait_done(const struct redist__flags *flags, int peer, uint64
         if (progress != NULL)
             progress(data);
         code = redist__pause_for(context, peer, &block->ready, number, poll);
+        if (code == REDIST_OK && has_left(flags, peer) &&
+            atomic_load_explicit(&block->done, memory_order_acquire) < number)
+            code = fail_left(peer);
     }
     redist__failure_note(failure, code);
     uint64_t failed = atomic_load_explicit(&block->failed, memory_order_relaxed);

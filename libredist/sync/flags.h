@@ -11,6 +11,7 @@
  *   partitions    publishes how many partitions of the destinations it has delivered to all peers
  *   failed        publishes its failure, if there is one, before
  *   done = n      it copies no more; then it waits until its peers have done n, and knows their failures
+ *   left          it has freed the plan after a failure, and makes no execution any more
  */
 #ifndef REDIST__FLAGS_H
 #define REDIST__FLAGS_H
@@ -25,7 +26,7 @@
 struct redist__flag_block {
     _Alignas(128) _Atomic uint64_t ready;
     struct redist__memory_handle array;
-    _Atomic uint64_t done, steps, partitions, failed;
+    _Atomic uint64_t done, steps, partitions, failed, left;
 };
 
 _Static_assert(ATOMIC_LONG_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2 &&
@@ -45,8 +46,11 @@ struct redist__flags {
 /* Takes free blocks, making more when all are taken. Collective on the context. */
 int redist__flags_take(struct redist__context *context, struct redist__flags *flags);
 
-/* Gives them back. All ranks do so in the same order. */
-void redist__flags_give(struct redist__flags *flags);
+/* Gives them back, after a failure for others to see. All ranks do so in the same order. */
+void redist__flags_give(struct redist__flags *flags, int failure);
+
+/* redist__pause in a loop that waits for flags: REDIST_ERR_PEER also if a peer has left. */
+int redist__flags_pause(const struct redist__flags *flags, unsigned poll);
 
 /* Whether a peer's array may be used, waiting until it may be, and where it is. */
 int redist__flags_is_ready(const struct redist__flags *flags, int peer);
