@@ -216,6 +216,7 @@ void redist_life_end(redist_life **life, int code) {
     struct redist__context *context = (*life)->life.context;
     redist__failure_note(&(*life)->failure, code);
     redist__life_end(&(*life)->life);
+    redist__failure_forget(&(*life)->failure);
     redist__tags_give(context, (*life)->life.tag);
     redist__context_release(context);
     redist_release(*life);
