@@ -209,6 +209,11 @@ check_help() {
     done
 }
 
+# Tools that follow links come to an end.
+check_links() {
+    find -L . \( -path './build*' -o -path ./out -o -path ./.git \) -prune -o -print
+}
+
 # What can be said of the sources.
 pass_checks() {
     check "formatting" check_format
@@ -216,6 +221,7 @@ pass_checks() {
     check "comments of 120 columns" check_comments
     check "shell scripts" shellcheck -x dev .ci/run tools/*.sh tools/*/*.sh tools/packaging/*/*.sh bindings/*/*.sh tests/*.sh tests/model/*.sh
     check "each command explains itself" check_help
+    check "no link into a folder around it" check_links
     check "no path of a machine" bash tools/test/check_paths.sh
 }
 
@@ -228,7 +234,7 @@ pass_model() {
 pass_python() {
     local part
     check "Python: packages" env CUDA=disabled bash tools/commands/python.sh
-    for part in suite device examples mpi4py-fft; do
+    for part in suite device examples sdist mpi4py-fft; do
         check "Python: $part" bash tools/test/python.sh "$part"
     done
 }
