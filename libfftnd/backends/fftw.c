@@ -103,16 +103,15 @@ enum { PRECISIONS = FFTND_LONG_DOUBLE + 1 };
 /* NULL = the build has no library of FFTW in that precision. */
 static const struct precision *const precisions[PRECISIONS] = {FFTND__FFTW_PRECISIONS(ADDRESS)};
 
+#define LACKS(precision, words, option)                                                            \
+    "precision = " #precision ", but libfftnd was built without FFTW in " words                    \
+    ": install Debian's libfftw3-dev, or FFTW configured with --enable-" option                    \
+    " --enable-threads, and build libfftnd again"
+
 static const char *lacks(enum fftnd_precision precision) {
     static const char *const reasons[PRECISIONS] = {
-        [FFTND_FLOAT] = "precision = FFTND_FLOAT, but libfftnd was built without FFTW in float: "
-                        "install Debian's "
-                        "libfftw3-dev, or FFTW configured with --enable-float --enable-threads, "
-                        "and build it again",
-        [FFTND_LONG_DOUBLE] = "precision = FFTND_LONG_DOUBLE, but libfftnd was built without FFTW "
-                              "in long double: install Debian's "
-                              "libfftw3-dev, or FFTW configured with --enable-long-double "
-                              "--enable-threads, and build it again"};
+        [FFTND_FLOAT] = LACKS(FFTND_FLOAT, "float", "float"),
+        [FFTND_LONG_DOUBLE] = LACKS(FFTND_LONG_DOUBLE, "long double", "long-double")};
     return precisions[precision] == NULL ? reasons[precision] : NULL;
 }
 

