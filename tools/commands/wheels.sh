@@ -59,7 +59,7 @@ rename_mpich() { # folder of an unpacked wheel
 forget_wrapper() { # folder of an unpacked wheel
     local library paths
     while read -r library; do
-        paths=$("$tools/bin/patchelf" --print-rpath "$library" | tr ':' '\n' | grep -vxF "$tools/lib" | paste -sd ':')
+        paths=$("$tools/bin/patchelf" --print-rpath "$library" | tr ':' '\n' | sed "\\,^$tools/lib\$,d" | paste -sd ':')
         "$tools/bin/patchelf" --set-rpath "$paths" "$library"
     done < <(find "$1" -name '*.so')
 }
