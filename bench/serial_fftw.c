@@ -13,13 +13,37 @@ struct step {
     fftw_r2r_kind r2r;
 };
 
-#define FFTW(name) fftw_##name
-#include "serial_fftw_plans.h"
-#undef FFTW
-#define FFTW(name) fftwf_##name
-#include "serial_fftw_plans.h"
-#undef FFTW
+/* Makes, runs and frees plans of one precision; set_threads: for as many threads plans are made from now on. */
+#define SERIAL_PLANS(X, number, precision)                                                         \
+    static void *X##_bench_plan(struct step step, const fftw_iodim64 *axis, int nrest,             \
+                                const fftw_iodim64 rest[], void *data, unsigned flags) {           \
+        if (step.axis == FFTND_AXIS_COMPLEX)                                                       \
+            return X##_plan_guru64_dft(1, axis, nrest, rest, data, data,                           \
+                                       step.backward ? FFTW_BACKWARD : FFTW_FORWARD, flags);       \
+        if (step.axis == FFTND_AXIS_R2R)                                                           \
+            return X##_plan_guru64_r2r(1, axis, nrest, rest, data, data, &step.r2r, flags);        \
+        if (step.backward)                                                                         \
+            return X##_plan_guru64_dft_c2r(1, axis, nrest, rest, data, data, flags);               \
+        return X##_plan_guru64_dft_r2c(1, axis, nrest, rest, data, data, flags);                   \
+    }                                                                                              \
+                                                                                                   \
+    static void X##_bench_set_threads(int threads) {                                               \
+        X##_init_threads();                                                                        \
+        X##_plan_with_nthreads(threads);                                                           \
+    }                                                                                              \
+                                                                                                   \
+    static void X##_bench_execute(void *plan) {                                                    \
+        X##_execute(plan);                                                                         \
+    }                                                                                              \
+                                                                                                   \
+    static void X##_bench_destroy(void *plan) {                                                    \
+        X##_destroy_plan(plan);                                                                    \
+    }
+FFTND__FFTW_PRECISIONS(SERIAL_PLANS)
 
+#define SERIAL_LIBRARY(X, number, precision)                                                       \
+    [precision] = {sizeof(number), X##_bench_plan, X##_bench_execute, X##_bench_destroy,           \
+                   X##_bench_set_threads},
 static const struct serial_library {
     size_t real_bytes;
     void *(*plan)(struct step step, const fftw_iodim64 *axis, int nrest, const fftw_iodim64 rest[],
@@ -27,12 +51,7 @@ static const struct serial_library {
     void (*execute)(void *plan);
     void (*destroy)(void *plan);
     void (*set_threads)(int threads);
-} libraries[] = {
-    [FFTND_DOUBLE] = {sizeof(double), fftw_bench_plan, fftw_bench_execute, fftw_bench_destroy,
-                      fftw_bench_set_threads},
-    [FFTND_FLOAT] = {sizeof(float), fftwf_bench_plan, fftwf_bench_execute, fftwf_bench_destroy,
-                     fftwf_bench_set_threads},
-};
+} libraries[] = {FFTND__FFTW_PRECISIONS(SERIAL_LIBRARY)};
 
 /* The plans of all axes, one list for each direction. */
 struct serial {

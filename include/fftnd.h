@@ -105,8 +105,9 @@ enum fftnd_axis {
 
 enum fftnd_precision {
     FFTND_DOUBLE = 0,
-    FFTND_FLOAT = 1,
-    FFTND_LONG_DOUBLE = 2 /**< for arrays in host memory that are transformed there */
+    FFTND_FLOAT = 1, /**< in host memory if the build found FFTW in float */
+    FFTND_LONG_DOUBLE =
+        2 /**< for arrays in host memory that are transformed there; as FFTND_FLOAT */
 };
 
 /** Real-to-real transforms (the names and definitions of FFTW's manual, "1d Real-even DFTs" ff.). */
@@ -341,8 +342,8 @@ typedef struct fftnd_plan fftnd_plan;
  * All arguments must agree. Collective on comm.
  * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE (sizes, retained_modes, padding, bounds, boxes that leave holes), ERR_GRID,
  * ERR_AXIS (halved_axis, order, axes, memory_order, split), ERR_OVERLAP (boxes),
- * ERR_METHOD, ERR_NULL, ERR_DISAGREE, ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_SERIAL,
- * ERR_DEVICE.
+ * ERR_METHOD, ERR_NULL, ERR_DISAGREE, ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_SERIAL (also a precision that
+ * FFTW lacks in this build), ERR_DEVICE.
  */
 REDIST_API int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[],
                                  enum fftnd_kind kind, enum fftnd_precision precision,

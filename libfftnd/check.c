@@ -263,9 +263,17 @@ static int check_pairs(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
+/* The library of the space where the arrays are; that of another device takes part of its work. */
+static int check_precision(const struct fftnd__request *request) {
+    const struct fftnd__serial *library = fftnd__serial_for(request->options.space);
+    const char *lacks = library->lacks != NULL ? library->lacks(request->precision) : NULL;
+    return lacks == NULL ? REDIST_OK : FAIL(REDIST_ERR_SERIAL, "%s", lacks);
+}
+
 static int check_spaces(const struct fftnd__request *request) {
     REDIST_TRY(check_library(request, "options->space", request->options.space));
     REDIST_TRY(check_library(request, "options->device", request->options.device));
+    REDIST_TRY(check_precision(request));
     return check_pairs(request);
 }
 

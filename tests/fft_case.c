@@ -30,6 +30,12 @@ fft_case fft_case_make(int ndims, const int sizes[], enum fftnd_kind kind) {
     return made;
 }
 
+enum fftnd_precision fft_case_precision(enum fftnd_precision wanted) {
+#define SERVED(library, number, precision) [precision] = 1,
+    static const int is_served[FFTND_LONG_DOUBLE + 1] = {FFTND__FFTW_PRECISIONS(SERVED)};
+    return is_served[wanted] ? wanted : FFTND_DOUBLE;
+}
+
 void fft_case_grid(fft_case *given, int grid_ndims, const int grid[]) {
     given->options.grid_ndims = grid_ndims;
     for (int i = 0; i < grid_ndims; i++) {

@@ -56,6 +56,16 @@ fft_case fft_case_make(int ndims, const int sizes[], enum fftnd_kind kind);
     fft_case_make((int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)),                         \
                   (const int[]){__VA_ARGS__}, kind)
 
+/** The precision, or double where FFTW has no library for it in this build. */
+enum fftnd_precision fft_case_precision(enum fftnd_precision wanted);
+
+/** Skips a test of a precision that FFTW lacks in this build. */
+#define FFT_NEEDS(precision)                                                                       \
+    do {                                                                                           \
+        if (fft_case_precision(precision) != (precision))                                          \
+            skip_test("this build has no FFTW in " #precision);                                    \
+    } while (0)
+
 /** Asks for a process grid. */
 void fft_case_grid(fft_case *given, int grid_ndims, const int grid[]);
 

@@ -118,9 +118,9 @@ static void choose_axes(fft_case *given) {
 static fft_case random_case(int nranks, int has_nodes, int is_mixed) {
     fft_case given;
     choose_shape(&given, nranks == 1 ? 1 : 2);
-    given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
+    given.precision = fft_case_precision(random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT);
     if (is_mixed && random_chance(20)) {
-        given.precision = FFTND_LONG_DOUBLE;
+        given.precision = fft_case_precision(FFTND_LONG_DOUBLE);
     }
     choose_r2r(&given);
     choose_options(&given, has_nodes);
@@ -176,7 +176,7 @@ static void choose_long_shape(fft_case *given, int nranks) {
 fft_case fft_random_padded_case(int nranks) {
     fft_case given;
     choose_long_shape(&given, nranks);
-    given.precision = (enum fftnd_precision)random_between(0, 2);
+    given.precision = fft_case_precision((enum fftnd_precision)random_between(0, 2));
     choose_r2r(&given);
     choose_options(&given, 0);
     choose_grid(&given, nranks);
@@ -271,7 +271,7 @@ fft_case fft_random_device_case(int nranks) {
     fft_case given = fft_case_make(ndims, sizes, (enum fftnd_kind)random_between(0, 2));
     fftnd_options *options = &given.options;
     options->space = REDIST_SPACE_CUDA;
-    given.precision = random_chance(60) ? FFTND_DOUBLE : FFTND_FLOAT;
+    given.precision = fft_case_precision(random_chance(60) ? FFTND_DOUBLE : FFTND_FLOAT);
     options->scaling = (enum fftnd_scaling)random_between(0, 3);
     options->batch = random_chance(60) ? 1 : random_between(2, 4);
     options->batch_position = (enum fftnd_batch_position)random_between(0, 1);

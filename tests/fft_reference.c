@@ -89,14 +89,14 @@ static void copy_half(const fft_case *given, const long double *whole, long doub
     const size_t kept = (size_t)sizes[halved] * after;
     const size_t had = (size_t)fft_case_retained(given, halved) * after;
     for (size_t i = 0; i < before; i++) {
-        memcpy(half + 2 * i * kept, whole + 2 * i * had, kept * sizeof(fftwl_complex));
+        memcpy(half + 2 * i * kept, whole + 2 * i * had, kept * 2 * sizeof(long double));
     }
 }
 
-/* Along one axis of complex numbers; from real to real both parts. */
+/* Along one axis of complex numbers; from real to real both parts. In the widest precision that FFTW has here. */
 static void run_axis(const fft_case *given, long double *values, const int sizes[], int axis,
                      int backward) {
-    static const fftwl_r2r_kind kinds[][2] = {
+    static const fftw_r2r_kind kinds[][2] = {
         [FFTND_DCT1] = {FFTW_REDFT00, FFTW_REDFT00}, [FFTND_DCT2] = {FFTW_REDFT10, FFTW_REDFT01},
         [FFTND_DCT3] = {FFTW_REDFT01, FFTW_REDFT10}, [FFTND_DCT4] = {FFTW_REDFT11, FFTW_REDFT11},
         [FFTND_DST1] = {FFTW_RODFT00, FFTW_RODFT00}, [FFTND_DST2] = {FFTW_RODFT10, FFTW_RODFT01},
@@ -108,17 +108,27 @@ static void run_axis(const fft_case *given, long double *values, const int sizes
     for (int i = 0; i < given->ndims; i++) {
         *(i < axis ? &before : &after) *= i == axis ? 1 : sizes[i];
     }
-    const fftwl_iodim line = {sizes[axis], after * unit, after * unit};
-    const fftwl_iodim rest[] = {{before, after * sizes[axis] * unit, after * sizes[axis] * unit},
-                                {after * unit, 1, 1}};
-    fftwl_plan plan =
-        r2r >= 0 ? fftwl_plan_guru_r2r(1, &line, 2, rest, values, values, &kinds[r2r][backward],
-                                       FFTW_ESTIMATE | FFTW_UNALIGNED)
-                 : fftwl_plan_guru_dft(1, &line, 2, rest, (fftwl_complex *)values,
-                                       (fftwl_complex *)values, backward ? 1 : -1,
-                                       FFTW_ESTIMATE | FFTW_UNALIGNED);
-    fftwl_execute(plan);
-    fftwl_destroy_plan(plan);
+    const fftw_iodim line = {sizes[axis], after * unit, after * unit};
+    const fftw_iodim rest[] = {{before, after * sizes[axis] * unit, after * sizes[axis] * unit},
+                               {after * unit, 1, 1}};
+    const size_t n = 2 * (size_t)before * (size_t)sizes[axis] * (size_t)after;
+    REFERENCE_NUMBER *numbers = malloc(n * sizeof *numbers);
+    for (size_t i = 0; i < n; i++) {
+        numbers[i] = (REFERENCE_NUMBER)values[i];
+    }
+    REFERENCE(plan)
+    plan = r2r >= 0
+               ? REFERENCE(plan_guru_r2r)(1, &line, 2, rest, numbers, numbers,
+                                          &kinds[r2r][backward], FFTW_ESTIMATE | FFTW_UNALIGNED)
+               : REFERENCE(plan_guru_dft)(1, &line, 2, rest, (REFERENCE(complex) *)numbers,
+                                          (REFERENCE(complex) *)numbers, backward ? 1 : -1,
+                                          FFTW_ESTIMATE | FFTW_UNALIGNED);
+    REFERENCE(execute)(plan);
+    REFERENCE(destroy_plan)(plan);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = numbers[i];
+    }
+    free(numbers);
 }
 
 static void run_axes(const fft_case *given, long double *values, const int sizes[], int backward) {

@@ -48,7 +48,7 @@ START_TEST(boxes) {
         given.options.in_place = random_chance(30);
         given.options.asynchronous = random_chance(50);
         given.options.tile_bytes = random_chance(70) ? (size_t)random_between(500, 9000) : 0;
-        given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
+        given.precision = fft_case_precision(random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT);
         if (random_chance(40)) {
             fft_random_kept(&given);
         }
@@ -71,7 +71,7 @@ START_TEST(arriving) {
         given.options.overwrite_input = random_chance(30);
         given.options.asynchronous = random_chance(50);
         given.options.tile_bytes = random_chance(40) ? (size_t)random_between(2000, 40000) : 0;
-        given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
+        given.precision = fft_case_precision(random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT);
         for (int axis = 0; axis < 3; axis++)
             given.r2r[axis] = FFTND_DST2;
         fft_use_chunks(random_between(2, 6), 0, 0, random_between(2, 9), 0);

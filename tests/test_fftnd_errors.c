@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fft_case.h"
 #include "fftnd.h"
 #include "harness.h"
 
@@ -130,6 +131,26 @@ static const mistake mistakes[] = {
     {FFTND_R2R, AT(r2r[2]), -1, REDIST_ERR_ARGUMENT, "r2r[2]", "-1"},
     {FFTND_R2R, AT(sizes[0]), 1, REDIST_ERR_SIZE, "sizes[0]", "1"},
 };
+
+/* FFTW's libraries of other precisions than double may be missing. */
+START_TEST(every_precision_or_where_to_get_it) {
+    for (int precision = FFTND_DOUBLE; precision <= FFTND_LONG_DOUBLE; precision++) {
+        arguments call = good_arguments(FFTND_R2C);
+        fftnd_plan *plan = NULL;
+        call.precision = precision;
+        harness_case("precision %d", precision);
+        if (fft_case_precision((enum fftnd_precision)precision) ==
+            (enum fftnd_precision)precision) {
+            check_success(&call);
+        } else {
+            check_code(create(&call, &plan), REDIST_ERR_SERIAL);
+            const char *message = redist_error_message();
+            check_all(plan == NULL, "a plan was made");
+            check_all(strstr(message, "libfftw3-dev") != NULL, "no package in: %s", message);
+        }
+    }
+}
+END_TEST
 
 static void set_int(arguments *call, size_t offset, int value) {
     const redist_index extent = value;
@@ -388,6 +409,9 @@ START_TEST(arguments_that_differ) {
     }
     for (size_t i = 0; i < sizeof(differences) / sizeof(differences[0]); i++) {
         const difference *made = &differences[i];
+        if (made->offset == AT(precision) && fft_case_precision(FFTND_FLOAT) != FFTND_FLOAT) {
+            continue; /* an error of that rank's own */
+        }
         for (int odd = 0; odd < harness_nranks; odd += harness_nranks - 1) {
             arguments call = good_arguments(made->kind);
             call.sizes[3] = 5;
@@ -430,6 +454,7 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {values_out_of_range,
+                                  every_precision_or_where_to_get_it,
                                   options_of_another_size,
                                   null_pointers,
                                   axes_for_another_kind,

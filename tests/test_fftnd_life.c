@@ -83,7 +83,8 @@ START_TEST(default_options) {
               info.scale_forward, info.scale_backward);
     check_ok(fftnd_plan_free(&plan));
     options.grid_ndims = 2;
-    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_FLOAT, &options, &plan));
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, fft_case_precision(FFTND_FLOAT),
+                               &options, &plan));
     check_ok(fftnd_plan_get_info(plan, &info));
     check_all(info.grid_ndims == 2 && info.grid[0] * info.grid[1] == harness_nranks,
               "a grid of %d dimensions, %d x %d", info.grid_ndims, info.grid[0], info.grid[1]);

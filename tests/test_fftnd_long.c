@@ -169,7 +169,8 @@ END_TEST
 START_TEST(random_lengths) {
     for (int i = 0; harness_another(i, 8); i++) {
         long_case given = make_case(random_between(1, 3000));
-        given.precision = (enum fftnd_precision)random_between(0, FFTND_LONG_DOUBLE);
+        given.precision =
+            fft_case_precision((enum fftnd_precision)random_between(0, FFTND_LONG_DOUBLE));
         given.options.alignment = random_chance(50) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
         given.options.batch = random_chance(50) ? 1 : random_between(2, 4);
         given.options.batch_position = (enum fftnd_batch_position)random_between(0, 1);

@@ -44,7 +44,7 @@ START_TEST(in_place_padded) {
     fft_case odd = FFT_CASE(FFTND_R2C, 5, 7, 3);
     even.options.in_place = odd.options.in_place = 1;
     check_every_halved_axis(even);
-    odd.precision = FFTND_FLOAT;
+    odd.precision = fft_case_precision(FFTND_FLOAT);
     check_every_halved_axis(odd);
 }
 END_TEST
@@ -76,7 +76,7 @@ END_TEST
 START_TEST(arrays_of_any_memory) {
     for (int i = 0; i < NKINDS * 9; i++) {
         fft_case given = FFT_CASE(kinds[i % NKINDS], 6, 5, 8);
-        given.precision = i % 2 == 0 ? FFTND_DOUBLE : FFTND_FLOAT;
+        given.precision = fft_case_precision(i % 2 == 0 ? FFTND_DOUBLE : FFTND_FLOAT);
         given.memory[0] = (enum fft_memory)(i / NKINDS % 3);
         given.memory[1] = (enum fft_memory)(i / NKINDS / 3);
         given.options.in_place = given.memory[0] == given.memory[1] && i % 2 == 0;

@@ -72,7 +72,7 @@ START_TEST(axes_joined) {
     fft_case given = FFT_CASE(FFTND_C2C, 3, 2, 4, 5, 64);
     given.options.device_bytes = 1 << 18;
     fft_check(MPI_COMM_WORLD, &given);
-    given.precision = FFTND_FLOAT;
+    given.precision = fft_case_precision(FFTND_FLOAT);
     given.options.device_bytes = 1 << 16;
     fft_check(MPI_COMM_WORLD, &given);
 }

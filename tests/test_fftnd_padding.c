@@ -45,7 +45,7 @@ START_TEST(ghosts) {
         for (int kind = FFTND_C2C; kind <= FFTND_R2R; kind++)
             for (int precision = FFTND_DOUBLE; precision <= FFTND_LONG_DOUBLE; precision++) {
                 fft_case given = FFT_CASE((enum fftnd_kind)kind, 64, 126);
-                given.precision = (enum fftnd_precision)precision;
+                given.precision = fft_case_precision((enum fftnd_precision)precision);
                 given.padding[FFTND_PHYSICAL][1] = 2;
                 given.padding[FFTND_SPECTRAL][0] = 1;
                 given.options.in_place = in_place;

@@ -46,7 +46,7 @@ static fft_case random_case(int i) {
     for (int axis = 0; axis < ndims; axis++)
         given.r2r[axis] = FFTND_DST2;
     choose_grid(&given);
-    given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
+    given.precision = fft_case_precision(random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT);
     given.options.method = methods[i / NKINDS % NMETHODS];
     given.options.scaling = (enum fftnd_scaling)random_between(0, 3);
     given.options.batch = random_chance(70) ? 1 : random_between(2, 4);

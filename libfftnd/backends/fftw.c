@@ -51,7 +51,7 @@ struct precision {
 };
 
 /* fftw_iodim64, fftwf_iodim64, fftwl_iodim64 and the r2r kinds are the same types. */
-#define PRECISION(X, number)                                                                       \
+#define PRECISION(X, number, name)                                                                 \
     static void *X##_make(const struct plan *p, void *in, void *out, unsigned flags) {             \
         int sign = p->direction == REDIST_BACKWARD ? FFTW_BACKWARD : FFTW_FORWARD, n = p->naxes,   \
             m = p->nloops;                                                                         \
@@ -96,13 +96,24 @@ struct precision {
                                                .set_threads = X##_plan_with_nthreads,              \
                                                .threads = X##_planner_nthreads,                    \
                                                .set_loop = X##_threads_set_callback};
-PRECISION(fftw, double)
-PRECISION(fftwf, float)
-PRECISION(fftwl, long double)
+FFTND__FFTW_PRECISIONS(PRECISION)
 
 enum { PRECISIONS = FFTND_LONG_DOUBLE + 1 };
-static const struct precision *const precisions[PRECISIONS] = {
-    [FFTND_DOUBLE] = &fftw_table, [FFTND_FLOAT] = &fftwf_table, [FFTND_LONG_DOUBLE] = &fftwl_table};
+#define ADDRESS(X, number, precision) [precision] = &X##_table,
+/* NULL = the build has no library of FFTW in that precision. */
+static const struct precision *const precisions[PRECISIONS] = {FFTND__FFTW_PRECISIONS(ADDRESS)};
+
+#define LACKS(precision, words, option)                                                            \
+    "precision = " #precision ", but libfftnd was built without FFTW in " words                    \
+    ": install Debian's libfftw3-dev, or FFTW configured with --enable-" option                    \
+    " --enable-threads, and build libfftnd again"
+
+static const char *lacks(enum fftnd_precision precision) {
+    static const char *const reasons[PRECISIONS] = {
+        [FFTND_FLOAT] = LACKS(FFTND_FLOAT, "float", "float"),
+        [FFTND_LONG_DOUBLE] = LACKS(FFTND_LONG_DOUBLE, "long double", "long-double")};
+    return precisions[precision] == NULL ? reasons[precision] : NULL;
+}
 
 /* ---------------------------------------------------------------- threads */
 
@@ -188,7 +199,8 @@ static void *make(const struct plan *plan, void *in, void *out, unsigned flags) 
 
 static void make_planners_safe(void) {
     for (int i = 0; i < PRECISIONS; i++)
-        precisions[i]->make_safe();
+        if (precisions[i] != NULL)
+            precisions[i]->make_safe();
 }
 
 /* Plans for the problem's threads, whatever the program has FFTW plan for. */
@@ -299,6 +311,7 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
 const struct fftnd__serial fftnd__serial_fftw = {.name = "fftw",
                                                  .space = REDIST_SPACE_HOST,
                                                  .shares_columns = 1,
+                                                 .lacks = lacks,
                                                  .create = create,
                                                  .execute = execute,
                                                  .scale = scale,

@@ -82,6 +82,9 @@ struct fftnd__serial {
     enum redist_space space; /* of the arrays */
     int shares_columns; /* short lines side by side may be left to fftnd__serial_columns (columns.h) */
 
+    /* Why it makes no plan in a precision, or NULL if it does. Without this function it has all precisions. */
+    const char *(*lacks)(enum fftnd_precision precision);
+
     /* REDIST_OK if an array lies where the library can use it; `bytes` of an element. Without this function
      * all arrays do. */
     int (*check)(const char *function, const char *name, const void *array, size_t bytes);

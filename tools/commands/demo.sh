@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev demo [--quick] [options of 5_taylor_green]: builds, solves the Taylor-Green vortex on all cores, and draws it.
-# The last two lines say what was computed, how accurate it is, and where the pictures are. --quick: on few points.
+# ./dev demo [--quick] [--cuda=enabled|disabled] [options of 5_taylor_green]: builds, solves the Taylor-Green vortex on
+# all cores, and draws it. The last two lines say what was computed, how accurate it is, and where the pictures are.
+# --quick: on few points.
 set -euo pipefail
 . tools/shell/environment.sh
 . tools/shell/packages.sh

@@ -27,7 +27,7 @@ quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^(4_poisson|6_channel)-2$|^5_ta
 quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|fftnd))-2$'
 # What depends on MPI: messages, memory shared through it, failures, its headers and launcher in users' programs.
 own_mpi='^test_(redist_(once|plans|nodes-2|partitions|comms|shares|gone|signals)|wisdom_files|lifecycle|'
-own_mpi+='fftnd_(transform|partitions|asynchronous)|cpp)-[23]$|^test_(symbols|installed)'
+own_mpi+='fftnd_(transform|partitions|asynchronous)|fortran_redist)-[23]$|^test_fftnd_errors-3$|\(no FFTW in |^test_(symbols|installed)'
 many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
 quick_passes=(quick checks)
 all_passes=(gcc mpich own-mpi sanitize tsan valgrind plain aarch64 soak python model checks documents commands bare)
@@ -209,6 +209,11 @@ check_help() {
     done
 }
 
+# Tools that follow links come to an end.
+check_links() {
+    find -L . \( -path './build*' -o -path ./out -o -path ./.git \) -prune -o -print
+}
+
 # What can be said of the sources.
 pass_checks() {
     check "formatting" check_format
@@ -216,6 +221,7 @@ pass_checks() {
     check "comments of 120 columns" check_comments
     check "shell scripts" shellcheck -x dev .ci/run tools/*.sh tools/*/*.sh tools/packaging/*/*.sh bindings/*/*.sh tests/*.sh tests/model/*.sh
     check "each command explains itself" check_help
+    check "no link into a folder around it" check_links
     check "no path of a machine" bash tools/test/check_paths.sh
 }
 
@@ -228,7 +234,7 @@ pass_model() {
 pass_python() {
     local part
     check "Python: packages" env CUDA=disabled bash tools/commands/python.sh
-    for part in suite device examples mpi4py-fft; do
+    for part in suite device examples sdist mpi4py-fft; do
         check "Python: $part" bash tools/test/python.sh "$part"
     done
 }

@@ -25,6 +25,24 @@ is_configured() { # folder, options
     [ -f "$1/build.ninja" ] && { [ ! -f "$1/chosen.txt" ] || [ "$(cat "$1/chosen.txt")" = "$2" ]; }
 }
 
+# How much there is to compile, and what of it takes long.
+announce_steps() { # folder, log file
+    local steps kernels
+    steps=$(ninja -n -v -C "$1" "${build_targets[@]}" | grep '^\[' || true)
+    [ -n "$steps" ] || return 0
+    kernels=$(grep -c 'nvcc .*\.cu' <<<"$steps" || true)
+    echo "Compiling in $1/: $(wc -l <<<"$steps") steps (log: $2)"
+    [ "$kernels" -eq 0 ] ||
+        echo "  $kernels of them compile kernels for GPUs, which takes minutes; --cuda=disabled leaves them out"
+}
+
+# What a build found and left out, and how to change that.
+show_parts() { # build folder, its file of parts
+    cat "$2"
+    echo "To have what was left out: install what it needs, or choose otherwise (--cuda=enabled|disabled),"
+    echo "remove $1/, and run this command again."
+}
+
 # Configures a build folder unless that is done, and builds it.
 # All of it, or what build_targets lists.
 build_targets=()
@@ -34,15 +52,16 @@ build_folder() { # folder, options of meson setup
     log=out/log/$(basename "$folder")
     chosen="${CC:-} $*"
     if ! is_configured "$folder" "$chosen"; then
+        echo "Configuring $folder/ (log: $log-setup.txt)"
         rm -rf "$folder"
         quietly "$log-setup.txt" meson setup "$folder" "$@" || return
         echo "$chosen" >"$folder/chosen.txt"
     fi
+    announce_steps "$folder" "$log-build.txt"
     quietly "$log-build.txt" ninja --quiet -C "$folder" "${build_targets[@]}"
 }
 
-# The build that users run: optimised, Open MPI, examples and benchmarks. CUDA=disabled leaves CUDA out where its toolkit
-# is installed.
+# The build that users run: optimised, Open MPI, examples and benchmarks. CUDA is what ./dev --cuda=... says.
 build_release() {
     local begin=$SECONDS
     build_folder build --buildtype=release -Dmpi=openmpi -Dtests=false ${CUDA:+-Dcuda="$CUDA"}

@@ -72,8 +72,8 @@ run_simulate() {
 }
 
 run_wheels() {
-    refuses 'openmpi or mpich' ./dev wheels intel
-    if ! ./dev wheels mpich; then
+    refuses 'openmpi, mpich or abi' ./dev wheels intel
+    if ! ./dev wheels mpich abi; then
         [ -x out/wheels/tools/bin/auditwheel ] || skip "PyPI is out of reach"
         return 1
     fi

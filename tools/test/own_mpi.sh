@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # An MPI library in a folder of its own, as a cluster's modules have it: PyPI's MPICH.
-#     tools/test/own_mpi.sh        builds with it as docs/cluster.md says, to build-test/own-mpi
+#     tools/test/own_mpi.sh        builds with it as docs/cluster.md says, to build-test/own-mpi, and with FFTW in
+#                                  double alone, as some sites have it
 #     tools/test/own_mpi.sh check  whether that took anything of another MPI library
 # Exit code 77 without PyPI.
 set -euo pipefail
@@ -23,7 +24,8 @@ build_with_it() {
         exit 77
     fi
     PATH=$folder/bin:$PATH CC="$(command -v ccache || true) mpicc" FC=mpifort build_folder $build -Dmpi=compiler -Dcuda=disabled \
-        -Dexamples=false -Dbenchmarks=false -Dwerror=true -Ddebug=true -Doptimization=1
+        -Dfftw_float=disabled -Dfftw_long_double=disabled -Dexamples=false -Dbenchmarks=false -Dwerror=true \
+        -Ddebug=true -Doptimization=1
 }
 
 # One library of MPI in each program, and one launcher.

@@ -4,6 +4,7 @@
 #   suite        the packages' own tests, on 1 to 4 ranks
 #   device       those for arrays on a device, on the stand-in of the tests in C (build-test/gcc)
 #   examples     the examples and the programs of README.md, docs/python.md and docs/plots.md
+#   sdist        a source package (of the last commit) has all that a build needs
 #   mpi4py-fft   the tests of mpi4py-fft, of its source package, with fftnd.mpi4py_fft in its place
 set -euo pipefail
 . tools/shell/environment.sh
@@ -52,6 +53,21 @@ examples() {
     on_ranks 2 bindings/python/examples/taylor_green.py --points 16 --end 0.1 | grep 'energy 0.1249'
 }
 
+sdist() {
+    if ! git rev-parse HEAD >/dev/null 2>&1; then
+        echo "git knows no commit of this tree"
+        exit 77
+    fi
+    rm -rf build-python/meson-dist "$folder/sdist"
+    mkdir -p "$folder/sdist"
+    meson dist -C build-python --allow-dirty --no-tests --formats gztar
+    tar -xzf build-python/meson-dist/*.tar.gz -C "$folder/sdist" --strip-components=1
+    [ -z "$(find "$folder/sdist" -type l)" ]
+    meson setup "$folder/sdist/build" "$folder/sdist" --native-file=out/python.ini -Dlibredist:mpi=openmpi \
+        -Dlibredist:cuda=disabled
+    ninja --quiet -C "$folder/sdist/build"
+}
+
 # Without PyPI and without the package there is nothing to test.
 fetch_tests() {
     local archive
@@ -86,7 +102,7 @@ mpi4py_fft() {
 }
 
 case $1 in
-suite | device | examples) "$1" ;;
+suite | device | examples | sdist) "$1" ;;
 mpi4py-fft) mpi4py_fft ;;
 *) exit 2 ;;
 esac

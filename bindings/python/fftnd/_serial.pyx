@@ -7,38 +7,39 @@ cdef extern from *:
     """
     #include <fftw3.h>
     enum { SERIAL_DFT, SERIAL_R2C, SERIAL_C2R, SERIAL_R2R };
+    #define DOUBLE(name) fftw_##name
     #define SERIAL_PLAN(X)                                                                              \\
         switch (kind) {                                                                                 \\
-        case SERIAL_DFT: return X##plan_guru64_dft(rank, dims, n, loops, in, out, kinds[0], flags);     \\
-        case SERIAL_R2C: return X##plan_guru64_dft_r2c(rank, dims, n, loops, in, out, flags);           \\
-        case SERIAL_C2R: return X##plan_guru64_dft_c2r(rank, dims, n, loops, in, out, flags);           \\
-        default: return X##plan_guru64_r2r(rank, dims, n, loops, in, out, (const X##r2r_kind *)kinds, flags); \\
+        case SERIAL_DFT: return X(plan_guru64_dft)(rank, dims, n, loops, in, out, kinds[0], flags);     \\
+        case SERIAL_R2C: return X(plan_guru64_dft_r2c)(rank, dims, n, loops, in, out, flags);           \\
+        case SERIAL_C2R: return X(plan_guru64_dft_c2r)(rank, dims, n, loops, in, out, flags);           \\
+        default: return X(plan_guru64_r2r)(rank, dims, n, loops, in, out, (const fftw_r2r_kind *)kinds, flags); \\
         }
     /* kinds: the sign of a Fourier transform, or what each axis gets of a real-to-real one */
     static void *serial_plan(int single, int kind, int rank, const fftw_iodim64 *dims, int n,
                              const fftw_iodim64 *loops, void *in, void *out, const int *kinds, unsigned flags) {
         if (single) {
-            SERIAL_PLAN(fftwf_)
+            SERIAL_PLAN(SINGLE)
         }
-        SERIAL_PLAN(fftw_)
+        SERIAL_PLAN(DOUBLE)
     }
     #define SERIAL_EXECUTE(X)                                                                           \\
         switch (kind) {                                                                                 \\
-        case SERIAL_DFT: X##execute_dft(plan, in, out); break;                                          \\
-        case SERIAL_R2C: X##execute_dft_r2c(plan, in, out); break;                                      \\
-        case SERIAL_C2R: X##execute_dft_c2r(plan, in, out); break;                                      \\
-        default: X##execute_r2r(plan, in, out);                                                         \\
+        case SERIAL_DFT: X(execute_dft)(plan, in, out); break;                                          \\
+        case SERIAL_R2C: X(execute_dft_r2c)(plan, in, out); break;                                      \\
+        case SERIAL_C2R: X(execute_dft_c2r)(plan, in, out); break;                                      \\
+        default: X(execute_r2r)(plan, in, out);                                                         \\
         }
     static void serial_execute(int single, int kind, void *plan, void *in, void *out) {
         if (single) {
-            SERIAL_EXECUTE(fftwf_)
+            SERIAL_EXECUTE(SINGLE)
         } else {
-            SERIAL_EXECUTE(fftw_)
+            SERIAL_EXECUTE(DOUBLE)
         }
     }
     static void serial_destroy(int single, void *plan) {
         if (single)
-            fftwf_destroy_plan(plan);
+            SINGLE(destroy_plan)(plan);
         else
             fftw_destroy_plan(plan);
     }
@@ -47,20 +48,20 @@ cdef extern from *:
         ptrdiff_t n
         ptrdiff_t stride "is"
         ptrdiff_t out_stride "os"
-    int SERIAL_DFT, SERIAL_R2C, SERIAL_C2R, SERIAL_R2R
+    int HAS_SINGLE, SERIAL_DFT, SERIAL_R2C, SERIAL_C2R, SERIAL_R2R
     void *serial_plan(int single, int kind, int rank, const fftw_iodim64 *dims, int n, const fftw_iodim64 *loops,
                       void *input, void *output, const int *kinds, unsigned flags)
     void serial_execute(int single, int kind, void *plan, void *input, void *output) nogil
     void serial_destroy(int single, void *plan)
     int fftw_alignment_of(double *address)
     void fftw_set_timelimit(double seconds)
-    void fftwf_set_timelimit(double seconds)
+    void fftwf_set_timelimit "SINGLE(set_timelimit)"(double seconds)
     int fftw_export_wisdom_to_filename(const char *name)
     int fftw_import_wisdom_from_filename(const char *name)
-    int fftwf_export_wisdom_to_filename(const char *name)
-    int fftwf_import_wisdom_from_filename(const char *name)
+    int fftwf_export_wisdom_to_filename "SINGLE(export_wisdom_to_filename)"(const char *name)
+    int fftwf_import_wisdom_from_filename "SINGLE(import_wisdom_from_filename)"(const char *name)
     void fftw_forget_wisdom()
-    void fftwf_forget_wisdom()
+    void fftwf_forget_wisdom "SINGLE(forget_wisdom)"()
 
 cdef enum:
     MAX_NDIMS = 32
@@ -72,6 +73,12 @@ cdef void *address_of(array, bint writable) except? NULL:
     cdef void *address = buffer.buf
     PyBuffer_Release(&buffer)
     return address
+
+
+def check_precision(single):
+    """Refuses float where FFTW had no library for it when this was built."""
+    if single and not HAS_SINGLE:
+        raise RuntimeError("FFTW in single precision is missing (Debian: libfftw3-dev): install it and build again")
 
 
 cdef class Transform:
@@ -99,6 +106,7 @@ cdef class Transform:
         if input.ndim > MAX_NDIMS:
             raise ValueError(f"an array of {input.ndim} axes; at most {MAX_NDIMS} are possible")
         self.single = input.dtype.char in "fF"
+        check_precision(self.single)
         self.kind = {"c2c": SERIAL_DFT, "r2c": SERIAL_R2C, "c2r": SERIAL_C2R, "r2r": SERIAL_R2R}[kind]
         points = output if kind == "c2r" else input
         for axis in axes:
@@ -150,12 +158,14 @@ cdef class Transform:
 
 def export_wisdom(name, single):
     """FFTW's wisdom of one precision to a file; whether that went well."""
+    check_precision(single)
     cdef bytes text = str(name).encode()
     return bool(fftwf_export_wisdom_to_filename(text) if single else fftw_export_wisdom_to_filename(text))
 
 
 def import_wisdom(name, single):
     """FFTW's wisdom of one precision from a file; whether that went well."""
+    check_precision(single)
     cdef bytes text = str(name).encode()
     return bool(fftwf_import_wisdom_from_filename(text) if single else fftw_import_wisdom_from_filename(text))
 
