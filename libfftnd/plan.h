@@ -19,6 +19,7 @@ struct fftnd__started {
 
 struct fftnd_plan {
     struct fftnd__engine engine;
+    redist_place place; /* of the device that it works on */
     struct fftnd__started started;
     char *method, *wisdom_file;     /* own copies of the user's options */
     int operators;                  /* of this plan, that are not freed */
@@ -29,6 +30,10 @@ struct fftnd_plan {
 /* Whether the plan is alive, and no transform under way: what that changes is not for others until it is complete. No
  * communication. */
 int fftnd__check_idle(const char *function, const fftnd_plan *plan);
+
+/* Enters the plan's place. That its context is gone is a failure of the plan and its operators, which is returned. To
+ * be left by redist_leave. */
+int fftnd__enter(fftnd_plan *plan, redist_visit *visit);
 
 /* The arrays of an execution, and the work space. Of this rank alone. */
 int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,

@@ -306,9 +306,11 @@ int redist__signals_step(struct redist__signalled *state, void *stream, int dire
 
 void redist__signals_query(void *data) {
     const struct redist__signalled *state = data;
+    if (redist__has_failed(state->problem)) /* the device, and memory for its words, may be gone */
+        return;
     uint64_t status = atomic_load_explicit(state->status, memory_order_acquire);
     int rank = (int)(uint32_t)status;
-    if (status == 0 || redist__has_failed(state->problem))
+    if (status == 0)
         return;
     if (status >> REDIST__FAILURE_BITS == REDIST__LATE)
         redist__note(state->problem,
@@ -321,7 +323,7 @@ void redist__signals_query(void *data) {
 /* In a stream of the library: what is in the user's may be waiting for a peer. */
 void redist__signals_fail(const struct redist__signalled *state) {
     const struct redist__gate gate = {.actions = REDIST__FAIL};
-    if (state->problem->rehearses)
+    if (state->problem->rehearses || redist_place_is_gone())
         return;
     void *stream = state->problem->space->stream(0);
     if (redist__signals_gate(state, stream, &gate) != REDIST_OK)
