@@ -466,6 +466,13 @@ REDIST_API void redist_leave(const redist_visit *visit);
 REDIST_API int redist_place_is_gone(void);
 
 /**
+ * REDIST_OK if asynchronous plans for arrays in a space can be made on a communicator: its ranks are on one node, and
+ * have a device each. In the place of these plans. Collective on comm. Errors: ERR_METHOD, ERR_DEVICE, ERR_MEMORY,
+ * ERR_MPI.
+ */
+REDIST_API int redist_check_asynchronous(MPI_Comm comm, enum redist_space space);
+
+/**
  * REDIST_OK if executions can use the stream of a place now: it is not captured, or `asynchronous` ones are only
  * enqueued there. Nothing is spoilt otherwise. Not collective. Errors: ERR_STATE.
  */

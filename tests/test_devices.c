@@ -28,7 +28,7 @@ static const char *const names[] = {"exchange", "transform", "operator",
 struct job {
     enum work work;
     const char *method;
-    int asynchronous, device;
+    int asynchronous, device, user_workspace;
     void *stream;
     redist_plan *exchange;
     fftnd_plan *plan;
@@ -108,6 +108,7 @@ static int plan_transform(struct job *job) {
     options.stream = job->stream;
     options.asynchronous = job->asynchronous;
     options.wait_seconds = WAIT_SECONDS;
+    options.user_workspace = job->user_workspace;
     options.scaling = FFTND_SCALE_BACKWARD;
     options.effort = FFTND_ESTIMATE;
     int code =
@@ -364,6 +365,21 @@ START_TEST(streams_of_another_device) {
 }
 END_TEST
 
+/* What makes a plan impossible is said when it is made, whoever has its work space. */
+START_TEST(shared_device) {
+    NEEDS_STREAM_DEVICE();
+    if (harness_nranks == 1 || !stream_device_share(1))
+        skip_test("ranks share no device");
+    struct job job = begin_job(TRANSFORM, 1);
+    for (job.user_workspace = 0; job.user_workspace < 2; job.user_workspace++) {
+        check_code(make_plan(&job), REDIST_ERR_METHOD);
+        check_all(says("share one"), "%s", redist_error_message());
+    }
+    (void)stream_device_share(0);
+    end_job(&job);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- captures */
 
 /* In the stream of a plan that waits for the device. */
@@ -539,6 +555,7 @@ int main(int argc, char **argv) {
                                   arrays_of_another_device,
                                   one_array_of_another_device,
                                   streams_of_another_device,
+                                  shared_device,
                                   own_stream_is_captured,
                                   another_stream_is_captured,
                                   arrays_beside_a_capture,
