@@ -112,6 +112,12 @@ int fftnd__enter(fftnd_plan *plan, redist_visit *visit) {
     return code;
 }
 
+redist_place fftnd__place_of_rest(const fftnd_plan *plan) {
+    redist_place place = plan->place;
+    place.has_stream = place.has_stream && plan->engine.transform.options.asynchronous;
+    return place;
+}
+
 /* The user's arrays may go now. */
 static void forget_arrays(fftnd_options *options) {
     options->grid = options->order = NULL;
@@ -554,7 +560,7 @@ int fftnd_plan_free(fftnd_plan **plan) {
         return redist_fail(REDIST_ERR_STATE, "plan has %d operators: free these first",
                            (*plan)->operators);
     int code = (*plan)->started.is_started ? complete(*plan) : REDIST_OK;
-    const redist_place place = (*plan)->place;
+    const redist_place place = fftnd__place_of_rest(*plan);
     redist_visit visit;
     (void)redist_enter(&place, &visit);
     destroy_plan(*plan);

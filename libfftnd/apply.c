@@ -494,8 +494,9 @@ int fftnd_operator_free(fftnd_operator **op) {
         return REDIST_OK;
     REDIST_TRY(check_operator(__func__, *op));
     REDIST_TRY(fftnd__check_idle(__func__, (*op)->plan));
+    const redist_place place = fftnd__place_of_rest((*op)->plan);
     redist_visit visit;
-    (void)redist_enter(&(*op)->plan->place, &visit);
+    (void)redist_enter(&place, &visit);
     remove_from_plan(*op);
     destroy(*op);
     redist_leave(&visit);

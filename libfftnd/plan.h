@@ -35,6 +35,9 @@ int fftnd__check_idle(const char *function, const fftnd_plan *plan);
  * be left by redist_leave. */
 int fftnd__enter(fftnd_plan *plan, redist_visit *visit);
 
+/* The place for freeing what the plan has: a stream without executions under way may be gone. */
+redist_place fftnd__place_of_rest(const fftnd_plan *plan);
+
 /* The arrays of an execution, and the work space. Of this rank alone. */
 int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,
                            const struct fftnd__array arrays[2]);

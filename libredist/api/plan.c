@@ -55,6 +55,8 @@ void redist__plan_destroy(struct redist_plan *plan) {
     redist_visit visit;
     if (plan == NULL)
         return;
+    if (!plan->problem.asynchronous) /* the stream may be gone */
+        plan->problem.place.has_stream = 0;
     (void)redist_enter(&plan->problem.place, &visit);
     redist__transport_destroy(&plan->transport);
     redist__close_mappings(&plan->problem);

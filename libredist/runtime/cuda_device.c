@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 
 /* ---------------------------------------------------------------- errors */
 
@@ -30,6 +31,7 @@ struct kept {
     cudaStream_t stream;
     unsigned long long context;
     int index; /* -1 = of one user */
+    int waits; /* threads that wait for it */
     struct kept *next;
 };
 
@@ -58,7 +60,7 @@ static int make_stream(int index, int priority, unsigned long long context, cuda
         redist_release(kept);
         return code;
     }
-    *kept = (struct kept){*made, context, index, streams};
+    *kept = (struct kept){*made, context, index, 0, streams};
     streams = kept;
     return REDIST_OK;
 }
@@ -92,13 +94,25 @@ int redist__cuda_stream_create(int priority, void **stream) {
     return code;
 }
 
+/* Where a stream of one user is in the list, with the lock held; at the end: it is not there. */
+static struct kept **find_kept(const void *stream) {
+    struct kept **link = &streams;
+    while (*link != NULL && ((*link)->index >= 0 || (const void *)(*link)->stream != stream))
+        link = &(*link)->next;
+    return link;
+}
+
+/* Another thread may be waiting for it. */
 void redist__cuda_stream_destroy(void *stream) {
     if (stream == NULL)
         return;
     pthread_mutex_lock(&streams_lock);
-    struct kept **link = &streams;
-    while (*link != NULL && ((*link)->index >= 0 || (*link)->stream != (cudaStream_t)stream))
-        link = &(*link)->next;
+    struct kept **link = find_kept(stream);
+    for (; *link != NULL && (*link)->waits > 0; link = find_kept(stream)) {
+        pthread_mutex_unlock(&streams_lock);
+        sched_yield();
+        pthread_mutex_lock(&streams_lock);
+    }
     struct kept *kept = *link;
     if (kept != NULL)
         *link = kept->next;
@@ -107,34 +121,26 @@ void redist__cuda_stream_destroy(void *stream) {
     (void)REDIST__CHECK_CUDA(cudaStreamDestroy(stream));
 }
 
-/* What `behind` gets from now on begins after what a stream has got; captures stay as they are. */
-static void gather(cudaStream_t stream, cudaEvent_t event, cudaStream_t behind) {
-    if (redist__cuda_find_capture(stream) == REDIST_NOT_CAPTURED &&
-        cudaEventRecord(event, stream) == cudaSuccess)
-        (void)cudaStreamWaitEvent(behind, event, 0);
+/* What is captured is not under way, and cannot be waited for. */
+static void wait_for_stream(cudaStream_t stream) {
+    if (redist__cuda_find_capture(stream) == REDIST_NOT_CAPTURED)
+        (void)cudaStreamSynchronize(stream);
 }
 
-/* The streams of the current context and that of the place; not with the lock, as another thread may have to go on for
- * them to end. */
-static int wait_for_streams(const redist_place *place) {
+/* Those of the current context; without the lock, as another thread may have to go on for them to end. */
+static void wait_for_streams(void) {
     unsigned long long context = current_context();
-    cudaStream_t behind = NULL;
-    cudaEvent_t event = NULL;
-    REDIST_TRY(REDIST__CHECK_CUDA(cudaStreamCreateWithFlags(&behind, cudaStreamNonBlocking)));
-    int code = REDIST__CHECK_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    if (code == REDIST_OK) {
-        pthread_mutex_lock(&streams_lock);
-        for (const struct kept *kept = streams; kept != NULL; kept = kept->next)
-            if (kept->context == context)
-                gather(kept->stream, event, behind);
+    pthread_mutex_lock(&streams_lock);
+    for (struct kept *kept = streams; kept != NULL; kept = kept->next) {
+        if (kept->context != context)
+            continue;
+        kept->waits++;
         pthread_mutex_unlock(&streams_lock);
-        if (place != NULL && place->has_stream)
-            gather(place->stream, event, behind);
-        code = REDIST__CHECK_CUDA(cudaStreamSynchronize(behind));
-        (void)cudaEventDestroy(event);
+        wait_for_stream(kept->stream);
+        pthread_mutex_lock(&streams_lock);
+        kept->waits--;
     }
-    (void)cudaStreamDestroy(behind);
-    return code;
+    pthread_mutex_unlock(&streams_lock);
 }
 
 /* CUDA documents that cudaStreamDestroy and cudaEventDestroy let work under way end by itself. It documents no
@@ -145,7 +151,10 @@ static int wait_for_streams(const redist_place *place) {
 void redist__cuda_drain(void) {
     if (redist_place_is_gone())
         return;
-    (void)wait_for_streams(redist_place_entered());
+    const redist_place *place = redist_place_entered();
+    wait_for_streams();
+    if (place != NULL && place->has_stream)
+        wait_for_stream(place->stream);
     (void)cudaGetLastError();
 }
 

@@ -175,12 +175,14 @@ int redist__cuda_check_stream(const char *function, const char *name, void *stre
         name, stream, (int)device, (int)current);
 }
 
-/* An error says that another stream is captured, and spoils nothing. */
+/* What cannot be answered is for the calls that come next to report. */
 enum redist_capture redist__cuda_find_capture(void *stream) {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
+    cudaError_t error = cudaStreamIsCapturing(stream, &status);
+    if (error != cudaSuccess) {
         (void)cudaGetLastError();
-        return REDIST_CAPTURE_BESIDE;
+        return error == cudaErrorStreamCaptureImplicit ? REDIST_CAPTURE_BESIDE
+                                                       : REDIST_NOT_CAPTURED;
     }
     return status == cudaStreamCaptureStatusNone ? REDIST_NOT_CAPTURED : REDIST_CAPTURED;
 }
