@@ -8,6 +8,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 
 /* ---------------------------------------------------------------- errors */
 
@@ -35,6 +36,9 @@ struct kept {
     struct kept *next;
 };
 
+/* That all users share, of each context. */
+enum { STREAMS = 32 };
+
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept *streams;
 
@@ -46,9 +50,9 @@ static unsigned long long current_context(void) {
     return redist__cuda_find_place(&place) == REDIST_OK ? place.context : 0;
 }
 
-/* With the lock held. */
+/* With the lock held. The C library's memory: it stays, whatever allocator the user has until then. */
 static int make_stream(int index, int priority, unsigned long long context, cudaStream_t *made) {
-    struct kept *kept = redist_calloc(1, sizeof *kept);
+    struct kept *kept = calloc(1, sizeof *kept);
     *made = NULL;
     if (kept == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for a stream");
@@ -57,7 +61,7 @@ static int make_stream(int index, int priority, unsigned long long context, cuda
     if (code != REDIST_OK)
         *made = NULL;
     if (code != REDIST_OK && index < 0) {
-        redist_release(kept);
+        free(kept);
         return code;
     }
     *kept = (struct kept){*made, context, index, 0, streams};
@@ -70,6 +74,7 @@ static int make_stream(int index, int priority, unsigned long long context, cuda
 void *redist__cuda_stream(int index) {
     unsigned long long context = current_context();
     cudaStream_t found = NULL;
+    index %= STREAMS;
     if (redist_place_is_gone())
         return NULL;
     pthread_mutex_lock(&streams_lock);
@@ -117,13 +122,14 @@ void redist__cuda_stream_destroy(void *stream) {
     if (kept != NULL)
         *link = kept->next;
     pthread_mutex_unlock(&streams_lock);
-    redist_release(kept);
+    free(kept);
     (void)REDIST__CHECK_CUDA(cudaStreamDestroy(stream));
 }
 
-/* What is captured is not under way, and cannot be waited for. */
+/* What is captured is not under way, and cannot be waited for. A call that fails may not have waited. */
 static void wait_for_stream(cudaStream_t stream) {
-    if (redist__cuda_find_capture(stream) == REDIST_NOT_CAPTURED)
+    if (redist__cuda_find_capture(stream) == REDIST_NOT_CAPTURED &&
+        cudaStreamSynchronize(stream) != cudaSuccess)
         (void)cudaStreamSynchronize(stream);
 }
 
