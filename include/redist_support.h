@@ -454,8 +454,8 @@ REDIST_API int redist_place_find(const char *function, const redist__space *spac
 
 /**
  * Each call with a plan works between these two, in the place that the plan was made for; what the thread had is put
- * back at the end. Calls nest.
- *   place  lives until the end; NULL and zero = nothing is entered
+ * back at the end. Calls nest; within one in the same context another one costs nothing.
+ *   place  lives until the end; zero = nothing is entered
  *   visit  out, of redist_enter
  * Not collective. Errors: ERR_DEVICE, if the device was reset; redist_leave has to be called all the same.
  */

@@ -264,6 +264,41 @@ START_TEST(two_devices) {
 }
 END_TEST
 
+static int seen_device;
+
+/* Its results are its input. */
+static int change_device(void *data, const fftnd_box *box) {
+    (void)box;
+    seen_device = stream_device_current();
+    stream_device_use(*(const int *)data);
+    return 0;
+}
+
+/* A function of the user finds the plan's device, and may leave another one. */
+START_TEST(function_changes_devices) {
+    NEEDS_TWO_DEVICES();
+    int other = other_device();
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    options.inputs = options.outputs = 1;
+    options.box_function = change_device;
+    options.data = &other;
+    for (int asynchronous = 0; asynchronous < 2; asynchronous++) {
+        struct job job = begin_job(TRANSFORM, asynchronous);
+        check_ok(make_plan(&job));
+        job.work = OPERATOR;
+        check_ok(fftnd_operator_create(job.plan, FFTND_MODES, &options, &job.op));
+        for (int round = 0; round < ROUNDS; round++) {
+            seen_device = -1;
+            check_pair(&job, round % 2 == 0 ? other : job.device);
+            check_all(seen_device == job.device, "the function saw device %d", seen_device);
+        }
+        check_ok(free_plan(&job));
+        stream_device_use(job.device);
+        end_job(&job);
+    }
+}
+END_TEST
+
 /* An exchange without a plan finds the device that is current. */
 START_TEST(once_on_each_device) {
     NEEDS_TWO_DEVICES();
@@ -551,6 +586,7 @@ END_TEST
 int main(int argc, char **argv) {
     const TTest *const tests[] = {devices_change,
                                   two_devices,
+                                  function_changes_devices,
                                   once_on_each_device,
                                   arrays_of_another_device,
                                   one_array_of_another_device,

@@ -143,12 +143,15 @@ static void fill_fields(const struct box *box, int number, struct lists *lists) 
         lists->outputs[f] = box->memory[1] + first[1] + f * field_stride(box, 1);
 }
 
-/* The function may make another device current; its streams and ours are of the plan's. */
+/* The function may make another device current, which it is not any more afterwards. */
 static int call_user(const struct fftnd__operator *op, const fftnd_box *box) {
+    const redist_place *place = redist_place_entered();
     redist_visit visit;
-    (void)redist_enter(redist_place_entered(), &visit);
+    if (place == NULL)
+        return op->box_function(op->data, box);
+    (void)place->space->enter(place, &visit);
     int result = op->box_function(op->data, box);
-    redist_leave(&visit);
+    place->space->leave(&visit);
     return result;
 }
 

@@ -51,12 +51,16 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     return plan;
 }
 
+/* When a plan is freed a stream without executions under way may be gone. */
+static void drop_stream(struct redist_plan *plan) {
+    plan->problem.place.has_stream = plan->problem.place.has_stream && plan->problem.asynchronous;
+}
+
 void redist__plan_destroy(struct redist_plan *plan) {
     redist_visit visit;
     if (plan == NULL)
         return;
-    if (!plan->problem.asynchronous) /* the stream may be gone */
-        plan->problem.place.has_stream = 0;
+    drop_stream(plan);
     (void)redist_enter(&plan->problem.place, &visit);
     redist__transport_destroy(&plan->transport);
     redist__close_mappings(&plan->problem);
@@ -277,6 +281,7 @@ int redist_plan_free(redist_plan **plan) {
     if (*plan == NULL)
         return REDIST_OK;
     REDIST_TRY(redist__check_plan(__func__, *plan));
+    drop_stream(*plan);
     const redist_place place = (*plan)->problem.place;
     redist_visit visit;
     (void)redist_enter(&place, &visit);

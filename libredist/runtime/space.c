@@ -98,9 +98,15 @@ int redist_place_find(const char *function, const redist__space *space, const ch
     return code;
 }
 
+/* Within a call of the user that is there already nothing has to be entered. */
+static int is_there(const redist_place *place) {
+    return here.place != NULL && here.place->space == place->space &&
+           here.place->context == place->context;
+}
+
 int redist_enter(const redist_place *place, redist_visit *visit) {
     *visit = (redist_visit){.outer = here.place, .outer_is_gone = here.is_gone};
-    if (place == NULL || place->space == NULL)
+    if (place->space == NULL || (is_there(place) && !here.is_gone))
         return REDIST_OK;
     visit->space = place->space;
     int code = place->space->enter(place, visit);
