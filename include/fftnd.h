@@ -220,14 +220,14 @@ typedef struct fftnd_options {
      * work space of its own */
     int mapped_arrays;
     int user_workspace; /**< nonzero: work space comes from fftnd_plan_set_workspace */
-    /** where the arrays and work space live; REDIST_SPACE_AUTO = host. For REDIST_SPACE_CUDA
-     * cudaSetDevice chooses the device before the plan is made, and it stays the current one in
-     * all calls with the plan; with real-to-real axes or modes that are dropped, work space has
+    /** where the arrays and work space live; REDIST_SPACE_AUTO = host. For REDIST_SPACE_CUDA that
+     * is the device that is current when the plan is made; calls with the plan work there,
+     * whichever is current then. With real-to-real axes or modes that are dropped, work space has
      * room for parts of the array besides */
     enum redist_space space;
     /** for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): transforms begin after
-     * all work that is in it already, and are complete on return unless `asynchronous` is set; need
-     * not agree */
+     * all work that is in it already, and are complete on return unless `asynchronous` is set; of
+     * the plan's device, and not captured while the plan is made; need not agree */
     void *stream;
 
     /* Arrays of the host on a device, see "Arrays larger than a device" above */

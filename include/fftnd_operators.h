@@ -109,8 +109,9 @@ typedef struct fftnd_box {
 } fftnd_box;
 
 /**
- * The user's function of boxes, in the precision of the plan. On a device it begins its work in the stream, and does
- * not wait for it. The rest is as fftnd_row_function has it, but that on a device one thread calls it.
+ * The user's function of boxes, in the precision of the plan. On a device, which is the current one, it begins its
+ * work in the stream, and does not wait for it. The rest is as fftnd_row_function has it, but that on a device one
+ * thread calls it.
  */
 typedef int fftnd_box_function(void *data, const fftnd_box *box);
 

@@ -29,6 +29,10 @@
  * device of its own, all on one node. Arguments are not agreed on, as with options.skip_agreement. All ranks enqueue
  * executions of plans with common ranks in the same order.
  *
+ * Devices (docs/guarantees.md): a plan works on the device that is current when it is made. Later any device may be
+ * current, which it stays; arrays of another device are refused with ERR_ARGUMENT, an execution in a stream that is
+ * captured with ERR_STATE unless the plan is asynchronous.
+ *
  * Threads (docs/guarantees.md): under MPI_THREAD_MULTIPLE different threads may use different communicators, with the
  * plans, grids and arrays made from them, at the same time; one communicator is used by one thread at a time. The
  * library calls MPI from the calling thread only.
@@ -274,7 +278,8 @@ typedef struct redist_options {
     /** for methods that hand arrays of a device to MPI; must agree */
     enum redist_staging staging;
     /** with arrays of a device, a cudaStream_t (NULL = the default stream): an execution begins
-     * after all work that is in it already, and is complete when it returns */
+     * after all work that is in it already, and is complete when it returns. It is of the device
+     * that is current when the plan is made, as the arrays are, and is not captured then */
     void *stream;
     /** when array A is bound; unless REDIST_BIND_AT_PLAN, only functions *_arrays take it, and a
      * may be NULL at creation; must agree */

@@ -8,6 +8,7 @@
 #define REDIST_SUPPORT_H
 
 #include "redist.h"
+#include "redist_place.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -431,6 +432,20 @@ typedef struct redist__space {
     enum redist_space id;
     int asynchronous;
 
+    /** The context that is current for this thread, without `space` and the stream of the place. All five NULL = the
+     * space has no devices. */
+    int (*find_place)(redist_place *place);
+    /** Makes the device of a place current for this thread, and lets it call what captures of other streams would
+     * forbid; REDIST_ERR_DEVICE if the context is gone. In either case `leave` puts back what the thread had. Within
+     * the place of a context that is gone the other functions touch nothing of the device: those that give back do
+     * nothing, others fail. */
+    int (*enter)(const redist_place *place, redist_visit *visit);
+    void (*leave)(const redist_visit *visit);
+    /** REDIST_ERR_ARGUMENT if a stream is of another device than the one that is current, with a message that names
+     * the function and its argument. */
+    int (*check_stream)(const char *function, const char *name, void *stream);
+    enum redist_capture (*find_capture)(void *stream);
+
     /** Why there is no such memory on this machine; NULL = there is. */
     const char *(*absent)(void);
     /** Whether an address lies in this space; and whether this rank may use it now, REDIST_ERR_ARGUMENT if not, with
@@ -463,7 +478,8 @@ typedef struct redist__space {
     int (*stream_is_idle)(void *stream, int *idle);
     int (*stream_wait)(void *stream);                /**< the host waits for its work */
     int (*stream_follow)(void *stream, void *event); /**< its next work waits for an event */
-    /** Waits for all work of this rank, whatever its stream and device. */
+    /** Waits for all work of the library on the device of the place that this thread is in, and for the stream of that
+     * place unless it is captured. */
     void (*drain)(void);
 
     int (*event_create)(void **event);
@@ -498,6 +514,42 @@ typedef struct redist__space {
     int (*graph_replay)(void *graph, void *stream);
     void (*graph_free)(void *graph); /**< may be at work */
 } redist__space;
+
+/**
+ * The place of plans that are made now: the device that is current, and a stream that is of it and is not captured.
+ *   name   of the stream, for the message; NULL = plans have none of the user
+ *   place  out; all zero for a space without devices
+ * Not collective. Errors: ERR_ARGUMENT (the stream's device), ERR_STATE (it is captured), ERR_DEVICE.
+ */
+REDIST_API int redist_place_find(const char *function, const redist__space *space, const char *name,
+                                 void *stream, redist_place *place);
+
+/**
+ * Each call with a plan works between these two, in the place that the plan was made for; what the thread had is put
+ * back at the end. Calls nest; within one in the same context another one costs nothing.
+ *   place  lives until the end; zero = nothing is entered
+ *   visit  out, of redist_enter
+ * Not collective. Errors: ERR_DEVICE, if the device was reset; redist_leave has to be called all the same.
+ */
+REDIST_API int redist_enter(const redist_place *place, redist_visit *visit);
+REDIST_API void redist_leave(const redist_visit *visit);
+
+/** Nonzero if this thread is in a place whose context is gone: nothing of the device may be touched. Not collective. */
+REDIST_API int redist_place_is_gone(void);
+
+/**
+ * REDIST_OK if asynchronous plans for arrays in a space can be made on a communicator: its ranks are on one node, and
+ * have a device each. In the place of these plans. Collective on comm. Errors: ERR_METHOD, ERR_DEVICE, ERR_MEMORY,
+ * ERR_MPI.
+ */
+REDIST_API int redist_check_asynchronous(MPI_Comm comm, enum redist_space space);
+
+/**
+ * REDIST_OK if executions can use the stream of a place now: it is not captured, or `asynchronous` ones are only
+ * enqueued there. Nothing is spoilt otherwise. Not collective. Errors: ERR_STATE.
+ */
+REDIST_API int redist_check_capture(const char *function, const redist_place *place,
+                                    int asynchronous);
 
 /** The table of a space (REDIST_SPACE_AUTO = host); NULL if this build has none. Not collective. */
 REDIST_API const redist__space *redist_space_at(enum redist_space space);

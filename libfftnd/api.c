@@ -106,12 +106,40 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request)
     }
 }
 
+/* The place of the transforms: of the arrays, or of the device that tiles are sent to. */
+static int find_place(const struct fftnd__request *request, redist_place *place) {
+    const fftnd_options *options = &request->options;
+    if (fftnd__offload_wanted(options))
+        return redist_place_find(request->function, redist_space_at(options->device), NULL, NULL,
+                                 place);
+    return redist_place_find(request->function, redist_space_at(options->space), "options->stream",
+                             options->stream, place);
+}
+
+int fftnd__enter(fftnd_plan *plan, redist_visit *visit) {
+    int code = redist_enter(&plan->place, visit);
+    fftnd__failure_note(&plan->engine.failure, code);
+    for (struct fftnd__engine *at = plan->applying; at != NULL && code != REDIST_OK; at = at->next)
+        fftnd__failure_note(&at->failure, code);
+    return code;
+}
+
+redist_place fftnd__place_of_rest(const fftnd_plan *plan) {
+    redist_place place = plan->place;
+    place.has_stream = place.has_stream && plan->engine.transform.options.asynchronous;
+    return place;
+}
+
 /* A transform that is under way needs its peers, which may not wait for it: the plan stays as it is. */
 static void close_plan(redist_closer *closer) {
     fftnd_plan *plan = (fftnd_plan *)(void *)((char *)closer - offsetof(fftnd_plan, closer));
     if (plan->started.is_started)
         return;
+    const redist_place place = fftnd__place_of_rest(plan);
+    redist_visit visit;
+    (void)redist_enter(&place, &visit);
     empty_plan(plan);
+    redist_leave(&visit);
     plan->closed = 1;
 }
 
@@ -147,16 +175,21 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum
     REDIST_TRY(redist_private_comm(comm, &request.comm));
     REDIST_TRY(fftnd__check_request(&request, options, result));
     fftnd_plan *plan = allocate_plan(&request);
-    int code = plan != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for a plan");
+    redist_place place = {.space = NULL};
+    redist_visit visit;
+    int code = plan != NULL ? find_place(&request, &place)
+                            : redist_fail(REDIST_ERR_MEMORY, "no memory for a plan");
     code = redist_agree(request.comm, code);
+    (void)redist_enter(&place, &visit); /* which is the current one */
     if (code == REDIST_OK)
         code = complete_plan(plan, &request);
     if (code == REDIST_OK && !request.options.skip_agreement)
         code = redist_life_create(request.comm, &plan->engine.life);
-    if (code != REDIST_OK) {
+    if (code != REDIST_OK)
         destroy_plan(plan);
-        return code;
-    }
+    redist_leave(&visit);
+    REDIST_TRY(code);
+    plan->place = place;
     forget_arrays(&plan->engine.transform.options);
     close_at_the_end(request.comm, plan);
     *result = plan;
@@ -369,9 +402,16 @@ static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t
 }
 
 int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
+    redist_visit visit;
     REDIST_TRY(fftnd__check_idle(__func__, plan));
-    REDIST_TRY(redist_agree(plan->engine.transform.comm, check_workspace(plan, workspace, bytes)));
-    return fftnd__engine_set_workspace(&plan->engine, workspace);
+    int code = fftnd__enter(plan, &visit);
+    if (code == REDIST_OK)
+        code = check_workspace(plan, workspace, bytes);
+    code = redist_agree(plan->engine.transform.comm, code);
+    if (code == REDIST_OK)
+        code = fftnd__engine_set_workspace(&plan->engine, workspace);
+    redist_leave(&visit);
+    return code;
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -396,16 +436,25 @@ int fftnd__agree_to_run(const char *function, const struct fftnd__engine *engine
     return nranks == 1 ? code : redist_life_agree(engine->life, function, code, 0, NULL);
 }
 
+/* Whether the library can use an array where it lies. A driver may fail on this rank alone. */
+static int check_place(const char *function, const struct fftnd__transform *transform,
+                       const struct fftnd__array *array) {
+    int code = transform->library->check(function, array->name, array->data,
+                                         fftnd__element_bytes(transform, 0));
+    return transform->options.skip_agreement && code != REDIST_ERR_ARGUMENT ? REDIST_OK : code;
+}
+
 int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,
                            const struct fftnd__array arrays[2]) {
     const struct fftnd__transform *transform = &engine->transform;
-    /* a driver may fail on this rank alone */
-    int checks = transform->library->check != NULL && !transform->options.skip_agreement;
+    int checks = transform->library->check != NULL && !redist_place_is_gone();
     REDIST_TRY(fftnd__check_arrays(function, arrays, transform->options.in_place));
+    if (transform->space->asynchronous)
+        REDIST_TRY(redist_check_capture(function, redist_place_entered(),
+                                        transform->options.asynchronous));
     for (int i = 0; i < 2 && checks; i++)
         if (arrays[i].bytes != 0)
-            REDIST_TRY(transform->library->check(function, arrays[i].name, arrays[i].data,
-                                                 fftnd__element_bytes(transform, 0)));
+            REDIST_TRY(check_place(function, transform, &arrays[i]));
     for (int i = 0; i < 2; i++)
         REDIST_TRY(fftnd__check_mapped(function, engine, &arrays[i]));
     if (!engine->has_workspace)
@@ -439,9 +488,14 @@ static int prepare(const char *function, fftnd_plan *plan, int direction, const 
 }
 
 static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {
+    redist_visit visit;
     REDIST_TRY(fftnd__check_idle(function, plan));
-    REDIST_TRY(prepare(function, plan, direction, in, out));
-    return fftnd__engine_run(&plan->engine, direction, in, out);
+    (void)fftnd__enter(plan, &visit);
+    int code = prepare(function, plan, direction, in, out);
+    if (code == REDIST_OK)
+        code = fftnd__engine_run(&plan->engine, direction, in, out);
+    redist_leave(&visit);
+    return code;
 }
 
 int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral) {
@@ -453,11 +507,14 @@ int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical) {
 }
 
 int fftnd_plan_query(fftnd_plan *plan) {
+    redist_visit visit;
     REDIST_TRY(fftnd__check_idle(__func__, plan));
-    REDIST_TRY(fftnd__engine_query(&plan->engine));
-    for (struct fftnd__engine *at = plan->applying; at != NULL; at = at->next)
-        REDIST_TRY(fftnd__engine_query(at));
-    return REDIST_OK;
+    (void)fftnd__enter(plan, &visit);
+    int code = fftnd__engine_query(&plan->engine);
+    for (struct fftnd__engine *at = plan->applying; at != NULL && code == REDIST_OK; at = at->next)
+        code = fftnd__engine_query(at);
+    redist_leave(&visit);
+    return code;
 }
 
 /* ---------------------------------------------------------------- started and waited for */
@@ -478,8 +535,12 @@ static int may_overlap(const struct fftnd__transform *transform) {
 }
 
 int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output) {
+    redist_visit visit;
     REDIST_TRY(fftnd__check_idle(__func__, plan));
-    REDIST_TRY(prepare(__func__, plan, direction, input, output));
+    (void)fftnd__enter(plan, &visit);
+    int code = prepare(__func__, plan, direction, input, output);
+    redist_leave(&visit);
+    REDIST_TRY(code);
     struct fftnd__started *started = &plan->started;
     *started = (struct fftnd__started){
         .is_started = 1, .direction = direction, .in = input, .out = output};
@@ -490,9 +551,14 @@ int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output) {
 
 static int complete(fftnd_plan *plan) {
     struct fftnd__started *started = &plan->started;
+    redist_visit visit;
     started->is_started = 0;
-    if (!started->has_thread)
-        return fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
+    if (!started->has_thread) {
+        (void)fftnd__enter(plan, &visit);
+        int code = fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
+        redist_leave(&visit);
+        return code;
+    }
     pthread_join(started->thread, NULL);
     return fftnd__failure_report(&plan->engine.failure);
 }
@@ -549,7 +615,11 @@ int fftnd_plan_free(fftnd_plan **plan) {
         return redist_fail(REDIST_ERR_STATE, "plan has %d operators: free these first",
                            (*plan)->operators);
     int code = (*plan)->started.is_started ? complete(*plan) : REDIST_OK;
+    const redist_place place = fftnd__place_of_rest(*plan);
+    redist_visit visit;
+    (void)redist_enter(&place, &visit);
     destroy_plan(*plan);
+    redist_leave(&visit);
     *plan = NULL;
     return code;
 }

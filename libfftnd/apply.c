@@ -437,8 +437,12 @@ static void close_operator(redist_closer *closer) {
         (fftnd_operator *)(void *)((char *)closer - offsetof(fftnd_operator, closer));
     if (op->plan->started.is_started)
         return;
+    const redist_place place = fftnd__place_of_rest(op->plan);
+    redist_visit visit;
+    (void)redist_enter(&place, &visit);
     remove_from_plan(op);
     empty_operator(op);
+    redist_leave(&visit);
     op->closed = 1;
 }
 
@@ -453,15 +457,16 @@ static int allocate(const struct fftnd__operator *own, const fftnd_operator_opti
     return describe_parts(*op, options);
 }
 
-int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
-                          const fftnd_operator_options *options, fftnd_operator **result) {
+static int create(fftnd_plan *plan, enum fftnd_operator_kind kind,
+                  const fftnd_operator_options *options, fftnd_operator **result) {
     fftnd_operator_options own = FFTND_OPERATOR_OPTIONS_DEFAULT;
     struct fftnd__operator described = {0};
     fftnd_operator *op = NULL;
-    REDIST_TRY(fftnd__check_idle(__func__, plan));
-    int code = result == NULL ? redist_fail(REDIST_ERR_NULL, "op = NULL") : REDIST_OK;
+    int code = result == NULL ? FAIL(REDIST_ERR_NULL, "op = NULL") : REDIST_OK;
+    if (code == REDIST_OK && redist_place_is_gone())
+        code = fftnd__failure_report(&plan->engine.failure);
     if (code == REDIST_OK && options != NULL)
-        code = redist_struct_read(__func__, "options", options, &own, sizeof own);
+        code = redist_struct_read("fftnd_operator_create", "options", options, &own, sizeof own);
     if (code == REDIST_OK)
         code = describe(&described, &plan->engine, kind, &own);
     code = agree(&plan->engine, &described, &own, code);
@@ -481,6 +486,16 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
     return REDIST_OK;
 }
 
+int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
+                          const fftnd_operator_options *options, fftnd_operator **op) {
+    redist_visit visit;
+    REDIST_TRY(fftnd__check_idle(__func__, plan));
+    (void)fftnd__enter(plan, &visit);
+    int code = create(plan, kind, options, op);
+    redist_leave(&visit);
+    return code;
+}
+
 /* ---------------------------------------------------------------- use */
 
 static int check_operator(const char *function, const fftnd_operator *op) {
@@ -496,11 +511,17 @@ int fftnd_operator_free(fftnd_operator **op) {
     if (*op == NULL)
         return REDIST_OK;
     REDIST_TRY(check_operator(__func__, *op));
-    if (!(*op)->closed) {
+    redist_visit visit;
+    int closed = (*op)->closed;
+    if (!closed) {
         REDIST_TRY(fftnd__check_idle(__func__, (*op)->plan));
+        const redist_place place = fftnd__place_of_rest((*op)->plan);
+        (void)redist_enter(&place, &visit);
         remove_from_plan(*op);
     }
     destroy(*op);
+    if (!closed)
+        redist_leave(&visit);
     *op = NULL;
     return REDIST_OK;
 }
@@ -640,8 +661,13 @@ static int apply(const char *function, fftnd_plan *plan, fftnd_operator *op, int
                  void *input, void *output) {
     REDIST_TRY(fftnd__check_idle(function, plan));
     REDIST_TRY(agree_on_operator(function, plan, op, check_owner(function, plan, op)));
-    REDIST_TRY(prepare(function, op, direction, input, output));
-    return run_parts(op, input, output);
+    redist_visit visit;
+    (void)fftnd__enter(plan, &visit);
+    int code = prepare(function, op, direction, input, output);
+    if (code == REDIST_OK)
+        code = run_parts(op, input, output);
+    redist_leave(&visit);
+    return code;
 }
 
 int fftnd_apply(fftnd_plan *plan, fftnd_operator *op, void *input, void *output) {

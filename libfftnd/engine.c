@@ -441,7 +441,9 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
     find_method(engine);
     REDIST_TRY(create_transform(transform, request));
     REDIST_TRY(build_programs(engine));
-    return request->options.user_workspace ? REDIST_OK : take_workspace(engine);
+    return request->options.user_workspace
+               ? fftnd__check_exchanges(&engine->programs[REDIST_FORWARD], transform)
+               : take_workspace(engine);
 }
 
 int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {

@@ -105,6 +105,14 @@ static int is_regular(const struct fftnd__transform *transform, const struct fft
            !is_padded(transform, step);
 }
 
+/* Of the ranks that take part in an exchange. */
+static int find_comm(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                     MPI_Comm *comm) {
+    *comm = transform->comm;
+    return step->grid_dim >= 0 ? redist_grid_subcomm(transform->grid, step->grid_dim, comm)
+                               : REDIST_OK;
+}
+
 /* Collective on the ranks that take part in it. */
 static int plan_exchange(const struct fftnd__program *program, struct fftnd__step *step,
                          const struct fftnd__transform *transform, void *const work[2]) {
@@ -124,9 +132,8 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
         options.partitions = transform->configuration.partitions;
         options.partition_axis = find_position(after, step[1].cut);
     }
-    MPI_Comm comm = transform->comm;
-    if (step->grid_dim >= 0)
-        REDIST_TRY(redist_grid_subcomm(transform->grid, step->grid_dim, &comm));
+    MPI_Comm comm;
+    REDIST_TRY(find_comm(transform, step, &comm));
     if (step->grid_dim < 0 || !is_regular(transform, step))
         return plan_boxes(comm, step, transform, source, destination, &options);
     redist_index extents_a[REDIST_MAX_NDIMS], extents_b[REDIST_MAX_NDIMS];
@@ -167,6 +174,21 @@ int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__tr
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].type == FFTND__EXCHANGE)
             REDIST_TRY(plan_step(program, &program->steps[i], transform, work));
+    return REDIST_OK;
+}
+
+static int check_exchange(const struct fftnd__transform *transform,
+                          const struct fftnd__step *step) {
+    MPI_Comm comm;
+    REDIST_TRY(find_comm(transform, step, &comm));
+    return redist_check_asynchronous(comm, transform->space->id);
+}
+
+int fftnd__check_exchanges(const struct fftnd__program *program,
+                           const struct fftnd__transform *transform) {
+    for (int i = 1; i <= program->nsteps && transform->options.asynchronous; i++)
+        if (program->steps[i].type == FFTND__EXCHANGE)
+            REDIST_TRY(agree_on_exchange(transform, check_exchange(transform, &program->steps[i])));
     return REDIST_OK;
 }
 

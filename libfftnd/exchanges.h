@@ -9,6 +9,10 @@
  * method cannot do in segments move whole arrays; a fused one is refused with REDIST_ERR_METHOD. Collective. */
 int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__transform *transform,
                           void *const work[2]);
+
+/* Whether asynchronous exchanges can be planned later, when there is work space. Collective. REDIST_ERR_METHOD. */
+int fftnd__check_exchanges(const struct fftnd__program *program,
+                           const struct fftnd__transform *transform);
 void fftnd__free_exchanges(struct fftnd__program *program);
 
 #endif

@@ -192,8 +192,12 @@ static const char *name_of(const struct fftnd__step *step) {
     return step[1].fused_with == FFTND__PUSHED ? "fftnd transform and exchange" : "fftnd transform";
 }
 
-/* After a failure the device may still be at work on the arrays. */
+/* After a failure the device may still be at work on the arrays, but not with what is captured. */
 static void drain(const struct fftnd__transform *transform) {
+    const redist__space *space = transform->space;
+    if (space->find_capture != NULL &&
+        space->find_capture(transform->options.stream) != REDIST_NOT_CAPTURED)
+        return;
     if (finish(transform) != REDIST_OK)
         (void)finish(transform);
 }

@@ -20,6 +20,7 @@ struct fftnd_plan {
     redist_closer closer;
     int closed; /* in MPI_Finalize: the engine is gone */
     struct fftnd__engine engine;
+    redist_place place; /* of the device that it works on */
     struct fftnd__started started;
     char *method, *wisdom_file;     /* own copies of the user's options */
     int operators;                  /* of this plan, that are not freed */
@@ -31,6 +32,13 @@ struct fftnd_plan {
 /* Whether the plan is alive, and no transform under way: what that changes is not for others until it is complete. No
  * communication. */
 int fftnd__check_idle(const char *function, const fftnd_plan *plan);
+
+/* Enters the plan's place. That its context is gone is a failure of the plan and its operators, which is returned. To
+ * be left by redist_leave. */
+int fftnd__enter(fftnd_plan *plan, redist_visit *visit);
+
+/* The place for freeing what the plan has: a stream without executions under way may be gone. */
+redist_place fftnd__place_of_rest(const fftnd_plan *plan);
 
 /* The arrays of an execution, and the work space. Of this rank alone. */
 int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,

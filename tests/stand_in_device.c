@@ -44,6 +44,10 @@ void *stream_device_create(void) {
     return stream;
 }
 
+void *stream_device_create_own(void) {
+    return stream_device_create();
+}
+
 void stream_device_destroy(void *stream) {
     redist__space_cuda.stream_destroy(stream);
 }

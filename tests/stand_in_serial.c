@@ -7,6 +7,7 @@
 #include "../libfftnd/kernels/truncation.h"
 #include "../libfftnd/operators/symbol.h"
 #include "redist_support.h"
+#include "stand_in_places.h"
 #include "stand_in_space.h"
 
 extern const struct fftnd__serial fftnd__serial_fftw;
@@ -15,6 +16,7 @@ enum { AREA_BYTES = 256 };
 
 struct plan {
     void *inner, *stream;
+    unsigned long long context; /* in which it was made */
     char *area;
     struct fftnd__serial_problem problem; /* of one truncated axis, and its lines */
     struct fftnd__truncation truncation;
@@ -133,6 +135,11 @@ static int create_line(struct plan *plan, const struct fftnd__serial_problem *pr
     return fftnd__serial_fftw.create(&own, plan->line[0], plan->line[1], &plan->inner);
 }
 
+static int check(const char *function, const char *name, const void *array, size_t bytes) {
+    (void)bytes;
+    return redist_space_at(REDIST_SPACE_CUDA)->check_array(function, name, array);
+}
+
 /* FFTW estimates on addresses that are no arrays. As with cuFFT there are lengths whose real-to-real transforms are
  * done by rows. */
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
@@ -144,6 +151,7 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     own.effort = FFTND_ESTIMATE;
     own.stream = own.pool = NULL;
     plan->stream = problem->stream;
+    plan->context = stand_in_context();
     if (problem->retained[0].modes > 0) {
         return create_line(plan, &own);
     }
@@ -168,6 +176,8 @@ static int execute(void *data, void *in, void *out) {
     if (plan->area == NULL || plan->area == (char *)in || plan->area == (char *)out)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "the scratch memory is %p",
                               (void *)plan->area);
+    if (plan->context != stand_in_context())
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "another device is current");
     return stand_in_give(plan->stream, run_transform, &given, sizeof(given));
 }
 
@@ -211,6 +221,8 @@ static int r2r(const struct fftnd__r2r_lines *lines, int after, void *stream) {
 static void destroy(void *data) {
     struct plan *plan = data;
     redist_space_at(REDIST_SPACE_CUDA)->drain();
+    if (!redist_place_is_gone())
+        stand_in_use(plan->context, "a plan of the serial library");
     if (plan->inner != NULL)
         fftnd__serial_fftw.destroy(plan->inner);
     free(plan->line[0]);
@@ -394,6 +406,7 @@ static int prefers_copy(int naxes, const redist_index lengths[], enum fftnd_prec
 const struct fftnd__serial fftnd__serial_stand_in = {
     .name = "stand-in",
     .space = REDIST_SPACE_CUDA,
+    .check = check,
     .prefers_copy = prefers_copy,
     .truncates = truncates,
     .create = create,

@@ -18,6 +18,7 @@
 #include "../libredist/copy/copy.h"
 #include "../libredist/runtime/space.h"
 #include "stand_in_graphs.h"
+#include "stand_in_places.h"
 #include "stream_device.h"
 
 /* ---------------------------------------------------------------- streams */
@@ -32,14 +33,18 @@ struct stream {
     pthread_t thread;
     struct work *first, **end;
     int busy, ends;
-    unsigned state; /* of random numbers */
+    unsigned state;             /* of random numbers */
+    unsigned long long context; /* which it is of, */
+    int index;                  /* and which of the streams that it has for all */
 };
+
+/* Streams of one user, and the default stream of a context. */
+enum { OF_USER = -2, DEFAULT = -1 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct stream *default_stream;
 enum { STREAMS = 32, MOST = 1024 };
-static struct stream *own_streams[STREAMS], *all_streams[MOST];
+static struct stream *all_streams[MOST];
 
 static void nap(struct stream *stream) {
     stream->state = stream->state * 1664525U + 1013904223U;
@@ -71,11 +76,13 @@ static void *work_on(void *data) {
     return NULL;
 }
 
-static struct stream *start_stream(void) {
+static struct stream *start_stream(int index) {
     static unsigned made;
     struct stream *stream = calloc(1, sizeof(*stream));
     stream->end = &stream->first;
     stream->state = ++made * 7919U;
+    stream->context = stand_in_context();
+    stream->index = index;
     for (int i = 0; i < MOST; i++)
         if (all_streams[i] == NULL) {
             all_streams[i] = stream;
@@ -85,11 +92,34 @@ static struct stream *start_stream(void) {
     return stream;
 }
 
+/* That of the current context, with the lock held. */
+static struct stream *common_stream(int index) {
+    for (int i = 0; i < MOST; i++)
+        if (all_streams[i] != NULL && all_streams[i]->index == index &&
+            all_streams[i]->context == stand_in_context())
+            return all_streams[i];
+    return start_stream(index);
+}
+
 /* With the lock held. */
 static struct stream *find_stream(void *given) {
-    if (given == NULL && default_stream == NULL)
-        default_stream = start_stream();
-    return given != NULL ? given : default_stream;
+    struct stream *stream = given;
+    if (stream == NULL)
+        return common_stream(DEFAULT);
+    stand_in_use(stream->context, "a stream");
+    return stream;
+}
+
+unsigned long long stand_in_context_of(const void *stream) {
+    return ((const struct stream *)stream)->context;
+}
+
+static int check_device(const struct stream *stream) {
+    return stream->context == stand_in_context()
+               ? REDIST_OK
+               : redist_fail_in("stand-in", REDIST_ERR_DEVICE,
+                                "a stream of device %d is used while device %d is current",
+                                stand_in_device_of(stream->context), stream_device_current());
 }
 
 static void append(struct stream *stream, void (*run)(void *data), const void *data, size_t bytes) {
@@ -106,10 +136,10 @@ static void append(struct stream *stream, void (*run)(void *data), const void *d
 int stand_in_give(void *given, void (*run)(void *data), const void *data, size_t bytes) {
     pthread_mutex_lock(&lock);
     struct stream *stream = find_stream(given);
-    int is_kept = stand_in_is_capturing(), code = REDIST_OK;
-    if (is_kept)
+    int is_kept = stand_in_is_capturing(), code = check_device(stream);
+    if (code == REDIST_OK && is_kept)
         code = stand_in_keep(stream, run, data, bytes);
-    else
+    else if (code == REDIST_OK && !stand_in_is_watched(stream, 0))
         append(stream, run, data, bytes);
     pthread_mutex_unlock(&lock);
     return code;
@@ -117,7 +147,7 @@ int stand_in_give(void *given, void (*run)(void *data), const void *data, size_t
 
 static int stream_create(void **made) {
     pthread_mutex_lock(&lock);
-    *made = start_stream();
+    *made = start_stream(OF_USER);
     pthread_mutex_unlock(&lock);
     return REDIST_OK;
 }
@@ -126,7 +156,17 @@ static int is_idle(const struct stream *stream) {
     return stream->first == NULL && !stream->busy;
 }
 
+/* Whether what a stream has done may be asked now. */
+static int ask(const void *stream, const char *what) {
+    if (redist_place_is_gone())
+        return redist_fail_in("stand-in", REDIST_ERR_DEVICE, "the context is gone");
+    if (stand_in_is_watched(stream, 1))
+        return redist_fail_in("stand-in", REDIST_ERR_DEVICE, "the stream is captured");
+    return stand_in_forbids(what);
+}
+
 static int stream_wait(void *given) {
+    REDIST_TRY(ask(given, "waiting for a stream"));
     pthread_mutex_lock(&lock);
     const struct stream *stream = find_stream(given);
     while (!is_idle(stream))
@@ -136,16 +176,14 @@ static int stream_wait(void *given) {
 }
 
 static int stream_is_idle(void *given, int *idle) {
+    REDIST_TRY(ask(given, "asking a stream"));
     pthread_mutex_lock(&lock);
     *idle = is_idle(find_stream(given));
     pthread_mutex_unlock(&lock);
     return REDIST_OK;
 }
 
-static void stream_destroy(void *given) {
-    struct stream *stream = given;
-    if (stream == NULL)
-        return;
+static void end_stream(struct stream *stream) {
     pthread_mutex_lock(&lock);
     stream->ends = 1;
     pthread_cond_broadcast(&changed);
@@ -153,20 +191,28 @@ static void stream_destroy(void *given) {
         all_streams[i] = all_streams[i] == stream ? NULL : all_streams[i];
     pthread_mutex_unlock(&lock);
     pthread_join(stream->thread, NULL);
+}
+
+static void stream_destroy(void *given) {
+    struct stream *stream = given;
+    if (stream == NULL || redist_place_is_gone())
+        return;
+    stand_in_use(stream->context, "a stream");
+    end_stream(stream);
     free(stream);
 }
 
 static void *own_stream(int index) {
+    if (redist_place_is_gone())
+        return NULL;
     pthread_mutex_lock(&lock);
-    struct stream **stream = &own_streams[index % STREAMS];
-    if (*stream == NULL)
-        *stream = start_stream();
+    struct stream *stream = common_stream(index % STREAMS);
     pthread_mutex_unlock(&lock);
-    return *stream;
+    return stream;
 }
 
 static void drain(void) {
-    for (int i = 0; i < MOST; i++) {
+    for (int i = 0; i < MOST && !redist_place_is_gone(); i++) {
         pthread_mutex_lock(&lock);
         while (all_streams[i] != NULL && !is_idle(all_streams[i]))
             pthread_cond_wait(&changed, &lock);
@@ -182,15 +228,24 @@ enum { RECENT = 256 };
 struct event {
     long set;
     long reached[RECENT]; /* the last one of those that share a place */
+    unsigned long long context;
 };
 
 static int is_reached(const struct event *event, long version) {
     return event->reached[version % RECENT] >= version;
 }
 
-static int event_create(void **event) {
-    *event = calloc(1, sizeof(struct event));
+static int event_create(void **made) {
+    struct event *event = *made = calloc(1, sizeof(*event));
+    event->context = stand_in_context();
     return REDIST_OK;
+}
+
+static void event_destroy(void *data) {
+    const struct event *event = data;
+    if (event != NULL && !redist_place_is_gone())
+        stand_in_use(event->context, "an event");
+    free(data);
 }
 
 struct turn {
@@ -216,16 +271,21 @@ static void follow(void *data) {
 }
 
 /* With each replay an event gets another version, as it does with each call. */
-static int give_turn(void *stream, void (*run)(void *data), struct event *event) {
+static int give_turn(void *given, void (*run)(void *data), struct event *event) {
+    if (redist_place_is_gone())
+        return redist_fail_in("stand-in", REDIST_ERR_DEVICE, "the context is gone");
+    stand_in_use(event->context, "an event");
     pthread_mutex_lock(&lock);
-    int is_kept = stand_in_is_capturing(), code = REDIST_OK;
-    if (run == reach && !is_kept)
+    struct stream *stream = find_stream(given);
+    int is_kept = stand_in_is_capturing(), code = check_device(stream);
+    int is_given = code == REDIST_OK && !is_kept && !stand_in_is_watched(stream, 0);
+    if (run == reach && is_given)
         event->set++;
     const struct turn turn = {event, event->set};
-    if (is_kept)
-        code = stand_in_keep_event(find_stream(stream), event, run == reach);
-    else
-        append(find_stream(stream), run, &turn, sizeof(turn));
+    if (code == REDIST_OK && is_kept)
+        code = stand_in_keep_event(stream, event, run == reach);
+    else if (is_given)
+        append(stream, run, &turn, sizeof(turn));
     pthread_mutex_unlock(&lock);
     return code;
 }
@@ -238,8 +298,15 @@ static int stream_follow(void *stream, void *event) {
     return give_turn(stream, follow, event);
 }
 
+static int ask_event(const struct event *event) {
+    if (!redist_place_is_gone())
+        stand_in_use(event->context, "an event");
+    return ask(NULL, "asking an event");
+}
+
 static int event_is_reached(void *data, int *reached) {
     const struct event *event = data;
+    REDIST_TRY(ask_event(event));
     pthread_mutex_lock(&lock);
     *reached = is_reached(event, event->set);
     pthread_mutex_unlock(&lock);
@@ -248,6 +315,7 @@ static int event_is_reached(void *data, int *reached) {
 
 static int event_wait(void *data) {
     const struct event *event = data;
+    REDIST_TRY(ask_event(event));
     pthread_mutex_lock(&lock);
     while (!is_reached(event, event->set))
         pthread_cond_wait(&changed, &lock);
@@ -261,29 +329,69 @@ static int event_wait(void *data) {
 struct memory {
     const char *begin, *end;
     uint64_t key;
+    unsigned long long context;
+    int is_shared;
     struct memory *next;
 };
 static struct memory *memories;
 
-static void note_memory(const void *begin, size_t bytes) {
+static void note_memory(const void *begin, size_t bytes, int is_shared) {
     struct memory *memory = malloc(sizeof(*memory));
-    *memory = (struct memory){begin, (const char *)begin + bytes + 1,
-                              redist__space_host.export_memory(begin, 1).key, memories};
+    *memory = (struct memory){begin,
+                              (const char *)begin + bytes + 1,
+                              redist__space_host.export_memory(begin, 1).key,
+                              stand_in_context(),
+                              is_shared,
+                              memories};
     memories = memory;
 }
 
-static int recognises(const void *array) {
+static const struct memory *find_memory(const void *array) {
     for (const struct memory *memory = memories; memory != NULL; memory = memory->next)
         if ((const char *)array >= memory->begin && (const char *)array < memory->end &&
             redist__space_host.export_memory(memory->begin, 1).key == memory->key)
-            return 1;
-    return 0;
+            return memory;
+    return NULL;
+}
+
+/* The first that fits, or all of a context. */
+static void forget_memory(const void *begin, unsigned long long context) {
+    for (struct memory **link = &memories; *link != NULL;) {
+        struct memory *found = *link;
+        if (found->begin != begin && found->context != context) {
+            link = &found->next;
+            continue;
+        }
+        *link = found->next;
+        if (!found->is_shared)
+            free((void *)(uintptr_t)found->begin);
+        free(found);
+    }
+}
+
+/* What is shared goes with redist_free, on all ranks. */
+void stand_in_forget(unsigned long long context) {
+    drain();
+    for (int i = 0; i < MOST; i++)
+        if (all_streams[i] != NULL && all_streams[i]->context == context)
+            end_stream(all_streams[i]); /* the handle says later that its context is gone */
+    forget_memory(NULL, context);
+}
+
+static int recognises(const void *array) {
+    return find_memory(array) != NULL;
 }
 
 static int check_array(const char *function, const char *name, const void *array) {
-    return recognises(array) ? REDIST_OK
-                             : redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                                              "%s = %p is no memory of the stand-in", name, array);
+    const struct memory *memory = find_memory(array);
+    if (memory == NULL)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is no memory of the stand-in",
+                              name, array);
+    if (memory->context == stand_in_context())
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                          "%s = %p lies on device %d, but the plan's device is %d", name, array,
+                          stand_in_device_of(memory->context), stream_device_current());
 }
 
 static int check_call(int error, const char *what) {
@@ -301,48 +409,55 @@ static int find_free(size_t *bytes, unsigned long long *identity) {
 }
 
 static int allocate(size_t bytes, void **memory) {
+    *memory = NULL;
+    REDIST_TRY(ask(NULL, "allocating memory"));
     *memory = malloc(bytes + 1);
     memset(*memory, 0xff, bytes);
-    note_memory(*memory, bytes);
+    note_memory(*memory, bytes, 0);
     return REDIST_OK;
 }
 
+/* Memory of a context that is gone is gone with it. */
 static void release(void *memory) {
-    drain();
-    for (struct memory **link = &memories; *link != NULL;) {
-        struct memory *found = *link;
-        if (found->begin == memory) {
-            *link = found->next;
-            free(found);
-        } else {
-            link = &found->next;
-        }
+    if (memory == NULL || ask(NULL, "freeing memory") != REDIST_OK)
+        return;
+    const struct memory *found = find_memory(memory);
+    if (found == NULL) {
+        fprintf(stderr, "stand-in: memory is freed that there is not, or not any more\n");
+        abort();
     }
-    free(memory);
+    drain();
+    forget_memory(memory, 0);
 }
 
 static int allocate_pinned(size_t bytes, void **memory) {
+    *memory = NULL;
+    REDIST_TRY(ask(NULL, "allocating pinned memory"));
     *memory = calloc(1, bytes);
     return REDIST_OK;
 }
 
+/* In truth it is gone with its context, too. */
 static void release_pinned(void *memory) {
+    (void)stand_in_forbids("freeing pinned memory");
     drain();
     free(memory);
 }
 
 static int clear(void *memory, size_t bytes) {
+    REDIST_TRY(ask(NULL, "clearing memory"));
     memset(memory, 0, bytes);
     return REDIST_OK;
 }
 
 static int pin(void *array, size_t bytes) {
     (void)array, (void)bytes;
-    return 1;
+    return ask(NULL, "pinning memory") == REDIST_OK;
 }
 
 static void unpin(void *array) {
     (void)array;
+    (void)stand_in_forbids("unpinning memory");
 }
 
 static int is_pinned(const void *array, size_t bytes) {
@@ -350,15 +465,34 @@ static int is_pinned(const void *array, size_t bytes) {
     return 1;
 }
 
+/* As for CUDA (shares.c): in the place that is current, and in that where the array was made. */
 static int create(struct redist__context *context, size_t bytes, void **array) {
-    int code = redist__space_host.create(context, bytes, array);
+    redist_place place = {.space = &redist__space_cuda};
+    redist_visit visit;
+    (void)stand_in_find_place(&place);
+    (void)redist_enter(&place, &visit);
+    int code = stand_in_forbids("allocating memory");
     if (code == REDIST_OK)
-        note_memory(*array, bytes);
+        code = redist__space_host.create(context, bytes, array);
+    if (code == REDIST_OK)
+        note_memory(*array, bytes, 1);
+    redist_leave(&visit);
     return code;
 }
 
 static struct redist__context *remove_array(const void *array) {
+    const struct memory *found = find_memory(array);
+    redist_place place = {.space = NULL};
+    redist_visit visit;
+    if (found != NULL)
+        place = (redist_place){.space = &redist__space_cuda,
+                               .device = stand_in_device_of(found->context),
+                               .is_primary = 1,
+                               .context = found->context};
+    (void)redist_enter(&place, &visit);
+    (void)stand_in_forbids("freeing memory");
     drain();
+    redist_leave(&visit);
     return redist__space_host.remove(array);
 }
 
@@ -417,6 +551,11 @@ const struct redist__space redist__space_cuda = {
     .name = "stand-in",
     .id = REDIST_SPACE_CUDA,
     .asynchronous = 1,
+    .find_place = stand_in_find_place,
+    .enter = stand_in_enter,
+    .leave = stand_in_leave,
+    .check_stream = stand_in_check_stream,
+    .find_capture = stand_in_find_capture,
     .absent = absent,
     .recognises = recognises,
     .check_array = check_array,
@@ -439,7 +578,7 @@ const struct redist__space redist__space_cuda = {
     .stream_follow = stream_follow,
     .drain = drain,
     .event_create = event_create,
-    .event_destroy = free,
+    .event_destroy = event_destroy,
     .event_record = event_record,
     .event_is_reached = event_is_reached,
     .event_wait = event_wait,

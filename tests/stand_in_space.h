@@ -8,4 +8,10 @@
 /** Enqueues a call of `run` with a copy of `bytes` bytes. REDIST_ERR_DEVICE if that is in a capture that is spoilt. */
 int stand_in_give(void *stream, void (*run)(void *data), const void *data, size_t bytes);
 
+/** The context that a stream is of (stand_in_places.h). */
+unsigned long long stand_in_context_of(const void *stream);
+
+/** Ends the streams and forgets the memory of a context that is reset. */
+void stand_in_forget(unsigned long long context);
+
 #endif

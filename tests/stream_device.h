@@ -15,7 +15,9 @@ int stream_device_begin(void);
 /** Memory of redist_alloc_in, and memory that peers cannot map. */
 const test_device *stream_device_memory(void);
 
+/** Of the current device; the second one is never that of a thread, which is of all devices. */
 void *stream_device_create(void);
+void *stream_device_create_own(void);
 void stream_device_destroy(void *stream);
 void stream_device_wait(void *stream);
 
@@ -28,6 +30,21 @@ void *stream_device_captured(void *stream);
 
 void stream_device_replay(void *graph, void *stream);
 void stream_device_free(void *graph);
+
+/** In which of CUDA's modes a stream is captured: which calls of which threads spoil the capture. */
+enum stream_capture { CAPTURE_GLOBAL, CAPTURE_THREAD_LOCAL, CAPTURE_RELAXED, CAPTURES };
+
+/** Captures a stream that the libraries do not know, or are not to touch; nonzero at the end if nothing spoilt it. */
+void stream_device_watch(void *stream, enum stream_capture mode);
+int stream_device_watched(void *stream);
+
+/** Devices that this rank sees; the one that is current, where streams and memory are made. */
+int stream_device_count(void);
+void stream_device_use(int device);
+int stream_device_current(void);
+
+/** Resets the current device: its streams, its memory and all else there are gone. */
+void stream_device_reset(void);
 
 /** How many graphs have been replayed so far, by the library too; -1 = not known. */
 int stream_device_replays(void);

@@ -55,13 +55,9 @@ static int is_buffer(const void *address, uint64_t buffer) {
     return found != NULL && found->buffer == buffer;
 }
 
-static int find_device(int *device) {
-    *device = 0;
-    return 1;
-}
-
-static void use_device(int device) {
-    (void)device;
+static int find_place(redist_place *place) {
+    *place = (redist_place){.space = NULL};
+    return REDIST_OK;
 }
 
 static void drain(void) {
@@ -137,8 +133,7 @@ static void close_memory(const struct redist__memory_handle *handle, char *addre
 const struct redist__share_driver redist__share_driver = {
     .find = find,
     .is_buffer = is_buffer,
-    .find_device = find_device,
-    .use_device = use_device,
+    .find_place = find_place,
     .drain = drain,
     .allocate = allocate,
     .release = release,

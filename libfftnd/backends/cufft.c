@@ -58,11 +58,39 @@ static int check_cuda(cudaError_t error, const char *what) {
     return redist_space_at(REDIST_SPACE_CUDA)->check_call((int)error, what);
 }
 
+/* cuFFT has no function for it, and older versions lack some of the names. */
+static const char *describe(cufftResult result) {
+    static const struct {
+        int result;
+        const char *words;
+    } known[] = {{CUFFT_INVALID_PLAN, "its plan is no valid one"},
+                 {CUFFT_ALLOC_FAILED, "there is no memory for its plan"},
+                 {CUFFT_INVALID_TYPE, "the type of elements is not supported"},
+                 {CUFFT_INVALID_VALUE, "an argument is not valid"},
+                 {CUFFT_INTERNAL_ERROR, "an internal error, or one of the driver"},
+                 {CUFFT_EXEC_FAILED, "the device refused the transform"},
+                 {CUFFT_SETUP_FAILED, "it could not be initialised"},
+                 {CUFFT_INVALID_SIZE, "the size of a transform is not supported"},
+                 {CUFFT_UNALIGNED_DATA, "data are not aligned"},
+                 {CUFFT_INVALID_DEVICE, "another device is current than the one of its plan"},
+                 {CUFFT_NO_WORKSPACE, "its plan has no work space"},
+                 {CUFFT_NOT_IMPLEMENTED, "this is not implemented"},
+                 {CUFFT_NOT_SUPPORTED, "this is not supported"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].result == (int)result)
+            return known[i].words;
+    return "an error without a name";
+}
+
 static int check_cufft(cufftResult result, const char *what) {
     if (result == CUFFT_SUCCESS)
         return REDIST_OK;
+    cudaError_t error =
+        cudaGetLastError(); /* which is cleared: the user's own checks are not to find it */
     int code = result == CUFFT_ALLOC_FAILED ? REDIST_ERR_MEMORY : REDIST_ERR_SERIAL;
-    return redist_fail_in("libfftnd", code, "%s returned cuFFT's error %d", what, (int)result);
+    return redist_fail_in("libfftnd", code,
+                          "%s: cuFFT says that %s (error %d; CUDA's last error: %s)", what,
+                          describe(result), (int)result, cudaGetErrorString(error));
 }
 
 static int check(const char *function, const char *name, const void *array, size_t bytes) {
@@ -287,18 +315,17 @@ static int copy_array(const struct plan *plan, const void *in, void *out) {
                               from, out, to);
 }
 
-/* Waits for all that the device has to do: CUDA does not document that freeing a handle does, and after a
+/* Waits for all that the library has given the device: CUDA does not document that freeing a handle does, and after a
  * failure nothing may be under way. */
 static void finish(void) {
-    (void)cudaDeviceSynchronize();
-    (void)cudaGetLastError();
+    redist_space_at(REDIST_SPACE_CUDA)->drain();
 }
 
 static void destroy(void *data) {
     struct plan *plan = data;
     finish();
     for (int i = 0; i < plan->npasses; i++) {
-        for (int j = 0; j < plan->passes[i].nhandles; j++)
+        for (int j = 0; j < plan->passes[i].nhandles && !redist_place_is_gone(); j++)
             (void)cufftDestroy(plan->passes[i].handles[j]);
         fftnd__lines_destroy(plan->passes[i].panels);
     }

@@ -98,7 +98,17 @@ static int shape(const struct fftnd__lines *lines, struct fftnd__line_plan *plan
                : fftnd__panels_repeat(&plan->panels, &axes[1], &side, lines->nouter, outer);
 }
 
-/* Returns when the device has them: cudaMemcpy may do so before, and the library's streams do not wait for it. */
+/* Returns when the device has them. In a stream of the library: a capture may forbid the default stream. */
+static int copy_to_device(void *to, const void *from, size_t bytes) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    const redist_index count = (redist_index)bytes;
+    const ptrdiff_t stride = 1;
+    void *stream = space->stream(0);
+    REDIST_TRY(
+        redist_copy_box_in(REDIST_SPACE_CUDA, stream, 1, &count, 1, from, &stride, to, &stride));
+    return space->stream_wait(stream);
+}
+
 static int upload_roots(struct fftnd__line_plan *plan) {
     size_t bytes = plan->has_planes ? fftnd__planes_roots_bytes(&plan->planes)
                                     : fftnd__panels_roots_bytes(&plan->panels);
@@ -109,11 +119,10 @@ static int upload_roots(struct fftnd__line_plan *plan) {
         fftnd__planes_roots(&plan->planes, roots);
     else
         fftnd__panels_roots(&plan->panels, roots);
-    int code = check(cudaMalloc(&plan->roots, bytes), "cudaMalloc");
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    int code = space->allocate(bytes, &plan->roots);
     if (code == REDIST_OK)
-        code = check(cudaMemcpy(plan->roots, roots, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-    if (code == REDIST_OK)
-        code = redist_space_at(REDIST_SPACE_CUDA)->stream_wait(NULL);
+        code = copy_to_device(plan->roots, roots, bytes);
     redist_release(roots);
     return code;
 }
@@ -187,7 +196,7 @@ int fftnd__lines_execute_applied(const struct fftnd__line_plan *plan,
 void fftnd__lines_destroy(struct fftnd__line_plan *plan) {
     if (plan == NULL)
         return;
-    (void)cudaFree(plan->roots);
+    redist_space_at(REDIST_SPACE_CUDA)->release(plan->roots);
     redist_release(plan);
 }
 

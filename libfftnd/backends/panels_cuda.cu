@@ -502,7 +502,7 @@ template <class value> struct given {
 };
 
 template <class value, class kernel, class... arguments>
-cudaError_t launch(const given<value> &to, kernel function, devices &allowed, arguments... all) {
+cudaError_t launch(const given<value> &to, kernel function, contexts &allowed, arguments... all) {
     const fftnd__panels *panels = to.panels;
     cudaError_t error = allow_memory(function, allowed);
     if (error != cudaSuccess)
@@ -512,32 +512,32 @@ cudaError_t launch(const given<value> &to, kernel function, devices &allowed, ar
 }
 
 template <class value> cudaError_t launch_whole(const given<value> &to) {
-    static devices allowed[2];
+    static contexts allowed[2];
     return launch(to,
                   to.panels->is_real ? transform_whole<value, true> : transform_whole<value, false>,
                   allowed[to.panels->is_real], to.in, to.out, to.roots, *to.panels);
 }
 
 template <class value> cudaError_t launch_retained(const given<value> &to) {
-    static devices allowed[2];
+    static contexts allowed[2];
     return launch(
         to, to.panels->is_real ? transform_retained<value, true> : transform_retained<value, false>,
         allowed[to.panels->is_real], to.in, to.out, to.roots, *to.panels, *to.gap);
 }
 
 template <class value> cudaError_t launch_parts(const given<value> &to) {
-    static devices allowed;
+    static contexts allowed;
     return launch(to, transform_parts<value>, allowed, to.in, to.roots, *to.panels, *to.parts);
 }
 
 template <class value> cudaError_t launch_applied(const given<value> &to) {
-    static devices allowed;
+    static contexts allowed;
     return launch(to, transform_applied<value>, allowed, to.in, to.out, to.roots, *to.panels,
                   *to.operation);
 }
 
 template <class value> cudaError_t launch_r2r(const given<value> &to) {
-    static devices allowed;
+    static contexts allowed;
     return launch(to, transform_r2r<value>, allowed, to.in, to.out, to.roots, *to.panels);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the kernels of panels.h and of panels_planes.h have in common beside the numbers. */
+#include "redist_place.h"
+
 #include <atomic>
 #include <cuda_runtime_api.h>
 
@@ -9,21 +11,25 @@ __device__ __forceinline__ unsigned divide(unsigned i, const fftnd__panel_diviso
     return static_cast<unsigned>(static_cast<unsigned long long>(i) * by.factor >> by.shift);
 }
 
-/* The devices on which a kernel may have all the shared memory of a block, a bit for each; of those behind the last bit
- * it is never known. A limit that followed each launch would be too low for graphs that are instantiated later. */
-typedef std::atomic<unsigned long long> devices;
+/* Of each device the number of the context in which a kernel may have all the shared memory of a block; of devices
+ * behind the last one it is never known. A limit that followed each launch would be too low for graphs that are
+ * instantiated later. */
+const int most_devices = 16;
+typedef std::atomic<unsigned long long> contexts[most_devices];
 
-template <class kernel> cudaError_t allow_memory(kernel function, devices &allowed) {
+template <class kernel> cudaError_t allow_memory(kernel function, contexts &allowed) {
+    const redist_place *place = redist_place_entered();
+    const bool is_known = place != nullptr && place->device < most_devices;
     int device = 0, most = 0;
+    if (is_known && allowed[place->device].load(std::memory_order_relaxed) == place->context)
+        return cudaSuccess;
     cudaError_t error = cudaGetDevice(&device);
-    const unsigned long long bit = device < 64 ? 1ULL << device : 0;
-    if (error != cudaSuccess || (allowed.load(std::memory_order_relaxed) & bit) != 0)
-        return error;
-    error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     if (error == cudaSuccess)
         error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
-    if (error == cudaSuccess)
-        allowed.fetch_or(bit, std::memory_order_relaxed);
+    if (error == cudaSuccess && is_known)
+        allowed[place->device].store(place->context, std::memory_order_relaxed);
     return error;
 }
 

@@ -272,7 +272,7 @@ extern "C" int NAMED(fftnd__planes_variants_, VALUE)() {
 extern "C" int NAMED(fftnd__planes_launch_, VALUE)(const fftnd__planes *planes, const void *in,
                                                    void *out, const void *roots, void *stream) {
     typedef complex<VALUE> element;
-    static devices allowed[2];
+    static contexts allowed[2];
     const auto kernel =
         planes->is_line ? transform_planes<VALUE, true> : transform_planes<VALUE, false>;
     cudaError_t error = allow_memory(kernel, allowed[planes->is_line]);

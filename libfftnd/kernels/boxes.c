@@ -143,6 +143,18 @@ static void fill_fields(const struct box *box, int number, struct lists *lists) 
         lists->outputs[f] = box->memory[1] + first[1] + f * field_stride(box, 1);
 }
 
+/* The function may make another device current, which it is not any more afterwards. */
+static int call_user(const struct fftnd__operator *op, const fftnd_box *box) {
+    const redist_place *place = redist_place_entered();
+    redist_visit visit;
+    if (place == NULL)
+        return op->box_function(op->data, box);
+    (void)place->space->enter(place, &visit);
+    int result = op->box_function(op->data, box);
+    place->space->leave(&visit);
+    return result;
+}
+
 static int call(const struct box *box) {
     const struct fftnd__operator *op = box->applied->op;
     const struct fftnd__block *in = &box->blocks[0];
@@ -156,7 +168,7 @@ static int call(const struct box *box) {
     own.odd = modes ? lists.odd : NULL;
     for (int number = 0; number < box->applied->fields && result == 0; number++) {
         fill_fields(box, number, &lists);
-        result = op->box_function(op->data, &own);
+        result = call_user(op, &own);
     }
     return result == 0
                ? REDIST_OK

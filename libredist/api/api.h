@@ -51,8 +51,10 @@ int redist__agree_request(const struct redist__request *request, int code, int a
 
 /* ---------------------------------------------------------------- the arrays of a plan (arrays.c) */
 
-/* Completes a problem, whose transfer description is there, by what is known of the arrays on all ranks; and whether
- * elements are boxes of as many bytes on all of them. Collective, the same result on all ranks. */
+/* Completes a problem, whose transfer description is there, by what is known of the arrays on all ranks: the space and
+ * the place that they are in; then, in that place, the rest, and whether elements are boxes of as many bytes on all of
+ * them. Collective, the same result on all ranks. */
+int redist__find_space(const struct redist__request *request, struct redist__problem *problem);
 int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem,
                         int *alike);
 
@@ -82,6 +84,9 @@ struct redist_plan {
 
 /* REDIST_OK if it is a plan that has not been freed, and MPI runs. Not collective; REDIST_ERR_STATE. */
 int redist__check_plan(const char *function, const redist_plan *plan);
+
+/* Enters the plan's place: that its context is gone is a failure of the plan. To be left by redist_leave. */
+void redist__enter_plan(redist_plan *plan, redist_visit *visit);
 
 /* redist_plan_exchange for `function`, which messages name. The plan keeps a reference to the context. */
 int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,

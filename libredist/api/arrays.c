@@ -49,11 +49,24 @@ int redist_alloc_local(size_t bytes, void **array) {
     return redist__local_create(bytes, array);
 }
 
+/* The question may export an array of a device, which a capture could forbid. */
+static enum redist_mappability find_mappability(const void *array) {
+    enum redist_space id = redist__space_of(array);
+    const struct redist__space *space = redist_space_at(id);
+    redist_place place = {.space = NULL};
+    redist_visit visit;
+    if (space->find_place != NULL && space->find_place(&place) == REDIST_OK)
+        place.space = space;
+    (void)redist_enter(&place, &visit);
+    enum redist_mappability found = redist_mappability(id, array, 1);
+    redist_leave(&visit);
+    return found;
+}
+
 int redist_alloc_info(const void *array, int *mappable) {
     if (array == NULL || mappable == NULL)
         return redist_fail(REDIST_ERR_NULL, "%s = NULL", array == NULL ? "array" : "mappable");
-    enum redist_mappability found =
-        redist_mappability((enum redist_space)redist__space_of(array), array, 1);
+    enum redist_mappability found = find_mappability(array);
     if (found == REDIST_FOREIGN)
         return redist_fail(REDIST_ERR_STATE, "array is not from redist_alloc, or already freed");
     *mappable = found == REDIST_MAPPABLE;
@@ -111,9 +124,9 @@ static int find_own_space(const struct redist__request *request,
     return REDIST_OK;
 }
 
-static int check_own_space(const struct redist__request *request,
-                           const struct redist__problem *problem,
-                           const struct redist__space *space) {
+static int check_own_arrays(const struct redist__request *request,
+                            const struct redist__problem *problem) {
+    const struct redist__space *space = problem->space;
     for (int side = 0; side < 2; side++)
         if (request->arrays[side] != NULL && problem->transfer->side[side].bytes != 0)
             REDIST_TRY(
@@ -124,8 +137,20 @@ static int check_own_space(const struct redist__request *request,
     return REDIST_OK;
 }
 
+/* The arrays are of the device that is current now, and so is the stream. */
+static int find_place(const struct redist__request *request, struct redist__problem *problem) {
+    redist_visit visit;
+    REDIST_TRY(redist_place_find(request->function, problem->space, "options->stream",
+                                 problem->stream, &problem->place));
+    int code = redist_enter(&problem->place, &visit);
+    if (code == REDIST_OK)
+        code = check_own_arrays(request, problem);
+    redist_leave(&visit);
+    return code;
+}
+
 /* Ranks without elements join the others. */
-static int find_space(const struct redist__request *request, struct redist__problem *problem) {
+int redist__find_space(const struct redist__request *request, struct redist__problem *problem) {
     const struct redist__context *context = problem->context;
     int own, code = find_own_space(request, problem, &own);
     const int unknown = REDIST_SPACE_AUTO;
@@ -145,7 +170,7 @@ static int find_space(const struct redist__request *request, struct redist__prob
         return REDIST_OK;
     enum redist_staging staging = request->options.staging;
     problem->staged = staging == REDIST_STAGING_AUTO ? vote[3] : staging == REDIST_STAGING_ALWAYS;
-    return redist_agree(context->comm, check_own_space(request, problem, problem->space));
+    return redist_agree(context->comm, find_place(request, problem));
 }
 
 /* Whether each rank of the node can reach both arrays of each other, and the memory of redist_alloc_local: all
@@ -272,7 +297,6 @@ void redist__expect_mappings(const struct redist__problem *problem) {
 
 int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem,
                         int *alike) {
-    REDIST_TRY(find_space(request, problem));
     redist__expect_mappings(problem);
     return find_mapped(request, problem, alike);
 }

@@ -122,11 +122,19 @@ static int are_separate(const struct kept *kept, const struct call *call) {
            b >= a + side[0].bytes;
 }
 
+/* On the device that is current now, as a new plan would be. */
+static int is_same_place(const struct kept *kept) {
+    const redist_place *own = &kept->plan->problem.place;
+    redist_place now = {.context = 0};
+    return own->space == NULL ||
+           (own->space->find_place(&now) == REDIST_OK && now.context == own->context);
+}
+
 static int suits(const struct redist__exchanges *exchanges, const struct kept *kept,
                  const struct call *call) {
     return kept->plan != NULL && kept->key.wisdom == redist__wisdom_age() &&
            is_same_shape(kept, call) && is_same_type(exchanges, kept, call->datatype) &&
-           is_same_memory(kept, call, 0) && is_same_memory(kept, call, 1) &&
+           is_same_place(kept) && is_same_memory(kept, call, 0) && is_same_memory(kept, call, 1) &&
            are_separate(kept, call);
 }
 
@@ -249,13 +257,16 @@ static int find_kept(struct redist__context *context, const struct call *call, i
 
 static int execute(struct redist__exchanges *exchanges, int slot, const struct call *call) {
     struct kept *kept = &exchanges->kept[slot];
+    redist_visit visit;
     kept->used = ++exchanges->calls;
     exchanges->latest = slot;
+    redist__enter_plan(kept->plan, &visit);
     redist__expect_mappings(&kept->plan->problem);
     redist__transport_execute(&kept->plan->transport, REDIST_FORWARD, call->arrays[0],
                               call->arrays[1]);
     exchanges->failed = redist__failure_report(&kept->plan->failure);
     redist__close_mappings(&kept->plan->problem); /* the user may free arrays of a device now */
+    redist_leave(&visit);
     return exchanges->failed;
 }
 

@@ -16,6 +16,10 @@ int redist__check_plan(const char *function, const redist_plan *plan) {
     return REDIST_OK;
 }
 
+void redist__enter_plan(redist_plan *plan, redist_visit *visit) {
+    redist__failure_note(&plan->failure, redist_enter(&plan->problem.place, visit));
+}
+
 static int check_start(const char *function, const redist_plan *plan, int direction,
                        enum redist_tiles tiles) {
     REDIST_TRY(redist__check_plan(function, plan));
@@ -46,16 +50,21 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
                         const void *array) {
     size_t bytes = plan->transfer.side[side].bytes;
     const struct redist__space *space = plan->problem.space;
-    if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
-        return REDIST_OK; /* a question to the driver may fail, on this rank alone */
-    REDIST_TRY(space->check_array(function, name, array));
+    if (bytes == 0)
+        return REDIST_OK;
+    int skips = space->asynchronous && plan->request.options.skip_agreement;
+    int code = space->check_array(function, name, array);
+    if (skips && code != REDIST_ERR_ARGUMENT)
+        return REDIST_OK; /* questions to the driver may fail, on this rank alone */
+    if (skips || code != REDIST_OK)
+        return code;
     const struct redist__memory_handle handle = space->export_memory(array, bytes);
     int is_local = !space->asynchronous && handle.owner.number != 0;
     if (!plan->problem.mapped[side] ||
         (handle.key != 0 && (!is_local || plan->problem.reaches_local)))
         return REDIST_OK;
     int agrees = plan->problem.tiles == REDIST_WHOLE && !plan->request.options.skip_agreement;
-    int code =
+    code =
         redist_check_mapped(function, name, "the plan expects it", space->id, array, bytes, agrees);
     return code == REDIST_OK && agrees ? REDIST_TAKES_PLAIN : code;
 }
@@ -100,7 +109,9 @@ static int agree_on_arrays(const char *function, redist_plan *plan, void *const 
     request.options.bind_a = request.options.bind_b = REDIST_BIND_AT_PLAN;
     const size_t bytes[2] = {plan->transfer.side[0].bytes, plan->transfer.side[1].bytes};
     int code = redist__check_arrays(&request, arrays, bytes);
-    for (int side = 0; side < 2 && code == REDIST_OK; side++)
+    if (code == REDIST_OK)
+        code = redist_check_capture(function, &plan->problem.place, plan->problem.asynchronous);
+    for (int side = 0; side < 2 && code == REDIST_OK && !redist_place_is_gone(); side++)
         code = check_mapped(function, plan, request.names[side], side, arrays[side]);
     if (code == REDIST_OK && !plan->request.options.skip_agreement)
         code = redist__failure_report(&plan->failure);
@@ -150,7 +161,13 @@ static int run_bound(const char *function, redist_plan *plan, int direction, run
     REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
     REDIST_TRY(check_bound(function, plan));
     REDIST_TRY(check_destination(function, plan, !direction, plan->request.arrays[!direction]));
-    return run(plan, direction, plan->request.arrays);
+    redist_visit visit;
+    redist__enter_plan(plan, &visit);
+    int code = redist_check_capture(function, &plan->problem.place, plan->problem.asynchronous);
+    if (code == REDIST_OK)
+        code = run(plan, direction, plan->request.arrays);
+    redist_leave(&visit);
+    return code;
 }
 
 static int run_on(const char *function, redist_plan *plan, int direction, void *a, void *b,
@@ -158,8 +175,13 @@ static int run_on(const char *function, redist_plan *plan, int direction, void *
     void *const arrays[2] = {a, b};
     REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
     REDIST_TRY(check_destination(function, plan, !direction, arrays[!direction]));
-    REDIST_TRY(check_later_arrays(function, plan, arrays));
-    return run(plan, direction, arrays);
+    redist_visit visit;
+    redist__enter_plan(plan, &visit);
+    int code = check_later_arrays(function, plan, arrays);
+    if (code == REDIST_OK)
+        code = run(plan, direction, arrays);
+    redist_leave(&visit);
+    return code;
 }
 
 int redist_plan_execute(redist_plan *plan, int direction) {
@@ -180,9 +202,12 @@ int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b)
 
 /* Ends what was begun. */
 static int end_execution(redist_plan *plan, void (*end)(void *state)) {
+    redist_visit visit;
+    redist__enter_plan(plan, &visit);
     redist__timer_begin(plan->problem.timer, 0);
     end(plan->transport.state);
     redist__timer_end(plan->problem.timer);
+    redist_leave(&visit);
     return redist__failure_report(&plan->failure);
 }
 
@@ -196,16 +221,17 @@ int redist_plan_wait(redist_plan *plan) {
 
 /* ---------------------------------------------------------------- tiles */
 
-static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles,
-                      void *array) {
-    int side = tiles == REDIST_PUT;
+static int open_inside(const char *function, redist_plan *plan, enum redist_tiles tiles,
+                       void *array) {
+    int side = tiles == REDIST_PUT, code = REDIST_OK;
     const char *name = side ? "destination" : "source";
-    REDIST_TRY(check_start(function, plan, REDIST_FORWARD, tiles));
     if (array == NULL && plan->transfer.side[side].bytes != 0)
         return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
     if (side == 1)
         REDIST_TRY(check_destination(function, plan, side, array));
-    int code = check_mapped(function, plan, name, side, array);
+    REDIST_TRY(redist_check_capture(function, &plan->problem.place, plan->problem.asynchronous));
+    if (!redist_place_is_gone())
+        code = check_mapped(function, plan, name, side, array);
     if (code == REDIST_TAKES_PLAIN)
         code = take_plain(plan);
     REDIST_TRY(code);
@@ -215,6 +241,16 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
     plan->opened = 1;
     plan->polls = 0;
     return REDIST_OK;
+}
+
+static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles,
+                      void *array) {
+    redist_visit visit;
+    REDIST_TRY(check_start(function, plan, REDIST_FORWARD, tiles));
+    redist__enter_plan(plan, &visit);
+    int code = open_inside(function, plan, tiles, array);
+    redist_leave(&visit);
+    return code;
 }
 
 static int check_open(const char *function, const redist_plan *plan, enum redist_tiles tiles) {
@@ -283,27 +319,31 @@ static int goes_alone(const redist_plan *plan) {
 }
 
 /* Around what a method does with a tile. */
-static struct redist__phase_timer *begin_move(redist_plan *plan) {
+static struct redist__phase_timer *begin_move(redist_plan *plan, redist_visit *visit) {
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
     if (plan->polls != 0) /* other threads read it too */
         plan->polls = 0;
     if (goes_alone(plan))
         pthread_mutex_lock(&one_at_a_time);
+    redist__enter_plan(plan, visit);
     redist__timer_begin(timer, 0);
     return timer;
 }
 
-static int end_move(redist_plan *plan, struct redist__phase_timer *timer) {
+static int end_move(redist_plan *plan, struct redist__phase_timer *timer,
+                    const redist_visit *visit) {
     redist__timer_end(timer);
+    redist_leave(visit);
     if (goes_alone(plan))
         pthread_mutex_unlock(&one_at_a_time);
     return redist__failure_report(&plan->failure);
 }
 
 static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
-    struct redist__phase_timer *timer = begin_move(plan);
+    redist_visit visit;
+    struct redist__phase_timer *timer = begin_move(plan, &visit);
     move_one(plan->transport.state, tile);
-    return end_move(plan, timer);
+    return end_move(plan, timer, &visit);
 }
 
 int redist_plan_put(redist_plan *plan, const redist_index start[], const redist_index count[],
@@ -338,9 +378,10 @@ int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
     if (!redist_plan_stores(plan))
         return redist_fail(REDIST_ERR_STATE, "method %s cannot have tiles stored",
                            plan->method_name);
-    struct redist__phase_timer *timer = begin_move(plan);
+    redist_visit visit;
+    struct redist__phase_timer *timer = begin_move(plan, &visit);
     plan->transport.candidate.method->store(plan->transport.state, &put, store, data);
-    return end_move(plan, timer);
+    return end_move(plan, timer, &visit);
 }
 
 int redist_plan_keeps(const redist_plan *plan) {
@@ -382,6 +423,8 @@ static int poll_tiles(redist_plan *plan, int *partitions) {
     const struct redist__method *method = plan->transport.candidate.method;
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
     int alone = goes_alone(plan); /* others may put meanwhile */
+    redist_visit visit;
+    redist__enter_plan(plan, &visit);
     if (alone)
         pthread_mutex_lock(&one_at_a_time);
     redist__timer_begin(timer, 0);
@@ -396,6 +439,7 @@ static int poll_tiles(redist_plan *plan, int *partitions) {
                                              ? redist__pause_beside(plan->context, poll)
                                              : redist__pause(plan->context, poll));
     redist__timer_end(timer);
+    redist_leave(&visit);
     return redist__failure_report(&plan->failure);
 }
 
@@ -425,8 +469,12 @@ int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
 /* The host waits where no stream does it. */
 static int wait_for_partitions(redist_plan *plan, int partitions) {
     int arrived = 0, code = REDIST_OK;
+    redist_visit visit;
+    redist__enter_plan(plan, &visit);
     if (plan->problem.asynchronous && partitions > 0)
-        REDIST_TRY(plan->transport.candidate.method->await(plan->transport.state, partitions));
+        code = plan->transport.candidate.method->await(plan->transport.state, partitions);
+    redist_leave(&visit);
+    REDIST_TRY(code);
     while (!plan->problem.asynchronous && arrived < partitions && code == REDIST_OK)
         code = poll_tiles(plan, &arrived);
     return redist__failure_report(&plan->failure);
@@ -466,8 +514,11 @@ int redist_plan_get_end(redist_plan *plan) {
 
 int redist_plan_query(redist_plan *plan) {
     REDIST_TRY(redist__check_plan(__func__, plan));
+    redist_visit visit;
+    redist__enter_plan(plan, &visit);
     if (plan->transport.candidate.method->query != NULL)
         plan->transport.candidate.method->query(plan->transport.state);
+    redist_leave(&visit);
     return redist__failure_report(&plan->failure);
 }
 

@@ -54,10 +54,19 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     return plan;
 }
 
+/* When a plan is freed a stream without executions under way may be gone. */
+static void drop_stream(struct redist_plan *plan) {
+    plan->problem.place.has_stream = plan->problem.place.has_stream && plan->problem.asynchronous;
+}
+
 static void empty_plan(struct redist_plan *plan) {
+    redist_visit visit;
+    drop_stream(plan);
+    (void)redist_enter(&plan->problem.place, &visit);
     redist__life_end(&plan->life);
     redist__transport_destroy(&plan->transport);
     redist__close_mappings(&plan->problem);
+    redist_leave(&visit);
     redist__transfer_free(&plan->transfer);
 }
 
@@ -83,6 +92,7 @@ static int choose_loops(struct redist__problem *problem, const redist_options *o
     return REDIST_OK;
 }
 
+/* In the place of the plan. */
 static int choose_method(struct redist_plan *plan, const redist_options *options) {
     struct redist__problem *problem = &plan->problem;
     int alike;
@@ -95,10 +105,20 @@ static int choose_method(struct redist_plan *plan, const redist_options *options
     return redist__tune(problem, options, &plan->transport);
 }
 
+/* Collective. */
+static int find_method(struct redist_plan *plan, const redist_options *options) {
+    redist_visit visit;
+    REDIST_TRY(redist__find_space(&plan->request, &plan->problem));
+    (void)redist_enter(&plan->problem.place, &visit); /* which is the current one */
+    int code = choose_method(plan, options);
+    redist_leave(&visit);
+    return code;
+}
+
 /* `described` is the same on all ranks: the description is there. Frees the plan if something fails. */
 static int complete_plan(struct redist_plan *plan, int described, const redist_options *options,
                          redist_plan **result) {
-    int code = described == REDIST_OK ? choose_method(plan, options) : described;
+    int code = described == REDIST_OK ? find_method(plan, options) : described;
     if (code != REDIST_OK) {
         redist__plan_destroy(plan);
         return code;
@@ -281,6 +301,10 @@ int redist_plan_free(redist_plan **plan) {
         return REDIST_OK;
     }
     REDIST_TRY(redist__check_plan(__func__, *plan));
+    drop_stream(*plan);
+    const redist_place place = (*plan)->problem.place;
+    redist_visit visit;
+    (void)redist_enter(&place, &visit);
     int code = REDIST_OK; /* of an execution, which may have failed with any: the plan goes */
     if ((*plan)->started)
         code = redist_plan_wait(*plan);
@@ -289,6 +313,7 @@ int redist_plan_free(redist_plan **plan) {
     struct redist__request request = (*plan)->request;
     redist__plan_destroy(*plan);
     close_request(&request);
+    redist_leave(&visit);
     *plan = NULL;
     return code;
 }

@@ -25,7 +25,8 @@ struct redist__problem {
     int rehearses;       /* and not even that: failures are for this rank alone */
     double wait_seconds; /* after which a device gives up to wait for a peer then */
     const struct redist__space *space; /* where both arrays live */
-    void *stream;                      /* of the user, for arrays of a device */
+    void *stream;                      /* of the user, for arrays of a device, */
+    redist_place place;                /* and that device */
     int staged;                        /* MPI is to get these through host memory */
     size_t largest_bytes;              /* the largest local array of any rank */
     size_t nontemporal_bytes;          /* larger arrays are best written past the caches */

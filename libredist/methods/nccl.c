@@ -42,6 +42,7 @@ struct state {
     struct redist__copy own[2];
     void *stream; /* of the messages: its kernels go first, so that all peers' kernels begin */
     void *event;
+    struct link *link;
     ncclComm_t comm;           /* of the execution under way, NULL = there is none, */
     unsigned long long number; /* and its number */
     int is_known;              /* all ranks know of a failure: none moves anything any more */
@@ -63,28 +64,78 @@ static int applies(const struct redist__problem *problem,
 
 /* ---------------------------------------------------------------- the communicator of a context */
 
+/* One for each device that plans were made on. */
 struct link {
     struct redist__kept kept;
+    redist_place place;        /* without a stream */
     ncclComm_t comm;           /* NULL = there is none */
     unsigned long long number; /* no other one of this process has it */
 };
 
+/* NCCL's own sentence says more than its code, CUDA's error more than "unhandled cuda error". */
 static int check_nccl(ncclResult_t result, const char *what) {
     if (result == ncclSuccess)
         return REDIST_OK;
-    return redist__fail(REDIST_ERR_DEVICE, "%s: %s", what, ncclGetErrorString(result));
+    const char *last = ncclGetLastError(NULL);
+    cudaError_t error =
+        cudaGetLastError(); /* which is cleared: the user's own checks are not to find it */
+    return redist__fail(REDIST_ERR_DEVICE, "%s: %s (%s; CUDA's last error: %s)", what,
+                        ncclGetErrorString(result), last != NULL ? last : "",
+                        cudaGetErrorString(error));
 }
 
 static void free_link(struct redist__context *context, struct redist__kept *kept) {
     struct link *link = (struct link *)kept;
+    redist_visit visit;
     (void)context;
-    if (link->comm != NULL)
+    if (redist_enter(&link->place, &visit) == REDIST_OK && link->comm != NULL)
         ncclCommDestroy(link->comm);
+    redist_leave(&visit);
     redist_release(link);
 }
 
-static struct link *link_of(const struct redist__context *context) {
-    return (struct link *)redist__kept(context, REDIST__KEPT_BESIDES, free_link);
+static struct link *next_link(const struct redist__problem *problem, const struct link *link) {
+    return (struct link *)(link != NULL
+                               ? redist__kept_next(&link->kept)
+                               : redist__kept(problem->context, REDIST__KEPT_BESIDES, free_link));
+}
+
+enum { MOST_LINKS = 30 };
+
+/* A bit for each that is of this rank's place, the newest first. */
+static int find_links(const struct redist__problem *problem) {
+    const struct link *link = next_link(problem, NULL);
+    int bits = 0;
+    for (int i = 0; i < MOST_LINKS && link != NULL; i++, link = next_link(problem, link))
+        bits |= (link->place.context == problem->place.context) << i;
+    return bits;
+}
+
+static int keep_link(const struct redist__problem *problem, struct link **result) {
+    struct link *link = redist_calloc(1, sizeof *link);
+    int code = redist__agree_memory(problem->context->comm, link, "for a communicator of NCCL");
+    if (code != REDIST_OK) {
+        redist_release(link);
+        return code;
+    }
+    link->kept.dispose = free_link;
+    link->place = problem->place;
+    link->place.has_stream = 0;
+    redist__keep(problem->context, REDIST__KEPT_BESIDES, &link->kept);
+    *result = link;
+    return REDIST_OK;
+}
+
+/* One that is of the places of all ranks, whose devices may have changed since it was made, else a new one. */
+static int provide_link(const struct redist__problem *problem, struct link **link) {
+    int common = 0;
+    REDIST_TRY(redist__find_common(problem->context, find_links(problem), &common));
+    if (common == 0)
+        return keep_link(problem, link);
+    *link = next_link(problem, NULL);
+    for (; (common & 1) == 0; common >>= 1)
+        *link = next_link(problem, *link);
+    return REDIST_OK;
 }
 
 static int connect_comm(const struct redist__problem *problem, ncclComm_t *comm) {
@@ -107,20 +158,18 @@ static int connect_comm(const struct redist__problem *problem, ncclComm_t *comm)
 /* NCCL refuses two ranks on one device only after a while, and on some ranks with a crash. */
 static int connect(void *data) {
     static atomic_ullong counter;
-    const struct redist__problem *problem = ((struct state *)data)->problem;
+    struct state *state = data;
+    const struct redist__problem *problem = state->problem;
     struct redist__context *context = problem->context;
-    struct redist__kept *kept;
     unsigned long long device = 0;
     size_t bytes;
-    REDIST_TRY(
-        redist__provide(context, REDIST__KEPT_BESIDES, sizeof(struct link), free_link, &kept));
-    struct link *link = (struct link *)kept;
-    if (link->comm != NULL) /* on all ranks */
+    REDIST_TRY(provide_link(problem, &state->link));
+    if (state->link->comm != NULL) /* on all ranks */
         return REDIST_OK;
     REDIST_TRY(redist_agree(context->comm, problem->space->find_free(&bytes, &device)));
     REDIST_TRY(redist__check_devices(problem, "nccl", device));
-    link->number = atomic_fetch_add(&counter, 1) + 1;
-    return connect_comm(problem, &link->comm);
+    state->link->number = atomic_fetch_add(&counter, 1) + 1;
+    return connect_comm(problem, &state->link->comm);
 }
 
 /* ---------------------------------------------------------------- segments */
@@ -227,6 +276,8 @@ static ncclResult_t exchange_with(const struct state *state, const struct segmen
 static int exchange(const struct state *state, const struct segment *segment, int direction,
                     const void *source, void *destination) {
     const struct redist__context *context = state->problem->context;
+    if (redist_place_is_gone())
+        return REDIST_ERR_DEVICE; /* the failure is noted */
     ncclResult_t result = ncclGroupStart();
     if (result != ncclSuccess)
         return check_nccl(result, "ncclGroupStart");
@@ -281,7 +332,7 @@ static int copy_own(struct state *state, int direction, const void *source, void
 
 /* The communicator for this execution; whether there is one is the same on all ranks. */
 static int find_comm(struct state *state) {
-    const struct link *link = link_of(state->problem->context);
+    const struct link *link = state->link;
     state->comm = link->comm;
     state->number = link->number;
     if (state->comm == NULL)
@@ -379,15 +430,16 @@ static int is_complete(struct state *state) {
 /* Whether the communicator is the one that the execution began with: else its kernels were ended half way, by
  * another plan on all ranks. */
 static int has_comm(const struct state *state) {
-    const struct link *link = link_of(state->problem->context);
+    const struct link *link = state->link;
     return link->comm != NULL && link->number == state->number;
 }
 
 /* Ends the kernels that would wait without end. All ranks do so. */
 static void give_up(struct state *state) {
     if (has_comm(state)) {
-        ncclCommAbort(state->comm);
-        link_of(state->problem->context)->comm = NULL;
+        if (!redist_place_is_gone())
+            ncclCommAbort(state->comm);
+        state->link->comm = NULL;
     }
     redist__note(state->problem,
                  redist__fail(REDIST_ERR_DEVICE, "an execution by NCCL was given up"));

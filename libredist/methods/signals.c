@@ -32,14 +32,36 @@ int redist__signals_has_path(const struct redist__problem *problem, int directio
            (problem->mapped[!direction] || problem->context->size == 1);
 }
 
+static int check_ranks(const struct redist__problem *problem) {
+    if (redist__signalling_of(problem->space) == NULL)
+        return redist__fail(REDIST_ERR_METHOD, "method signals is not for %s memory",
+                            problem->space->name);
+    return redist__check_one_node(problem, "signals");
+}
+
+/* Collective. */
+static int check_devices(const struct redist__problem *problem) {
+    unsigned long long device = 0;
+    REDIST_TRY(redist_agree(problem->context->comm,
+                            redist__signalling_of(problem->space)->find_device(&device)));
+    return redist__check_devices(problem, "signals", device);
+}
+
+int redist_check_asynchronous(MPI_Comm comm, enum redist_space space) {
+    struct redist__problem problem = {.space = redist_space_at(space)};
+    REDIST_TRY(redist__context_get(comm, &problem.context));
+    int code = check_ranks(&problem);
+    if (code == REDIST_OK)
+        code = check_devices(&problem);
+    redist__context_release(problem.context);
+    return code;
+}
+
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
-    if (redist__signalling_of(problem->space) == NULL)
-        return redist__fail(REDIST_ERR_METHOD, "method signals is not for %s memory",
-                            problem->space->name);
-    REDIST_TRY(redist__check_one_node(problem, "signals"));
+    REDIST_TRY(check_ranks(problem));
     if (problem->partitions > most_partitions)
         return redist__fail(REDIST_ERR_LIMIT, "method signals counts up to %d partitions, not %d",
                             most_partitions, problem->partitions);
@@ -125,10 +147,8 @@ static int tell_all(struct redist__signalled *state, struct place places[],
                     struct redist__remotes own[]) {
     const struct redist__problem *problem = state->problem;
     MPI_Comm comm = problem->context->comm;
-    unsigned long long device = 0;
     const struct place mine = describe_place(state);
-    REDIST_TRY(redist_agree(comm, state->signalling->find_device(&device)));
-    REDIST_TRY(redist__check_devices(problem, "signals", device));
+    REDIST_TRY(check_devices(problem));
     REDIST_TRY(redist_agree(comm, redist_all_gather(comm, &mine, sizeof mine, places)));
     for (int i = 0; i < 2 * problem->context->size; i++)
         own[i / 2].of[i % 2] = redist__remote_describe(problem, i % 2, i / 2);
@@ -306,9 +326,11 @@ int redist__signals_step(struct redist__signalled *state, void *stream, int dire
 
 void redist__signals_query(void *data) {
     const struct redist__signalled *state = data;
+    if (redist__has_failed(state->problem)) /* the device, and memory for its words, may be gone */
+        return;
     uint64_t status = atomic_load_explicit(state->status, memory_order_acquire);
     int rank = (int)(uint32_t)status;
-    if (status == 0 || redist__has_failed(state->problem))
+    if (status == 0)
         return;
     if (status >> REDIST__FAILURE_BITS == REDIST__LATE)
         redist__note(state->problem,
@@ -321,7 +343,7 @@ void redist__signals_query(void *data) {
 /* In a stream of the library: what is in the user's may be waiting for a peer. */
 void redist__signals_fail(const struct redist__signalled *state) {
     const struct redist__gate gate = {.actions = REDIST__FAIL};
-    if (state->problem->rehearses)
+    if (state->problem->rehearses || redist_place_is_gone())
         return;
     void *stream = state->problem->space->stream(0);
     if (redist__signals_gate(state, stream, &gate) != REDIST_OK)

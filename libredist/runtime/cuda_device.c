@@ -7,6 +7,8 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
 
 /* ---------------------------------------------------------------- errors */
 
@@ -18,48 +20,155 @@ int redist__cuda_check(cudaError_t error, const char *what) {
     return redist__fail(code, "%s: %s", what, cudaGetErrorString(error));
 }
 
+int redist__cuda_refuse(const char *what) {
+    return redist__fail(REDIST_ERR_DEVICE,
+                        "%s: the context of the device is gone (cudaDeviceReset)", what);
+}
+
 /* ---------------------------------------------------------------- streams */
 
-enum { MOST_DEVICES = 64, STREAMS = 32 };
+/* A stream of the library. Those of contexts that are gone are only forgotten. */
+struct kept {
+    cudaStream_t stream;
+    unsigned long long context;
+    int index; /* -1 = of one user */
+    int waits; /* threads that wait for it */
+    struct kept *next;
+};
+
+/* That all users share, of each context. */
+enum { STREAMS = 32 };
 
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-    cudaStream_t stream;
-    int is_made;
-} streams[MOST_DEVICES][STREAMS]; /* of each device */
+static struct kept *streams;
+
+static unsigned long long current_context(void) {
+    const redist_place *entered = redist_place_entered();
+    redist_place place = {.context = 0};
+    if (entered != NULL)
+        return entered->context;
+    return redist__cuda_find_place(&place) == REDIST_OK ? place.context : 0;
+}
+
+/* With the lock held. The C library's memory: it stays, whatever allocator the user has until then. */
+static int make_stream(int index, int priority, unsigned long long context, cudaStream_t *made) {
+    struct kept *kept = calloc(1, sizeof *kept);
+    *made = NULL;
+    if (kept == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for a stream");
+    int code =
+        REDIST__CHECK_CUDA(cudaStreamCreateWithPriority(made, cudaStreamNonBlocking, priority));
+    if (code != REDIST_OK)
+        *made = NULL;
+    if (code != REDIST_OK && index < 0) {
+        free(kept);
+        return code;
+    }
+    *kept = (struct kept){*made, context, index, 0, streams};
+    streams = kept;
+    return REDIST_OK;
+}
 
 /* Made when first used and kept. Where none can be made, the default stream takes its place for good: who waits
  * for a stream has to find the one that has got the work. */
 void *redist__cuda_stream(int index) {
-    int device = 0;
-    (void)redist__cuda_check(cudaGetDevice(&device), "cudaGetDevice");
+    unsigned long long context = current_context();
+    cudaStream_t found = NULL;
+    index %= STREAMS;
+    if (redist_place_is_gone())
+        return NULL;
     pthread_mutex_lock(&streams_lock);
-    cudaStream_t *kept = &streams[device % MOST_DEVICES][index % STREAMS].stream;
-    int *is_made = &streams[device % MOST_DEVICES][index % STREAMS].is_made;
-    if (!*is_made && redist__cuda_check(cudaStreamCreateWithFlags(kept, cudaStreamNonBlocking),
-                                        "cudaStreamCreateWithFlags") != REDIST_OK)
-        *kept = NULL;
-    *is_made = 1;
-    cudaStream_t found = *kept;
+    struct kept *kept = streams;
+    while (kept != NULL && (kept->context != context || kept->index != index))
+        kept = kept->next;
+    if (kept != NULL)
+        found = kept->stream;
+    else
+        (void)make_stream(index, 0, context, &found);
     pthread_mutex_unlock(&streams_lock);
     return found;
+}
+
+int redist__cuda_stream_create(int priority, void **stream) {
+    unsigned long long context = current_context();
+    cudaStream_t made;
+    pthread_mutex_lock(&streams_lock);
+    int code = make_stream(-1, priority, context, &made);
+    pthread_mutex_unlock(&streams_lock);
+    *stream = made;
+    return code;
+}
+
+/* Where a stream of one user is in the list, with the lock held; at the end: it is not there. */
+static struct kept **find_kept(const void *stream) {
+    struct kept **link = &streams;
+    while (*link != NULL && ((*link)->index >= 0 || (const void *)(*link)->stream != stream))
+        link = &(*link)->next;
+    return link;
+}
+
+/* Another thread may be waiting for it. */
+void redist__cuda_stream_destroy(void *stream) {
+    if (stream == NULL)
+        return;
+    pthread_mutex_lock(&streams_lock);
+    struct kept **link = find_kept(stream);
+    for (; *link != NULL && (*link)->waits > 0; link = find_kept(stream)) {
+        pthread_mutex_unlock(&streams_lock);
+        sched_yield();
+        pthread_mutex_lock(&streams_lock);
+    }
+    struct kept *kept = *link;
+    if (kept != NULL)
+        *link = kept->next;
+    pthread_mutex_unlock(&streams_lock);
+    free(kept);
+    (void)REDIST__CHECK_CUDA(cudaStreamDestroy(stream));
+}
+
+/* What is captured is not under way, and cannot be waited for. A call that fails may not have waited. */
+static void wait_for_stream(cudaStream_t stream) {
+    if (redist__cuda_find_capture(stream) == REDIST_NOT_CAPTURED &&
+        cudaStreamSynchronize(stream) != cudaSuccess)
+        (void)cudaStreamSynchronize(stream);
+}
+
+/* Those of the current context; without the lock, as another thread may have to go on for them to end. */
+static void wait_for_streams(void) {
+    unsigned long long context = current_context();
+    pthread_mutex_lock(&streams_lock);
+    for (struct kept *kept = streams; kept != NULL; kept = kept->next) {
+        if (kept->context != context)
+            continue;
+        kept->waits++;
+        pthread_mutex_unlock(&streams_lock);
+        wait_for_stream(kept->stream);
+        pthread_mutex_lock(&streams_lock);
+        kept->waits--;
+    }
+    pthread_mutex_unlock(&streams_lock);
 }
 
 /* CUDA documents that cudaStreamDestroy and cudaEventDestroy let work under way end by itself. It documents no
  * such thing for cudaFree, cudaFreeHost and cudaIpcCloseMemHandle, though today's wait for the device: after an
  * execution that failed half way copies may still run. So the library waits itself before it gives anything
- * back: for its streams, which may be on devices that are not current any more, and for the current device with
- * the user's streams. A failure here has been reported where the work was given. */
+ * back. Not for the device as a whole: that would end captures of the user's streams. A failure here has been
+ * reported where the work was given. */
 void redist__cuda_drain(void) {
-    for (int i = 0; i < MOST_DEVICES * STREAMS; i++) {
-        pthread_mutex_lock(&streams_lock);
-        cudaStream_t made = streams[i / STREAMS][i % STREAMS].stream;
-        pthread_mutex_unlock(&streams_lock);
-        if (made != NULL)
-            (void)cudaStreamSynchronize(made);
-    }
-    (void)cudaDeviceSynchronize();
+    if (redist_place_is_gone())
+        return;
+    const redist_place *place = redist_place_entered();
+    wait_for_streams();
+    if (place != NULL && place->has_stream)
+        wait_for_stream(place->stream);
     (void)cudaGetLastError();
+}
+
+int redist__cuda_upload(void *to, const void *from, size_t bytes) {
+    cudaStream_t stream = redist__cuda_stream(0);
+    REDIST_TRY(
+        REDIST__CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream)));
+    return REDIST__CHECK_CUDA(cudaStreamSynchronize(stream));
 }
 
 /* ---------------------------------------------------------------- the driver */
@@ -120,6 +229,13 @@ int redist__cuda_is_device(const void *address) {
     unsigned type = 0;
     return address != NULL && has_driver() &&
            get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) && type == CU_MEMORYTYPE_DEVICE;
+}
+
+/* Managed memory is of all devices. */
+int redist__cuda_device_of(const void *address, int *device) {
+    unsigned managed = 0;
+    return get(device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) &&
+           !(get(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) && managed);
 }
 
 /* What toolkits before 12 have no names for: the mapping that an address of virtual memory belongs to, and the memory

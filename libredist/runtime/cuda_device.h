@@ -3,6 +3,8 @@
 #ifndef REDIST__CUDA_DEVICE_H
 #define REDIST__CUDA_DEVICE_H
 
+#include "redist_place.h"
+
 #include <cuda_runtime_api.h>
 #include <stdint.h>
 
@@ -40,19 +42,38 @@ cudaError_t redist__cuda_copy_part(const struct redist__cuda_part *part, cudaStr
 /* REDIST_OK, or a code and a message that names `what`; the error is cleared. */
 int redist__cuda_check(cudaError_t error, const char *what);
 
-/* A stream of the library's own on the current device. */
-void *redist__cuda_stream(int index);
+/* Makes a call, unless the thread is in the place of a context that is gone; as redist__cuda_check. */
+#define REDIST__CHECK_CUDA(call)                                                                   \
+    (redist_place_is_gone() ? redist__cuda_refuse(#call) : redist__cuda_check(call, #call))
+int redist__cuda_refuse(const char *what);
 
-/* Waits for all streams of the library and for the current device: nothing that the library has given them reads
- * or writes memory any more. */
+/* Streams of the library on the current device: one that all users share, and one of the caller's own, of a priority of
+ * CUDA's. */
+void *redist__cuda_stream(int index);
+int redist__cuda_stream_create(int priority, void **stream);
+void redist__cuda_stream_destroy(void *stream);
+
+/* As `drain` of struct redist__space. */
 void redist__cuda_drain(void);
+
+/* Copies between host and device, and returns when that is done; in a stream of the library, as a capture may forbid
+ * the default stream. */
+int redist__cuda_upload(void *to, const void *from, size_t bytes);
+
+/* As those of struct redist__space (cuda_place.c). */
+int redist__cuda_find_place(redist_place *place);
+int redist__cuda_enter(const redist_place *place, redist_visit *visit);
+void redist__cuda_leave(const redist_visit *visit);
+int redist__cuda_check_stream(const char *function, const char *name, void *stream);
+enum redist_capture redist__cuda_find_capture(void *stream);
 
 /* What the driver says of an address (cuda_device.c). */
 struct redist__shared_memory;
 int redist__cuda_is_device(const void *address);
 int redist__cuda_find(const void *address,
-                      struct redist__shared_memory *memory); /* 0 = not found */
-cudaMemPool_t redist__cuda_pool(const void *address);        /* that it is of, or NULL */
+                      struct redist__shared_memory *memory);  /* 0 = not found */
+int redist__cuda_device_of(const void *address, int *device); /* 0 = of all, or not known */
+cudaMemPool_t redist__cuda_pool(const void *address);         /* that it is of, or NULL */
 int redist__cuda_is_buffer(const void *address, uint64_t buffer);
 
 /* A function of the driver, which is loaded; 0 = it has none of that name. */

@@ -197,27 +197,24 @@ static void close_memory(const struct redist__memory_handle *handle, char *addre
     }
 }
 
-static int find_device(int *device) {
-    return succeeds(cudaGetDevice(device));
-}
-
-static void use_device(int device) {
-    (void)succeeds(cudaSetDevice(device));
+static int find_place(redist_place *place) {
+    REDIST_TRY(redist__cuda_find_place(place));
+    place->space = &redist__space_cuda;
+    return REDIST_OK;
 }
 
 static int allocate(size_t bytes, void **array) {
-    return redist__cuda_check(cudaMalloc(array, bytes), "cudaMalloc");
+    return REDIST__CHECK_CUDA(cudaMalloc(array, bytes));
 }
 
 static void release(void *array) {
-    (void)redist__cuda_check(cudaFree(array), "cudaFree");
+    (void)REDIST__CHECK_CUDA(cudaFree(array));
 }
 
 const struct redist__share_driver redist__share_driver = {
     .find = redist__cuda_find,
     .is_buffer = redist__cuda_is_buffer,
-    .find_device = find_device,
-    .use_device = use_device,
+    .find_place = find_place,
     .drain = redist__cuda_drain,
     .allocate = allocate,
     .release = release,

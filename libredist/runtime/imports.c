@@ -47,14 +47,15 @@ static void drop_mapping(struct redist__importer *importer, struct redist__mappi
 }
 
 static struct redist__import *find_mapping(struct redist__importer *importer,
-                                           const struct redist__memory_handle *handle, int device,
+                                           const struct redist__memory_handle *handle,
+                                           const redist_place *place,
                                            struct redist__mappings *mappings) {
     struct redist__mapping **link = &mappings->first;
     while (*link != NULL) {
         struct redist__import *import = (*link)->import;
         if (import->address == NULL || (importer->is_gone != NULL && importer->is_gone(import)))
             drop_mapping(importer, link);
-        else if (import->device == device && redist__import_is_of(import, handle))
+        else if (import->place.context == place->context && redist__import_is_of(import, handle))
             return import;
         else
             link = &(*link)->next;
@@ -63,7 +64,8 @@ static struct redist__import *find_mapping(struct redist__importer *importer,
 }
 
 static struct redist__import *add_import(struct redist__importer *importer,
-                                         const struct redist__memory_handle *handle, int device) {
+                                         const struct redist__memory_handle *handle,
+                                         const redist_place *place) {
     struct redist__import *import = redist_calloc(1, sizeof *import);
     if (importer->is_displaced != NULL)
         close_chosen(importer, importer->is_displaced, handle);
@@ -73,22 +75,24 @@ static struct redist__import *add_import(struct redist__importer *importer,
         redist_release(import);
         return NULL;
     }
-    *import = (struct redist__import){*handle, device, address, kept, 0, importer->imports};
+    *import = (struct redist__import){*handle, *place, address, kept, 0, importer->imports};
     importer->imports = import;
     return import;
 }
 
 static struct redist__import *add_mapping(struct redist__importer *importer,
-                                          const struct redist__memory_handle *handle, int device,
+                                          const struct redist__memory_handle *handle,
+                                          const redist_place *place,
                                           struct redist__mappings *mappings) {
     struct redist__mapping *mapping = redist_calloc(1, sizeof *mapping);
     if (mapping == NULL)
         return NULL;
     struct redist__import *import = importer->imports;
-    while (import != NULL && !(import->device == device && redist__import_is_of(import, handle)))
+    while (import != NULL &&
+           !(import->place.context == place->context && redist__import_is_of(import, handle)))
         import = import->next;
     if (import == NULL)
-        import = add_import(importer, handle, device);
+        import = add_import(importer, handle, place);
     if (import == NULL) {
         redist_release(mapping);
         return NULL;
@@ -100,11 +104,11 @@ static struct redist__import *add_mapping(struct redist__importer *importer,
 }
 
 char *redist__import(struct redist__importer *importer, const struct redist__memory_handle *handle,
-                     int device, struct redist__mappings *mappings) {
+                     const redist_place *place, struct redist__mappings *mappings) {
     pthread_mutex_lock(&importer->lock);
-    struct redist__import *import = find_mapping(importer, handle, device, mappings);
+    struct redist__import *import = find_mapping(importer, handle, place, mappings);
     if (import == NULL)
-        import = add_mapping(importer, handle, device, mappings);
+        import = add_mapping(importer, handle, place, mappings);
     char *address = import != NULL ? import->address : NULL;
     pthread_mutex_unlock(&importer->lock);
     return address;

@@ -10,7 +10,7 @@
 
 struct redist__import {
     struct redist__memory_handle handle; /* that led to it */
-    int device;                          /* of this process, which sees it; host: 0 */
+    redist_place place;                  /* of this process, that sees it; host: zero */
     char *address;  /* NULL = closed, and only kept for the mappings that still refer to it */
     void *kept;     /* by whoever opened it */
     int references; /* by mappings */
@@ -36,7 +36,7 @@ struct redist__importer {
 /* Where the allocation of a handle begins in this process, mapped for these mappings if it was not; NULL if that fails.
  * Forgets what is gone. */
 char *redist__import(struct redist__importer *importer, const struct redist__memory_handle *handle,
-                     int device, struct redist__mappings *mappings);
+                     const redist_place *place, struct redist__mappings *mappings);
 
 /* Drops all that the mappings refer to. */
 void redist__import_drop(struct redist__importer *importer, struct redist__mappings *mappings);
@@ -45,7 +45,7 @@ void redist__import_drop(struct redist__importer *importer, struct redist__mappi
 void redist__import_close(struct redist__importer *importer, redist__choose_import *chosen,
                           const struct redist__memory_handle *handle);
 
-/* A handle's own import, on whatever device. */
+/* A handle's own import, in whatever place. */
 int redist__import_is_of(const struct redist__import *import,
                          const struct redist__memory_handle *handle);
 

@@ -293,8 +293,9 @@ static struct redist__importer importer = {.open = open_import,
 
 char *redist__local_map(const struct redist__memory_handle *handle,
                         struct redist__mappings *mappings) {
+    static const redist_place nowhere;
     char *page = is_own(handle) ? (char *)(uintptr_t)handle->base
-                                : redist__import(&importer, handle, 0, mappings);
+                                : redist__import(&importer, handle, &nowhere, mappings);
     return page != NULL ? page + handle->offset : NULL;
 }
 

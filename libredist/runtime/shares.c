@@ -40,7 +40,8 @@ struct export {
     struct redist__shared_memory memory;
     struct redist__memory_handle handle; /* key 0 = it cannot be mapped */
     int descriptor;                      /* -1 = there is none */
-    struct redist__context *context;     /* of redist_alloc_in, else NULL */
+    struct redist__context *context;     /* of redist_alloc_in, else NULL, */
+    redist_place place;                  /* and where that made it */
     struct export *next;
 };
 
@@ -196,16 +197,14 @@ static char *open_import(const struct redist__memory_handle *handle, void **kept
     return address;
 }
 
-/* On the device that opened it. */
+/* Where it was opened; of a context that is gone nothing is left. */
 static void close_import(const struct redist__import *import) {
-    int current = import->device;
-    (void)driver->find_device(&current);
-    if (current != import->device)
-        driver->use_device(import->device);
-    driver->drain();
-    driver->close(&import->handle, import->address, import->kept);
-    if (current != import->device)
-        driver->use_device(current);
+    redist_visit visit;
+    if (redist_enter(&import->place, &visit) == REDIST_OK) {
+        driver->drain();
+        driver->close(&import->handle, import->address, import->kept);
+    }
+    redist_leave(&visit);
 }
 
 static struct redist__importer importer = {.open = open_import,
@@ -215,12 +214,12 @@ static struct redist__importer importer = {.open = open_import,
 
 char *redist__shares_map(const struct redist__memory_handle *handle,
                          struct redist__mappings *mappings) {
-    int device = 0;
-    if (handle->key == 0 || !driver->find_device(&device))
+    redist_place place = {.space = NULL};
+    if (handle->key == 0 || driver->find_place(&place) != REDIST_OK)
         return NULL;
     if (redist__process_is_same(&handle->owner, this_process()))
         return (char *)(uintptr_t)(handle->base + handle->offset);
-    char *base = redist__import(&importer, handle, device, mappings);
+    char *base = redist__import(&importer, handle, &place, mappings);
     return base != NULL ? base + handle->offset : NULL;
 }
 
@@ -254,39 +253,54 @@ void redist__shares_unmap(struct redist__mappings *mappings) {
 /* ---------------------------------------------------------------- redist_alloc_in */
 
 /* Returns 0 if the array is not known. */
-static int note_context(const void *array, struct redist__context *context) {
+static int note_context(const void *array, struct redist__context *context,
+                        const redist_place *place) {
     struct redist__shared_memory memory;
     if (!driver->find(array, &memory))
         return 0;
     pthread_mutex_lock(&lock);
     struct export *export = find_export(&memory);
-    if (export != NULL)
+    if (export != NULL) {
         export->context = context;
+        export->place = *place;
+    }
     pthread_mutex_unlock(&lock);
     return export != NULL;
 }
 
 /* Exported at once, since what says whose the array is, is kept there. */
-static int allocate(struct redist__context *context, size_t bytes, void **array) {
+static int allocate(struct redist__context *context, const redist_place *place, size_t bytes,
+                    void **array) {
     size_t blocks = (bytes >> BLOCK_BITS) + 1;
     REDIST_TRY(driver->allocate(blocks << BLOCK_BITS, array));
     redist__shares_export(*array, bytes);
-    if (note_context(*array, context))
+    if (note_context(*array, context, place))
         return REDIST_OK;
     driver->release(*array);
     return redist__fail(REDIST_ERR_MEMORY, "no memory to note whose array this is");
 }
 
-int redist__shares_create(struct redist__context *context, size_t bytes, void **array) {
+static int create(struct redist__context *context, const redist_place *place, int code,
+                  size_t bytes, void **array) {
     void *memory = NULL;
-    int mine = allocate(context, bytes, &memory);
-    int code = redist_agree(context->comm, mine);
+    int mine = code == REDIST_OK ? allocate(context, place, bytes, &memory) : code;
+    code = redist_agree(context->comm, mine);
     if (code == REDIST_OK)
         *array = memory;
     else if (mine == REDIST_OK) {
-        (void)note_context(memory, NULL);
+        (void)note_context(memory, NULL, place);
         driver->release(memory);
     }
+    return code;
+}
+
+int redist__shares_create(struct redist__context *context, size_t bytes, void **array) {
+    redist_place place = {.space = NULL};
+    redist_visit visit;
+    int found = driver->find_place(&place);
+    int entered = redist_enter(&place, &visit);
+    int code = create(context, &place, found != REDIST_OK ? found : entered, bytes, array);
+    redist_leave(&visit);
     return code;
 }
 
@@ -323,11 +337,14 @@ static int close_at_peers(const struct redist__context *context, const struct ex
 
 struct redist__context *redist__shares_remove(const void *array) {
     struct export *export = unlink_export(array);
+    redist_visit visit;
     if (export == NULL)
         return NULL;
     struct redist__context *context = export->context;
+    (void)redist_enter(&export->place, &visit);
     if (close_at_peers(context, export))
         driver->release((void *)(uintptr_t)array);
+    redist_leave(&visit);
     free_export(export);
     return context;
 }

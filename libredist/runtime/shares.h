@@ -30,8 +30,8 @@ struct redist__shared_memory {
 struct redist__share_driver {
     int (*find)(const void *address, struct redist__shared_memory *memory); /* 0 = not found */
     int (*is_buffer)(const void *address, uint64_t buffer);
-    int (*find_device)(int *device); /* the current one; 0 = none */
-    void (*use_device)(int device);
+    /* As those of struct redist__space; `release` too. */
+    int (*find_place)(redist_place *place);
     void (*drain)(void);
     int (*allocate)(size_t bytes, void **array);
     void (*release)(void *array);

@@ -49,6 +49,93 @@ int redist__space_check(const char *function, const char *argument, enum redist_
                           redist_space_name((int)space), reason);
 }
 
+/* ---------------------------------------------------------------- places */
+
+static _Thread_local struct {
+    const redist_place *place;
+    int is_gone;
+} here;
+
+const redist_place *redist_place_entered(void) {
+    return here.place;
+}
+
+int redist_place_is_gone(void) {
+    return here.is_gone;
+}
+
+/* Questions about a stream that is captured could spoil its capture. */
+static int check_stream(const char *function, const char *name, const redist_place *place) {
+    if (place->space->find_capture(place->stream) != REDIST_NOT_CAPTURED)
+        return redist_fail_in(
+            function, REDIST_ERR_STATE,
+            "%s = %p is being captured, or has to wait for one that is: plans are made before",
+            name, place->stream);
+    return place->space->check_stream(function, name, place->stream);
+}
+
+int redist_place_find(const char *function, const redist__space *space, const char *name,
+                      void *stream, redist_place *place) {
+    *place = (redist_place){.space = NULL};
+    if (space->find_place == NULL)
+        return REDIST_OK;
+    redist_place found = {.space = space};
+    redist_visit visit;
+    REDIST_TRY(space->find_place(&found));
+    found.has_stream = name != NULL;
+    found.stream = stream;
+    int code = redist_enter(&found, &visit);
+    if (code == REDIST_OK && found.has_stream)
+        code = check_stream(function, name, &found);
+    redist_leave(&visit);
+    if (code == REDIST_OK)
+        *place = found;
+    return code;
+}
+
+/* Within a call of the user that is there already nothing has to be entered. */
+static int is_there(const redist_place *place) {
+    return here.place != NULL && here.place->space == place->space &&
+           here.place->context == place->context;
+}
+
+int redist_enter(const redist_place *place, redist_visit *visit) {
+    *visit = (redist_visit){.outer = here.place, .outer_is_gone = here.is_gone};
+    if (place->space == NULL || (is_there(place) && !here.is_gone))
+        return REDIST_OK;
+    visit->space = place->space;
+    int code = place->space->enter(place, visit);
+    here.place = place;
+    here.is_gone = code != REDIST_OK;
+    return code;
+}
+
+void redist_leave(const redist_visit *visit) {
+    if (visit->space == NULL)
+        return;
+    visit->space->leave(visit);
+    here.place = visit->outer;
+    here.is_gone = visit->outer_is_gone;
+}
+
+int redist_check_capture(const char *function, const redist_place *place, int asynchronous) {
+    if (!place->has_stream || redist_place_is_gone())
+        return REDIST_OK;
+    enum redist_capture capture = place->space->find_capture(place->stream);
+    if (capture == REDIST_NOT_CAPTURED || (capture == REDIST_CAPTURED && asynchronous))
+        return REDIST_OK;
+    return redist_fail_in(
+        function, REDIST_ERR_STATE,
+        capture == REDIST_CAPTURED
+            ? "options.stream = %p is being captured, and executions of this plan wait for the "
+              "device: make the plan "
+              "with options.asynchronous, or execute it outside of captures"
+            : "options.stream = %p is the default stream, which waits for a stream that is being "
+              "captured: capture "
+              "streams made with cudaStreamNonBlocking, or execute the plan outside of captures",
+        place->stream);
+}
+
 int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const redist_index count[],
                        size_t item, const void *source, const ptrdiff_t source_stride[],
                        void *destination, const ptrdiff_t destination_stride[]) {

@@ -17,7 +17,7 @@ enum { MOST_ENGINE_COPIES = 1024, LONG_RUN = 16 << 10 };
 /* Bytes of a unit that a thread of a kernel copies at once, at most. */
 enum { MOST_WIDTH = 16 };
 
-#define CHECK(call) redist__cuda_check(call, #call)
+#define CHECK(call) REDIST__CHECK_CUDA(call)
 
 static int check_call(int error, const char *what) {
     return redist__cuda_check((cudaError_t)error, what);
@@ -36,17 +36,20 @@ static const char *absent(void) {
 }
 
 static int check_array(const char *function, const char *name, const void *array) {
-    struct redist__shared_memory memory;
-    int current = 0;
+    const redist_place *entered = redist_place_entered();
+    int current = entered != NULL ? entered->device : 0, device;
     if (!redist__cuda_is_device(array))
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is no address of CUDA memory",
                               name, array);
-    REDIST_TRY(CHECK(cudaGetDevice(&current)));
-    if (redist__cuda_find(array, &memory) && memory.device != current)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "%s = %p lies on device %d, but device %d is the current one", name,
-                              array, memory.device, current);
-    return REDIST_OK;
+    if (entered == NULL)
+        REDIST_TRY(CHECK(cudaGetDevice(&current)));
+    if (!redist__cuda_device_of(array, &device) || device == current)
+        return REDIST_OK;
+    return redist_fail_in(
+        function, REDIST_ERR_ARGUMENT,
+        "%s = %p lies on device %d, but the plan's device is %d: the one that is current when the "
+        "plan is made",
+        name, array, device, current);
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -125,15 +128,15 @@ static int is_pinned(const void *array, size_t bytes) {
 }
 
 static int clear(void *memory, size_t bytes) {
-    REDIST_TRY(CHECK(cudaMemset(memory, 0, bytes)));
-    return CHECK(cudaDeviceSynchronize());
+    cudaStream_t stream = redist__cuda_stream(0);
+    REDIST_TRY(CHECK(cudaMemsetAsync(memory, 0, bytes, stream)));
+    return CHECK(cudaStreamSynchronize(stream));
 }
 
 /* ---------------------------------------------------------------- streams and events */
 
 static int stream_create(void **made) {
-    *made = NULL;
-    return CHECK(cudaStreamCreateWithFlags((cudaStream_t *)made, cudaStreamNonBlocking));
+    return redist__cuda_stream_create(0, made);
 }
 
 /* A kernel of a single block waits for all blocks of those before it otherwise. */
@@ -141,19 +144,13 @@ static int stream_create_urgent(void **made) {
     int least = 0, greatest = 0;
     *made = NULL;
     int code = CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    return code == REDIST_OK ? CHECK(cudaStreamCreateWithPriority((cudaStream_t *)made,
-                                                                  cudaStreamNonBlocking, greatest))
-                             : code;
+    return code == REDIST_OK ? redist__cuda_stream_create(greatest, made) : code;
 }
 
-static void stream_destroy(void *in_stream) {
-    if (in_stream != NULL)
-        (void)CHECK(cudaStreamDestroy(in_stream));
-}
-
-/* Ends a call in a stream: after a failure nothing may be under way there. */
+/* Ends a call in a stream: after a failure nothing may be under way there. What is captured never is. */
 static int settle(int code, cudaStream_t in_stream) {
-    if (code != REDIST_OK) {
+    if (code != REDIST_OK && !redist_place_is_gone() &&
+        redist__cuda_find_capture(in_stream) == REDIST_NOT_CAPTURED) {
         (void)cudaStreamSynchronize(in_stream);
         (void)cudaGetLastError();
     }
@@ -172,6 +169,8 @@ static int take_answer(cudaError_t error, const char *what, int *yes) {
 
 /* A stream that is idle needs no event, which takes longer than the question. */
 static int stream_is_idle(void *in_stream, int *idle) {
+    if (redist_place_is_gone())
+        return redist__cuda_refuse("cudaStreamQuery");
     return settle(take_answer(cudaStreamQuery(in_stream), "cudaStreamQuery", idle), in_stream);
 }
 
@@ -184,6 +183,8 @@ static int stream_wait(void *in_stream) {
 }
 
 static void host_waits(cudaEvent_t event) {
+    if (redist_place_is_gone())
+        return;
     (void)cudaEventSynchronize(event);
     (void)cudaGetLastError();
 }
@@ -211,6 +212,8 @@ static int event_record(void *event, void *in_stream) {
 }
 
 static int event_is_reached(void *event, int *reached) {
+    if (redist_place_is_gone())
+        return redist__cuda_refuse("cudaEventQuery");
     int code = take_answer(cudaEventQuery(event), "cudaEventQuery", reached);
     if (code != REDIST_OK)
         host_waits(event);
@@ -387,6 +390,8 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     size_t most = copier == REDIST__LINK && box->run >= LONG_RUN ? SIZE_MAX : MOST_ENGINE_COPIES;
     if (box->run == 0)
         return REDIST_OK;
+    if (redist_place_is_gone())
+        return redist__cuda_refuse("copying a box");
     return settle(copier == REDIST__KERNEL
                       ? copy_by_kernel(box, source, destination, in_stream)
                       : copy_by_engines(box, source, destination, most, in_stream),
@@ -460,6 +465,11 @@ const struct redist__space redist__space_cuda = {
     .name = "cuda",
     .id = REDIST_SPACE_CUDA,
     .asynchronous = 1,
+    .find_place = redist__cuda_find_place,
+    .enter = redist__cuda_enter,
+    .leave = redist__cuda_leave,
+    .check_stream = redist__cuda_check_stream,
+    .find_capture = redist__cuda_find_capture,
     .absent = absent,
     .recognises = redist__cuda_is_device,
     .check_array = check_array,
@@ -477,7 +487,7 @@ const struct redist__space redist__space_cuda = {
     .stream = redist__cuda_stream,
     .stream_create = stream_create,
     .stream_create_urgent = stream_create_urgent,
-    .stream_destroy = stream_destroy,
+    .stream_destroy = redist__cuda_stream_destroy,
     .stream_is_idle = stream_is_idle,
     .stream_wait = stream_wait,
     .stream_follow = stream_follow,

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define CHECK(call) redist__cuda_check(call, #call)
+#define CHECK(call) REDIST__CHECK_CUDA(call)
 
 /* Units of 16 bytes down to one, as the source that an execution gets is aligned. */
 enum { WIDTHS = 5 };
@@ -35,8 +35,7 @@ static int find_device(unsigned long long *identity) {
 
 static int upload(struct boxes *boxes, const struct redist__cuda_part parts[], size_t bytes) {
     int code = redist__space_cuda.allocate(bytes, (void **)&boxes->parts);
-    return code == REDIST_OK ? CHECK(cudaMemcpy(boxes->parts, parts, bytes, cudaMemcpyHostToDevice))
-                             : code;
+    return code == REDIST_OK ? redist__cuda_upload(boxes->parts, parts, bytes) : code;
 }
 
 static int boxes_create(int count, const struct redist__copy copies[], const size_t sources[],

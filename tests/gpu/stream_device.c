@@ -46,6 +46,15 @@ void *stream_device_create(void) {
     return stream;
 }
 
+void *stream_device_create_own(void) {
+    static int made;
+    cudaStream_t stream;
+    check(
+        cudaStreamCreateWithFlags(&stream, ++made % 2 ? cudaStreamDefault : cudaStreamNonBlocking),
+        "cudaStreamCreateWithFlags");
+    return stream;
+}
+
 void stream_device_destroy(void *stream) {
     if (stream != NULL && stream != cudaStreamPerThread)
         check(cudaStreamDestroy(stream), "cudaStreamDestroy");
@@ -79,6 +88,43 @@ void stream_device_replay(void *graph, void *stream) {
 
 void stream_device_free(void *graph) {
     check(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy");
+}
+
+void stream_device_watch(void *stream, enum stream_capture mode) {
+    static const enum cudaStreamCaptureMode modes[] = {
+        [CAPTURE_GLOBAL] = cudaStreamCaptureModeGlobal,
+        [CAPTURE_THREAD_LOCAL] = cudaStreamCaptureModeThreadLocal,
+        [CAPTURE_RELAXED] = cudaStreamCaptureModeRelaxed};
+    check(cudaStreamBeginCapture(stream, modes[mode]), "cudaStreamBeginCapture");
+}
+
+int stream_device_watched(void *stream) {
+    cudaGraph_t graph = NULL;
+    const cudaError_t error = cudaStreamEndCapture(stream, &graph);
+    if (graph != NULL)
+        check(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    (void)cudaGetLastError();
+    return error == cudaSuccess;
+}
+
+int stream_device_count(void) {
+    int count = 0;
+    check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    return count;
+}
+
+void stream_device_use(int device) {
+    check(cudaSetDevice(device), "cudaSetDevice");
+}
+
+int stream_device_current(void) {
+    int device = -1;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    return device;
+}
+
+void stream_device_reset(void) {
+    check(cudaDeviceReset(), "cudaDeviceReset");
 }
 
 int stream_device_replays(void) {
