@@ -41,6 +41,18 @@ static struct stream *default_stream;
 enum { STREAMS = 32, MOST = 1024 };
 static struct stream *own_streams[STREAMS], *all_streams[MOST];
 
+/* A kernel of the user's has failed: no work is done any more, and nothing waits for any. */
+static _Atomic int is_lost;
+
+int stand_in_is_lost(void) {
+    return atomic_load(&is_lost);
+}
+
+static int check_lost(void) {
+    return stand_in_is_lost() ? redist_fail_in("stand-in", REDIST_ERR_DEVICE, "a kernel has failed")
+                              : REDIST_OK;
+}
+
 static void nap(struct stream *stream) {
     stream->state = stream->state * 1664525U + 1013904223U;
     if ((stream->state >> 8) % 8 == 0)
@@ -61,7 +73,8 @@ static void *work_on(void *data) {
         stream->busy = 1;
         pthread_mutex_unlock(&lock);
         nap(stream);
-        work->run(work->data);
+        if (!stand_in_is_lost())
+            work->run(work->data);
         free(work);
         pthread_mutex_lock(&lock);
         stream->busy = 0;
@@ -104,6 +117,7 @@ static void append(struct stream *stream, void (*run)(void *data), const void *d
 }
 
 int stand_in_give(void *given, void (*run)(void *data), const void *data, size_t bytes) {
+    REDIST_TRY(check_lost());
     pthread_mutex_lock(&lock);
     struct stream *stream = find_stream(given);
     int is_kept = stand_in_is_capturing(), code = REDIST_OK;
@@ -129,17 +143,17 @@ static int is_idle(const struct stream *stream) {
 static int stream_wait(void *given) {
     pthread_mutex_lock(&lock);
     const struct stream *stream = find_stream(given);
-    while (!is_idle(stream))
+    while (!is_idle(stream) && !stand_in_is_lost())
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
-    return REDIST_OK;
+    return check_lost();
 }
 
 static int stream_is_idle(void *given, int *idle) {
     pthread_mutex_lock(&lock);
     *idle = is_idle(find_stream(given));
     pthread_mutex_unlock(&lock);
-    return REDIST_OK;
+    return check_lost();
 }
 
 static void stream_destroy(void *given) {
@@ -168,10 +182,22 @@ static void *own_stream(int index) {
 static void drain(void) {
     for (int i = 0; i < MOST; i++) {
         pthread_mutex_lock(&lock);
-        while (all_streams[i] != NULL && !is_idle(all_streams[i]))
+        while (all_streams[i] != NULL && !is_idle(all_streams[i]) && !stand_in_is_lost())
             pthread_cond_wait(&changed, &lock);
         pthread_mutex_unlock(&lock);
     }
+}
+
+static void lose(void *data) {
+    (void)data;
+    pthread_mutex_lock(&lock);
+    atomic_store(&is_lost, 1);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+void stream_device_fault(void *stream) {
+    (void)stand_in_give(stream, lose, NULL, 0);
 }
 
 /* ---------------------------------------------------------------- events */
@@ -210,13 +236,14 @@ static void reach(void *data) {
 static void follow(void *data) {
     const struct turn *turn = data;
     pthread_mutex_lock(&lock);
-    while (!is_reached(turn->event, turn->version))
+    while (!is_reached(turn->event, turn->version) && !stand_in_is_lost())
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
 }
 
 /* With each replay an event gets another version, as it does with each call. */
 static int give_turn(void *stream, void (*run)(void *data), struct event *event) {
+    REDIST_TRY(check_lost());
     pthread_mutex_lock(&lock);
     int is_kept = stand_in_is_capturing(), code = REDIST_OK;
     if (run == reach && !is_kept)
@@ -243,16 +270,16 @@ static int event_is_reached(void *data, int *reached) {
     pthread_mutex_lock(&lock);
     *reached = is_reached(event, event->set);
     pthread_mutex_unlock(&lock);
-    return REDIST_OK;
+    return check_lost();
 }
 
 static int event_wait(void *data) {
     const struct event *event = data;
     pthread_mutex_lock(&lock);
-    while (!is_reached(event, event->set))
+    while (!is_reached(event, event->set) && !stand_in_is_lost())
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
-    return REDIST_OK;
+    return check_lost();
 }
 
 /* ---------------------------------------------------------------- memory */
