@@ -156,6 +156,11 @@ static int stream_is_idle(void *given, int *idle) {
     return check_lost();
 }
 
+static int stream_check(void *given) {
+    (void)given;
+    return check_lost();
+}
+
 static void stream_destroy(void *given) {
     struct stream *stream = given;
     if (stream == NULL)
@@ -462,6 +467,7 @@ const struct redist__space redist__space_cuda = {
     .stream_create_urgent = stream_create,
     .stream_destroy = stream_destroy,
     .stream_is_idle = stream_is_idle,
+    .stream_check = stream_check,
     .stream_wait = stream_wait,
     .stream_follow = stream_follow,
     .drain = drain,

@@ -140,10 +140,11 @@ int redist__peers_drain(MPI_Comm comm) {
 /* ---------------------------------------------------------------- looking */
 
 static int fail_gone(const struct redist__process *gone) {
-    return redist__fail(REDIST_ERR_PEER,
-                        "a rank that works with this one has ended, or MPI refuses its calls (seen "
-                        "by or in process %llu): free the plan",
-                        (unsigned long long)gone->number);
+    return redist__fail(
+        REDIST_ERR_PEER,
+        "a rank that works with this one has ended, or MPI or its device refuses its "
+        "calls (seen by or in process %llu): free the plan",
+        (unsigned long long)gone->number);
 }
 
 static const struct redist__process *find_gone(const struct redist__context *context) {

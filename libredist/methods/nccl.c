@@ -77,8 +77,9 @@ static int check_nccl(ncclResult_t result, const char *what) {
 
 static void free_link(struct redist__context *context, struct redist__kept *kept) {
     struct link *link = (struct link *)kept;
-    (void)context;
-    if (link->comm != NULL)
+    if (link->comm != NULL && redist__peers_look_now(context) != REDIST_OK)
+        ncclCommAbort(link->comm); /* it would wait for them */
+    else if (link->comm != NULL)
         ncclCommDestroy(link->comm);
     redist_release(link);
 }

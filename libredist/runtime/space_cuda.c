@@ -171,6 +171,25 @@ static int stream_is_idle(void *in_stream, int *idle) {
     return settle(take_answer(cudaStreamQuery(in_stream), "cudaStreamQuery", idle), in_stream);
 }
 
+/* A stream that is captured has no work that could have failed, and must not be queried, in which it is like all others
+ * while one is captured in the global mode, unless this thread says otherwise. */
+static int stream_check(void *in_stream) {
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    cudaError_t error = cudaStreamIsCapturing(in_stream, &status);
+    if (error ==
+        cudaErrorStreamCaptureImplicit) /* another stream is, which the default stream waits for */
+        (void)cudaGetLastError();
+    if (error == cudaErrorStreamCaptureImplicit ||
+        (error == cudaSuccess && status != cudaStreamCaptureStatusNone))
+        return REDIST_OK;
+    REDIST_TRY(CHECK(error));
+    REDIST_TRY(CHECK(cudaThreadExchangeStreamCaptureMode(&mode)));
+    int idle, code = take_answer(cudaStreamQuery(in_stream), "work on the stream", &idle);
+    REDIST_TRY(CHECK(cudaThreadExchangeStreamCaptureMode(&mode)));
+    return code;
+}
+
 /* Idle it is also after a failure, as far as the device can be waited for. */
 static int stream_wait(void *in_stream) {
     int code = CHECK(cudaStreamSynchronize(in_stream));
@@ -475,6 +494,7 @@ const struct redist__space redist__space_cuda = {
     .stream_create_urgent = stream_create_urgent,
     .stream_destroy = stream_destroy,
     .stream_is_idle = stream_is_idle,
+    .stream_check = stream_check,
     .stream_wait = stream_wait,
     .stream_follow = stream_follow,
     .drain = redist__cuda_drain,
