@@ -48,7 +48,7 @@ int stand_in_is_lost(void) {
     return atomic_load(&is_lost);
 }
 
-static int check_lost(void) {
+int stand_in_check(void) {
     return stand_in_is_lost() ? redist_fail_in("stand-in", REDIST_ERR_DEVICE, "a kernel has failed")
                               : REDIST_OK;
 }
@@ -117,7 +117,7 @@ static void append(struct stream *stream, void (*run)(void *data), const void *d
 }
 
 int stand_in_give(void *given, void (*run)(void *data), const void *data, size_t bytes) {
-    REDIST_TRY(check_lost());
+    REDIST_TRY(stand_in_check());
     pthread_mutex_lock(&lock);
     struct stream *stream = find_stream(given);
     int is_kept = stand_in_is_capturing(), code = REDIST_OK;
@@ -146,19 +146,19 @@ static int stream_wait(void *given) {
     while (!is_idle(stream) && !stand_in_is_lost())
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
-    return check_lost();
+    return stand_in_check();
 }
 
 static int stream_is_idle(void *given, int *idle) {
     pthread_mutex_lock(&lock);
     *idle = is_idle(find_stream(given));
     pthread_mutex_unlock(&lock);
-    return check_lost();
+    return stand_in_check();
 }
 
 static int stream_check(void *given) {
     (void)given;
-    return check_lost();
+    return stand_in_check();
 }
 
 static void stream_destroy(void *given) {
@@ -248,7 +248,7 @@ static void follow(void *data) {
 
 /* With each replay an event gets another version, as it does with each call. */
 static int give_turn(void *stream, void (*run)(void *data), struct event *event) {
-    REDIST_TRY(check_lost());
+    REDIST_TRY(stand_in_check());
     pthread_mutex_lock(&lock);
     int is_kept = stand_in_is_capturing(), code = REDIST_OK;
     if (run == reach && !is_kept)
@@ -275,7 +275,7 @@ static int event_is_reached(void *data, int *reached) {
     pthread_mutex_lock(&lock);
     *reached = is_reached(event, event->set);
     pthread_mutex_unlock(&lock);
-    return check_lost();
+    return stand_in_check();
 }
 
 static int event_wait(void *data) {
@@ -284,7 +284,7 @@ static int event_wait(void *data) {
     while (!is_reached(event, event->set) && !stand_in_is_lost())
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
-    return check_lost();
+    return stand_in_check();
 }
 
 /* ---------------------------------------------------------------- memory */

@@ -8,7 +8,8 @@
 /** Enqueues a call of `run` with a copy of `bytes` bytes. REDIST_ERR_DEVICE if that is in a capture that is spoilt. */
 int stand_in_give(void *stream, void (*run)(void *data), const void *data, size_t bytes);
 
-/** Whether a kernel of the user's has failed, with which all others end. */
+/** Whether a kernel of the user's has failed, with which all others end; and REDIST_ERR_DEVICE if so. */
 int stand_in_is_lost(void);
+int stand_in_check(void);
 
 #endif

@@ -140,6 +140,8 @@ int redist__notice_take(struct redist__context *context, const struct redist__sp
 
 void redist__notice_give(const struct redist__context *context) {
     struct notice *notice = notice_of(context);
+    if (notice == NULL) /* there was no memory for it */
+        return;
     pthread_mutex_lock(&changes);
     if (--notice->plans == 0) {
         unlist(notice);
