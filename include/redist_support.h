@@ -180,7 +180,7 @@ REDIST_API int redist_plan_break(redist_plan *plan, int code);
  * Makes the executions of an asynchronous plan fail with those of another one, both parts of the same work: after a
  * failure of either on this rank's device nothing that is enqueued with the other waits for a peer, and the ranks of
  * the other learn of it. Nothing is done where methods do not work without their hosts.
- *   other  is executed no more when `plan` is, once either has been freed
+ * Neither is executed any more when the other one has been freed.
  * Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_plan_join(redist_plan *plan, const redist_plan *other);

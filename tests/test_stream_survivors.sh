@@ -38,6 +38,7 @@ for method in "$@"; do
     for fault in $faults; do
         [[ $fault != late || $method = signals* ]] || continue
         for work in "${works[@]}"; do
+            case $fault-$work in late-execute | late-put) continue ;; esac # of one plan, which has failed
             try "$work" "$method" "$fault" $((run % ranks))
         done
     done

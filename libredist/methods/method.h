@@ -151,8 +151,8 @@ struct redist__method {
     /* Asynchronous: notes failures of executions that the device has come to, and lets the peers know of any. */
     void (*query)(void *state);
 
-    /* Asynchronous: on the device this rank's executions fail with those of another state of the method, which are made
-     * no more once that is freed. */
+    /* Asynchronous: on the device this rank's executions fail with those of another state of the method. Neither has
+     * any when the other one has been freed. */
     void (*join)(void *state, const void *other);
 
     /* Bytes of buffers that the state holds. */

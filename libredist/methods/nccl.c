@@ -77,7 +77,7 @@ static int check_nccl(ncclResult_t result, const char *what) {
 
 static void free_link(struct redist__context *context, struct redist__kept *kept) {
     struct link *link = (struct link *)kept;
-    if (link->comm != NULL && redist__peers_look_now(context) != REDIST_OK)
+    if (link->comm != NULL && redist__peers_see(context) != REDIST_OK)
         ncclCommAbort(link->comm); /* it would wait for them */
     else if (link->comm != NULL)
         ncclCommDestroy(link->comm);

@@ -171,23 +171,24 @@ static int stream_is_idle(void *in_stream, int *idle) {
     return settle(take_answer(cudaStreamQuery(in_stream), "cudaStreamQuery", idle), in_stream);
 }
 
-/* A stream that is captured has no work that could have failed, and must not be queried, in which it is like all others
- * while one is captured in the global mode, unless this thread says otherwise. */
+/* A stream that is captured has no work that could have failed, and a query would end the capture; so would one of the
+ * default stream that waits for it, or of any stream in the global mode, unless this thread says otherwise. */
 static int stream_check(void *in_stream) {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    int idle;
     cudaError_t error = cudaStreamIsCapturing(in_stream, &status);
-    if (error ==
-        cudaErrorStreamCaptureImplicit) /* another stream is, which the default stream waits for */
-        (void)cudaGetLastError();
-    if (error == cudaErrorStreamCaptureImplicit ||
-        (error == cudaSuccess && status != cudaStreamCaptureStatusNone))
+    if (error == cudaSuccess && status != cudaStreamCaptureStatusNone)
         return REDIST_OK;
-    REDIST_TRY(CHECK(error));
-    REDIST_TRY(CHECK(cudaThreadExchangeStreamCaptureMode(&mode)));
-    int idle, code = take_answer(cudaStreamQuery(in_stream), "work on the stream", &idle);
-    REDIST_TRY(CHECK(cudaThreadExchangeStreamCaptureMode(&mode)));
-    return code;
+    if (error == cudaErrorStreamCaptureImplicit)
+        error = cudaErrorNotReady;
+    if (error == cudaSuccess)
+        error = cudaThreadExchangeStreamCaptureMode(&mode);
+    if (error == cudaSuccess) {
+        error = cudaStreamQuery(in_stream);
+        (void)cudaThreadExchangeStreamCaptureMode(&mode);
+    }
+    return take_answer(error, "work in options.stream", &idle);
 }
 
 /* Idle it is also after a failure, as far as the device can be waited for. */
