@@ -434,7 +434,8 @@ REDIST_API int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical);
 
 /**
  * Whether transforms, or the plan's operators, have failed, as far as the device has come with them; as
- * redist_plan_query. Not collective. Errors: ERR_STATE (freed); the first failure of the plan, else of an operator.
+ * redist_plan_query. Not collective. Errors: ERR_STATE (freed); the first failure of the plan, else of an operator;
+ * ERR_DEVICE if it is one of the stream.
  */
 REDIST_API int fftnd_plan_query(fftnd_plan *plan);
 

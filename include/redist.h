@@ -305,7 +305,8 @@ typedef struct redist_options {
      * fails later, the next call with the plan and redist_plan_query report; must agree */
     int asynchronous;
     /** seconds for which the device waits for a peer, after which an asynchronous execution has
-     * failed; 0 = the default (600 s) */
+     * failed; 0 = the default (600 s). A peer that has ended or given up it waits for no longer than
+     * about a second */
     double wait_seconds;
 } redist_options;
 
@@ -565,8 +566,9 @@ REDIST_API int redist_plan_get_comm(const redist_plan *plan, MPI_Comm *comm);
 /**
  * Whether executions have failed, as far as the device has come with them: with options.asynchronous a call that
  * returned REDIST_OK has only enqueued its work. After the program has waited for the stream, REDIST_OK says that
- * all its executions so far are complete, also those of a graph.
- * Not collective. Errors: ERR_STATE (freed); the first failure of the plan.
+ * all its executions so far are complete, also those of a graph. What has failed in options.stream fails the plan, also
+ * if it was a kernel of the program's.
+ * Not collective. Errors: ERR_STATE (freed); the first failure of the plan, ERR_DEVICE if it is one of the stream.
  */
 REDIST_API int redist_plan_query(redist_plan *plan);
 

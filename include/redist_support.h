@@ -250,6 +250,15 @@ REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *
 REDIST_API int redist_plan_break(redist_plan *plan, int code);
 
 /**
+ * Makes the executions of an asynchronous plan fail with those of another one, both parts of the same work: after a
+ * failure of either on this rank's device nothing that is enqueued with the other waits for a peer, and the ranks of
+ * the other learn of it. Nothing is done where methods do not work without their hosts.
+ * Neither is executed any more when the other one has been freed.
+ * Not collective. Errors: ERR_STATE.
+ */
+REDIST_API int redist_plan_join(redist_plan *plan, const redist_plan *other);
+
+/**
  * Between two calls, with `begins` 1 and 0, executions of an asynchronous plan are not done but kept as a graph. What
  * fails meanwhile is not told to the peers, who wait for nothing yet, and is forgotten at the end: the execution can
  * then be enqueued as if it had never been begun. Not collective. Errors: ERR_STATE.
@@ -476,6 +485,8 @@ typedef struct redist__space {
     int (*stream_create_urgent)(void **stream); /**< whose work goes before that of the others */
     void (*stream_destroy)(void *stream);
     int (*stream_is_idle)(void *stream, int *idle);
+    /** What has failed in a stream, or on its device, so far; it may be captured. NULL = nothing has. */
+    int (*stream_check)(void *stream);
     int (*stream_wait)(void *stream);                /**< the host waits for its work */
     int (*stream_follow)(void *stream, void *event); /**< its next work waits for an event */
     /** Waits for all work of the library on the device of the place that this thread is in, and for the stream of that

@@ -331,6 +331,19 @@ static void find_method(struct fftnd__engine *engine) {
     }
 }
 
+/* What fails on a device in one exchange fails in all. */
+static int join_exchanges(struct fftnd__engine *engine) {
+    const redist_plan *first = NULL;
+    for (int direction = 0; direction < 2; direction++)
+        for (int i = 1; i <= engine->programs[direction].nsteps; i++) {
+            redist_plan *exchange = engine->programs[direction].steps[i].exchange;
+            if (exchange != NULL && first != NULL)
+                REDIST_TRY(redist_plan_join(exchange, first));
+            first = first != NULL ? first : exchange;
+        }
+    return REDIST_OK;
+}
+
 /* Collective. */
 static int plan_exchanges(struct fftnd__engine *engine) {
     void *work[3];
@@ -342,7 +355,7 @@ static int plan_exchanges(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++)
         REDIST_TRY(fftnd__plan_exchanges(&engine->programs[direction], &engine->transform, work));
     find_method(engine);
-    return REDIST_OK;
+    return join_exchanges(engine);
 }
 
 size_t fftnd__engine_work(const struct fftnd__engine *engine) {
@@ -613,8 +626,13 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
     return fftnd__failure_report(&engine->failure);
 }
 
+/* A program may have no exchange that reports what fails in the stream. */
 int fftnd__engine_query(struct fftnd__engine *engine) {
+    const struct fftnd__transform *transform = &engine->transform;
     for (int direction = 0; direction < 2; direction++)
         fftnd__query(&engine->programs[direction], &engine->failure);
+    if (transform->space->stream_check != NULL)
+        fftnd__failure_note(&engine->failure,
+                            transform->space->stream_check(transform->options.stream));
     return fftnd__failure_report(&engine->failure);
 }

@@ -135,6 +135,7 @@ static void replay_in_turn(const struct graph *graph, void *stream) {
 
 int stand_in_graph_replay(void *data, void *stream) {
     const struct graph *graph = data;
+    REDIST_TRY(stand_in_check());
     if (++replays % 2 == 0)
         replay_in_turn(graph, stream);
     else

@@ -46,6 +46,18 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 enum { STREAMS = 32, MOST = 1024 };
 static struct stream *all_streams[MOST];
 
+/* A kernel of the user's has failed: no work is done any more, and nothing waits for any. */
+static _Atomic int is_lost;
+
+int stand_in_is_lost(void) {
+    return atomic_load(&is_lost);
+}
+
+int stand_in_check(void) {
+    return stand_in_is_lost() ? redist_fail_in("stand-in", REDIST_ERR_DEVICE, "a kernel has failed")
+                              : REDIST_OK;
+}
+
 static void nap(struct stream *stream) {
     stream->state = stream->state * 1664525U + 1013904223U;
     if ((stream->state >> 8) % 8 == 0)
@@ -66,7 +78,8 @@ static void *work_on(void *data) {
         stream->busy = 1;
         pthread_mutex_unlock(&lock);
         nap(stream);
-        work->run(work->data);
+        if (!stand_in_is_lost())
+            work->run(work->data);
         free(work);
         pthread_mutex_lock(&lock);
         stream->busy = 0;
@@ -134,6 +147,7 @@ static void append(struct stream *stream, void (*run)(void *data), const void *d
 }
 
 int stand_in_give(void *given, void (*run)(void *data), const void *data, size_t bytes) {
+    REDIST_TRY(stand_in_check());
     pthread_mutex_lock(&lock);
     struct stream *stream = find_stream(given);
     int is_kept = stand_in_is_capturing(), code = check_device(stream);
@@ -169,10 +183,10 @@ static int stream_wait(void *given) {
     REDIST_TRY(ask(given, "waiting for a stream"));
     pthread_mutex_lock(&lock);
     const struct stream *stream = find_stream(given);
-    while (!is_idle(stream))
+    while (!is_idle(stream) && !stand_in_is_lost())
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
-    return REDIST_OK;
+    return stand_in_check();
 }
 
 static int stream_is_idle(void *given, int *idle) {
@@ -180,7 +194,12 @@ static int stream_is_idle(void *given, int *idle) {
     pthread_mutex_lock(&lock);
     *idle = is_idle(find_stream(given));
     pthread_mutex_unlock(&lock);
-    return REDIST_OK;
+    return stand_in_check();
+}
+
+static int stream_check(void *given) {
+    (void)given;
+    return stand_in_check();
 }
 
 static void end_stream(struct stream *stream) {
@@ -214,10 +233,22 @@ static void *own_stream(int index) {
 static void drain(void) {
     for (int i = 0; i < MOST && !redist_place_is_gone(); i++) {
         pthread_mutex_lock(&lock);
-        while (all_streams[i] != NULL && !is_idle(all_streams[i]))
+        while (all_streams[i] != NULL && !is_idle(all_streams[i]) && !stand_in_is_lost())
             pthread_cond_wait(&changed, &lock);
         pthread_mutex_unlock(&lock);
     }
+}
+
+static void lose(void *data) {
+    (void)data;
+    pthread_mutex_lock(&lock);
+    atomic_store(&is_lost, 1);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+void stream_device_fault(void *stream) {
+    (void)stand_in_give(stream, lose, NULL, 0);
 }
 
 /* ---------------------------------------------------------------- events */
@@ -265,7 +296,7 @@ static void reach(void *data) {
 static void follow(void *data) {
     const struct turn *turn = data;
     pthread_mutex_lock(&lock);
-    while (!is_reached(turn->event, turn->version))
+    while (!is_reached(turn->event, turn->version) && !stand_in_is_lost())
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
 }
@@ -275,6 +306,7 @@ static int give_turn(void *given, void (*run)(void *data), struct event *event) 
     if (redist_place_is_gone())
         return redist_fail_in("stand-in", REDIST_ERR_DEVICE, "the context is gone");
     stand_in_use(event->context, "an event");
+    REDIST_TRY(stand_in_check());
     pthread_mutex_lock(&lock);
     struct stream *stream = find_stream(given);
     int is_kept = stand_in_is_capturing(), code = check_device(stream);
@@ -310,17 +342,17 @@ static int event_is_reached(void *data, int *reached) {
     pthread_mutex_lock(&lock);
     *reached = is_reached(event, event->set);
     pthread_mutex_unlock(&lock);
-    return REDIST_OK;
+    return stand_in_check();
 }
 
 static int event_wait(void *data) {
     const struct event *event = data;
     REDIST_TRY(ask_event(event));
     pthread_mutex_lock(&lock);
-    while (!is_reached(event, event->set))
+    while (!is_reached(event, event->set) && !stand_in_is_lost())
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
-    return REDIST_OK;
+    return stand_in_check();
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -574,6 +606,7 @@ const struct redist__space redist__space_cuda = {
     .stream_create_urgent = stream_create,
     .stream_destroy = stream_destroy,
     .stream_is_idle = stream_is_idle,
+    .stream_check = stream_check,
     .stream_wait = stream_wait,
     .stream_follow = stream_follow,
     .drain = drain,

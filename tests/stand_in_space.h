@@ -14,4 +14,8 @@ unsigned long long stand_in_context_of(const void *stream);
 /** Ends the streams and forgets the memory of a context that is reset. */
 void stand_in_forget(unsigned long long context);
 
+/** Whether a kernel of the user's has failed, with which all others end; and REDIST_ERR_DEVICE if so. */
+int stand_in_is_lost(void);
+int stand_in_check(void);
+
 #endif

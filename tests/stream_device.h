@@ -53,6 +53,9 @@ int stream_device_replays(void);
  * at all. Returns 0 if it cannot. */
 int stream_device_spoil(int calls);
 
+/** Work of the user that fails: from then on the device does nothing any more, and each call says so. */
+void stream_device_fault(void *stream);
+
 /** Whether the ranks act as if they shared a device; returns 0 if they cannot. */
 int stream_device_share(int shares);
 

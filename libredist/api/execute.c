@@ -502,6 +502,15 @@ int redist_plan_rehearse(redist_plan *plan, int begins) {
     return REDIST_OK;
 }
 
+int redist_plan_join(redist_plan *plan, const redist_plan *other) {
+    const struct redist__method *method = plan->transport.candidate.method;
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    REDIST_TRY(redist__check_plan(__func__, other));
+    if (method->join != NULL && method == other->transport.candidate.method)
+        method->join(plan->transport.state, other->transport.state);
+    return REDIST_OK;
+}
+
 int redist_plan_put_end(redist_plan *plan) {
     return redist__close_tiles(__func__, plan, REDIST_PUT);
 }
@@ -514,8 +523,11 @@ int redist_plan_get_end(redist_plan *plan) {
 
 int redist_plan_query(redist_plan *plan) {
     REDIST_TRY(redist__check_plan(__func__, plan));
+    const struct redist__space *space = plan->problem.space;
     redist_visit visit;
     redist__enter_plan(plan, &visit);
+    if (space->stream_check != NULL && !redist__has_failed(&plan->problem))
+        redist__failure_note(&plan->failure, space->stream_check(plan->problem.stream));
     if (plan->transport.candidate.method->query != NULL)
         plan->transport.candidate.method->query(plan->transport.state);
     redist_leave(&visit);

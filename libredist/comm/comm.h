@@ -165,10 +165,11 @@ struct redist__context **redist__contexts_hold(void);
 /* ---------------------------------------------------------------- who is gone (peers.c) */
 
 /*
- * A rank that is gone has ended, or has given up, since MPI refuses its calls or somebody else is gone. Whoever finds
- * that out gives up too, in all that the process has begun with others, whatever the communicator: it returns an error,
- * and who waits for it elsewhere would wait in vain. So the news spreads along all communicators, except those that
- * share no process with the ones concerned. On a node it is read from the processes, to others it is sent.
+ * A rank that is gone has ended, or has given up, since MPI or its device refuses its calls or somebody else is gone.
+ * Whoever finds that out gives up too, in all that the process has begun with others, whatever the communicator: it
+ * returns an error, and who waits for it elsewhere would wait in vain. So the news spreads along all communicators,
+ * except those that share no process with the ones concerned. On a node it is read from the processes, to others it is
+ * sent.
  */
 
 /* Room for the processes of so many ranks, NULL if there is no memory. Finding those of the node's ranks, also if the

@@ -250,10 +250,11 @@ int redist__peers_drain(MPI_Comm comm) {
 /* ---------------------------------------------------------------- communicators that are not watched yet */
 
 static int fail_gone(const struct redist__process *gone) {
-    return redist__fail(REDIST_ERR_PEER,
-                        "a rank that works with this one has ended, or MPI refuses its calls (seen "
-                        "by or in process %llu): free the plan",
-                        (unsigned long long)gone->number);
+    return redist__fail(
+        REDIST_ERR_PEER,
+        "a rank that works with this one has ended, or MPI or its device refuses its "
+        "calls (seen by or in process %llu): free the plan",
+        (unsigned long long)gone->number);
 }
 
 /* Whether a peer of a context is a rank of the communicator. */

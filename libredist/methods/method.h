@@ -150,8 +150,12 @@ struct redist__method {
     int (*await)(void *state, int partitions);
     void (*close)(void *state);
 
-    /* Asynchronous: notes failures of executions that the device has come to. */
+    /* Asynchronous: notes failures of executions that the device has come to, and lets the peers know of any. */
     void (*query)(void *state);
+
+    /* Asynchronous: on the device this rank's executions fail with those of another state of the method. Neither has
+     * any when the other one has been freed. */
+    void (*join)(void *state, const void *other);
 
     /* Bytes of buffers that the state holds. */
     size_t (*workspace)(const void *state);

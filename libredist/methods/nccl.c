@@ -87,8 +87,10 @@ static int check_nccl(ncclResult_t result, const char *what) {
 static void free_link(struct redist__context *context, struct redist__kept *kept) {
     struct link *link = (struct link *)kept;
     redist_visit visit;
-    (void)context;
-    if (redist_enter(&link->place, &visit) == REDIST_OK && link->comm != NULL)
+    int entered = redist_enter(&link->place, &visit) == REDIST_OK;
+    if (entered && link->comm != NULL && redist__peers_see(context) != REDIST_OK)
+        ncclCommAbort(link->comm); /* it would wait for them */
+    else if (entered && link->comm != NULL)
         ncclCommDestroy(link->comm);
     redist_leave(&visit);
     redist_release(link);

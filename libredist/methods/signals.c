@@ -7,10 +7,12 @@
  *   engines  the copy engines copy, in steps with one sender for each receiver, between kernels that signal
  *
  * Peers have to know the destination when the plan is made, and each rank needs a device of its own: kernels that
- * wait for each other might not run at the same time on one. A rank that waits for longer than the plan allows has
- * failed, and tells all others.
+ * wait for each other might not run at the same time on one. A rank that waits for longer than the plan allows, or
+ * whose peer is gone, has failed, and tells all others. A rank whose device takes no work any more cannot tell: its
+ * process gives up, which the peers' hosts see for their devices (sync/notice.h).
  */
 #include "signals.h"
+#include "../sync/notice.h"
 #include "packing.h"
 
 #include <string.h>
@@ -252,12 +254,15 @@ static int prepare_signals(struct redist__signalled *state, const struct place p
     size_t size = (size_t)problem->context->size, bytes = size * (sizeof(void *) + 2);
     char *behind = (char *)state->block + state->block_bytes - bytes;
     unsigned char *partners = (unsigned char *)behind + size * sizeof(void *);
+    struct redist__signal_block *own = state->block;
     char *table = redist_calloc(1, bytes);
     if (table == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the signals of %zu ranks", size);
-    state->signals = (struct redist__signals){.own = state->block,
+    state->signals = (struct redist__signals){.own = own,
                                               .blocks = (void *)behind,
                                               .partners = {partners, partners + size},
+                                              .broken = &own->broken,
+                                              .gone = state->signals.gone,
                                               .status = (uint64_t *)(void *)state->status,
                                               .patience = patience_of(problem->wait_seconds),
                                               .rank = problem->context->rank,
@@ -275,11 +280,24 @@ static int prepare(struct redist__signalled *state, const struct place places[])
     return prepare_path(state, REDIST_BACKWARD, places);
 }
 
+/* One rank alone waits for nobody. */
+static int take_notice(struct redist__signalled *state) {
+    const struct redist__problem *problem = state->problem;
+    const _Atomic uint64_t *gone = NULL;
+    if (problem->context->size == 1)
+        return REDIST_OK;
+    state->has_notice = 1;
+    int code = redist__notice_take(problem->context, problem->space, &gone);
+    state->signals.gone = (const uint64_t *)(const void *)gone;
+    return code;
+}
+
 /* Nobody signals before the words are clear on all ranks. */
 static int connect_places(struct redist__signalled *state, struct place places[],
                           struct redist__remotes own[]) {
     const struct redist__problem *problem = state->problem;
     MPI_Comm comm = problem->context->comm;
+    REDIST_TRY(take_notice(state));
     REDIST_TRY(problem->space->create(problem->context, state->block_bytes, &state->block));
     REDIST_TRY(redist_agree(comm, problem->space->clear(state->block, state->block_bytes)));
     REDIST_TRY(tell_all(state, places, own));
@@ -324,30 +342,46 @@ int redist__signals_step(struct redist__signalled *state, void *stream, int dire
     return redist__signals_gate(state, stream, &gate);
 }
 
-void redist__signals_query(void *data) {
-    const struct redist__signalled *state = data;
-    if (redist__has_failed(state->problem)) /* the device, and memory for its words, may be gone */
+void redist__signals_read(const struct redist__signalled *state) {
+    const struct redist__problem *problem = state->problem;
+    if (redist__has_failed(problem)) /* the device, and memory for its words, may be gone */
         return;
     uint64_t status = atomic_load_explicit(state->status, memory_order_acquire);
     int rank = (int)(uint32_t)status;
     if (status == 0)
         return;
+    if (status >> REDIST__FAILURE_BITS == REDIST__GONE)
+        redist__note(problem, redist__peers_look_now(problem->context));
     if (status >> REDIST__FAILURE_BITS == REDIST__LATE)
-        redist__note(state->problem,
+        redist__note(problem,
                      redist__fail(REDIST_ERR_PEER, "rank %d of the plan did not come within %g s",
-                                  rank, state->problem->wait_seconds));
+                                  rank, problem->wait_seconds));
     else
-        redist__failure_note_peer(state->problem->failure, rank, 0);
+        redist__failure_note_peer(problem->failure, rank, 0);
 }
 
 /* In a stream of the library: what is in the user's may be waiting for a peer. */
 void redist__signals_fail(const struct redist__signalled *state) {
+    const struct redist__problem *problem = state->problem;
     const struct redist__gate gate = {.actions = REDIST__FAIL};
-    if (state->problem->rehearses || redist_place_is_gone())
+    if (problem->rehearses || redist_place_is_gone())
         return;
-    void *stream = state->problem->space->stream(0);
-    if (redist__signals_gate(state, stream, &gate) != REDIST_OK)
-        (void)redist__signals_gate(state, stream, &gate);
+    void *stream = problem->space->stream(0);
+    if (redist__signals_gate(state, stream, &gate) != REDIST_OK &&
+        redist__signals_gate(state, stream, &gate) != REDIST_OK)
+        redist__give_up(problem->context);
+}
+
+static void query(void *data) {
+    const struct redist__signalled *state = data;
+    redist__signals_read(state);
+    if (redist__has_failed(state->problem))
+        redist__signals_fail(state);
+}
+
+static void join(void *data, const void *other) {
+    struct redist__signalled *state = data;
+    state->signals.broken = ((const struct redist__signalled *)other)->signals.broken;
 }
 
 /* ---------------------------------------------------------------- whole arrays */
@@ -408,7 +442,7 @@ static void start(void *data, int direction, const void *source, void *destinati
     struct redist__signalled *state = data;
     const struct redist__problem *problem = state->problem;
     (void)destination; /* the one of the plan */
-    redist__signals_query(state);
+    redist__signals_read(state);
     if (!redist__has_failed(problem))
         redist__note(problem, state->by_kernel
                                   ? state->signalling->exchange(&state->signals, direction,
@@ -438,7 +472,7 @@ static void wait(void *data) {
     if (code != REDIST_OK)
         space->drain();
     redist__note(problem, code);
-    redist__signals_query(state);
+    redist__signals_read(state);
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -460,6 +494,8 @@ static void destroy(void *data) {
     struct redist__signalled *state = data;
     const struct redist__space *space = state->problem->space;
     space->drain();
+    if (state->has_notice)
+        redist__notice_give(state->problem->context);
     if (state->block != NULL)
         space->remove(state->block);
     for (int direction = 0; direction < 2; direction++)
@@ -491,7 +527,8 @@ const struct redist__method redist__method_signals = {
     .connect = connect,
     .start = start,
     .wait = wait,
-    .query = redist__signals_query,
+    .query = query,
+    .join = join,
     .open = redist__signals_open,
     .put = redist__signals_put,
     .store = redist__signals_store,

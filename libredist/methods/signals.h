@@ -23,6 +23,7 @@ struct redist__signalled {
     struct redist__signals signals;
     void *block; /* the words of this rank, then what its device has to know of the plan */
     size_t block_bytes;
+    int has_notice;                  /* of ranks that are gone (sync/notice.h) */
     _Atomic uint64_t *status;        /* of the signals, in host memory */
     struct redist__remotes *remotes; /* the peers' boxes of each side */
     struct redist__signal_path paths[2];
@@ -54,7 +55,7 @@ int redist__signals_step(struct redist__signalled *state, void *stream, int dire
                          int distance);
 
 /* Notes what the device has published; what fails on this rank, others learn by their devices. */
-void redist__signals_query(void *state);
+void redist__signals_read(const struct redist__signalled *state);
 void redist__signals_fail(const struct redist__signalled *state);
 
 /* An execution in tiles (signals_tiles.c). */

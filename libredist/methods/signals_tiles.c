@@ -230,7 +230,7 @@ void redist__signals_open(void *data, void *array) {
     state->nheld = 0;
     begin_stretch(state, 0);
     state->has_forked = state->has_own = state->tells_last = 0;
-    redist__signals_query(state);
+    redist__signals_read(state);
     redist__attempt(state->problem, open(state));
 }
 

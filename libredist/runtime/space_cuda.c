@@ -174,6 +174,26 @@ static int stream_is_idle(void *in_stream, int *idle) {
     return settle(take_answer(cudaStreamQuery(in_stream), "cudaStreamQuery", idle), in_stream);
 }
 
+/* A stream that is captured has no work that could have failed, and a query would end the capture; so would one of the
+ * default stream that waits for it, or of any stream in the global mode, unless this thread says otherwise. */
+static int stream_check(void *in_stream) {
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    int idle;
+    cudaError_t error = cudaStreamIsCapturing(in_stream, &status);
+    if (error == cudaSuccess && status != cudaStreamCaptureStatusNone)
+        return REDIST_OK;
+    if (error == cudaErrorStreamCaptureImplicit)
+        error = cudaErrorNotReady;
+    if (error == cudaSuccess)
+        error = cudaThreadExchangeStreamCaptureMode(&mode);
+    if (error == cudaSuccess) {
+        error = cudaStreamQuery(in_stream);
+        (void)cudaThreadExchangeStreamCaptureMode(&mode);
+    }
+    return take_answer(error, "work in options.stream", &idle);
+}
+
 /* Idle it is also after a failure, as far as the device can be waited for. */
 static int stream_wait(void *in_stream) {
     int code = CHECK(cudaStreamSynchronize(in_stream));
@@ -489,6 +509,7 @@ const struct redist__space redist__space_cuda = {
     .stream_create_urgent = stream_create_urgent,
     .stream_destroy = redist__cuda_stream_destroy,
     .stream_is_idle = stream_is_idle,
+    .stream_check = stream_check,
     .stream_wait = stream_wait,
     .stream_follow = stream_follow,
     .drain = redist__cuda_drain,

@@ -13,6 +13,12 @@ REDIST__SIGNALS_INLINE uint64_t redist__word_load(const uint64_t *word) {
     return value;
 }
 
+REDIST__SIGNALS_INLINE uint64_t redist__word_peek(const uint64_t *word) {
+    uint64_t value;
+    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+    return value;
+}
+
 REDIST__SIGNALS_INLINE void redist__word_store(uint64_t *word, uint64_t value) {
     asm volatile("st.release.sys.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
 }
@@ -53,6 +59,7 @@ __global__ void __launch_bounds__(threads)
     const int size = signals.size, first = static_cast<int>(threadIdx.x);
     const int peer = (signals.rank + static_cast<int>(blockIdx.y)) % size;
     await_stream();
+    const int is_broken = first == 0 && redist__signal_is_broken(&signals);
     const uint64_t execution = redist__signal_execution(&signals);
     if (blockIdx.x == 0 && blockIdx.y == 0)
         for (int i = first; i < size; i += threads)
@@ -61,7 +68,8 @@ __global__ void __launch_bounds__(threads)
     if (first == 0) {
         part.source += reinterpret_cast<intptr_t>(source); /* was an offset */
         may_copy =
-            blockIdx.y == 0 || redist__signal_await_ready(&signals, direction, execution, peer);
+            !(is_broken && redist__signal_has_failed(&signals)) &&
+            (blockIdx.y == 0 || redist__signal_await_ready(&signals, direction, execution, peer));
     }
     __syncthreads();
     if (!may_copy)

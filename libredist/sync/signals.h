@@ -12,11 +12,15 @@
  *   executions = n         its own: all that is sent to it has arrived
  *
  * The number of an execution lies on the device, so that work that was enqueued once can be repeated. After `failed`
- * nobody waits any more, and nobody tells that something has arrived.
+ * nobody waits any more, and nobody tells that something has arrived. The same holds on a rank for all plans that fail
+ * together, as the exchanges of a transform do: the first failure of one of them sets `broken`, and each of the others
+ * tells its ranks of it before it would tell that something has arrived. A device that waits reads now and then what
+ * hosts write: whether a rank of the plan is gone (notice.h).
  */
 #ifndef REDIST__SIGNALS_H
 #define REDIST__SIGNALS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* What one peer tells, in a line of memory of its own. */
@@ -30,15 +34,17 @@ struct redist__signal_words {
 struct redist__signal_block {
     uint64_t executions;
     uint64_t failed; /* 1 + the rank that failed; 0 = none has */
+    uint64_t
+        broken; /* written by this rank alone: nonzero = a plan of those that fail together has failed here */
     uint32_t served; /* peers to which a kernel has copied */
-    uint32_t unused[27];
+    uint32_t unused[25];
 };
 
 /* Whether a rank sends to a peer, and receives from it. */
 enum { REDIST__SENDS = 1, REDIST__RECEIVES = 2 };
 
 /* A failure as the host finds it: what happened, above the rank that it is about. */
-enum { REDIST__LATE = 1, REDIST__FAILED = 2, REDIST__FAILURE_BITS = 32 };
+enum { REDIST__LATE = 1, REDIST__FAILED = 2, REDIST__GONE = 3, REDIST__FAILURE_BITS = 32 };
 
 /* What a device knows of a plan. The first ranks are known from the call itself: what is in memory takes a device
  * longer to read than to copy a small array. */
@@ -50,8 +56,10 @@ struct redist__signals {
     struct redist__signal_block *const *blocks; /* of all ranks */
     const unsigned char *partners[2];           /* of each direction: what each peer is */
     unsigned char near_partners[2][REDIST__FIRST_RANKS];
-    uint64_t *status;  /* in memory of the host: its first failure */
-    uint64_t patience; /* nanoseconds */
+    uint64_t *broken;     /* of the plans that fail together: one of their blocks has it */
+    const uint64_t *gone; /* in memory of the host: nonzero = a rank is gone; or NULL */
+    uint64_t *status;     /* there, too: its first failure */
+    uint64_t patience;    /* nanoseconds */
     int rank, size;
 };
 

@@ -9,14 +9,16 @@
 #include "signals.h"
 
 REDIST__SIGNALS_INLINE uint64_t redist__word_load(const uint64_t *word);
+/* The same for words that say nothing of other memory. */
+REDIST__SIGNALS_INLINE uint64_t redist__word_peek(const uint64_t *word);
 REDIST__SIGNALS_INLINE void redist__word_store(uint64_t *word, uint64_t value);
 /* The same for what needs no fence: nothing that was done before has to be seen by who sees the word. */
 REDIST__SIGNALS_INLINE void redist__word_put(uint64_t *word, uint64_t value);
 REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void); /* nanoseconds */
 REDIST__SIGNALS_INLINE void redist__word_pause(unsigned poll);
 
-/* Polls between two looks at the clock, and at whether somebody has failed. */
-enum { REDIST__POLLS_PER_LOOK = 64 };
+/* Polls between two looks at the clock and at whether somebody has failed; and at the host's memory, which is far. */
+enum { REDIST__POLLS_PER_LOOK = 64, REDIST__POLLS_PER_NOTICE = 4096 };
 
 REDIST__SIGNALS_INLINE struct redist__signal_words *
 redist__signal_words_of(struct redist__signal_block *block, int rank) {
@@ -44,34 +46,67 @@ REDIST__SIGNALS_INLINE uint64_t redist__signal_execution(const struct redist__si
     return redist__word_load(&signals->own->executions) + 1;
 }
 
-/* The others learn that this rank failed; this one, of what happened with whom. */
-REDIST__SIGNALS_INLINE void redist__signal_fail(const struct redist__signals *signals,
-                                                uint64_t happened, int with) {
-    if (redist__word_load(signals->status) == 0)
-        redist__word_store(signals->status, happened << REDIST__FAILURE_BITS | (uint32_t)with);
+/* The ranks of the plan learn that this one failed, and so do the plans that fail together here. */
+REDIST__SIGNALS_INLINE void redist__signal_tell_failed(const struct redist__signals *signals) {
+    redist__word_store(signals->broken, 1);
     for (int rank = 0; rank < signals->size; rank++)
         redist__word_store(&signals->blocks[rank]->failed, 1 + (uint64_t)signals->rank);
 }
 
-/* Whether somebody has failed, which the host gets to know then. */
-REDIST__SIGNALS_INLINE int redist__signal_has_failed(const struct redist__signals *signals) {
+/* The host learns what happened first, and with whom. */
+REDIST__SIGNALS_INLINE void redist__signal_note(const struct redist__signals *signals,
+                                                uint64_t happened, int with) {
+    if (redist__word_load(signals->status) == 0)
+        redist__word_store(signals->status, happened << REDIST__FAILURE_BITS | (uint32_t)with);
+}
+
+REDIST__SIGNALS_INLINE void redist__signal_fail(const struct redist__signals *signals,
+                                                uint64_t happened, int with) {
+    redist__signal_note(signals, happened, with);
+    redist__signal_tell_failed(signals);
+}
+
+/* Two words that are read at once, beside what else is read. */
+REDIST__SIGNALS_INLINE int redist__signal_is_broken(const struct redist__signals *signals) {
+    uint64_t failed = redist__word_peek(&signals->own->failed);
+    return (failed | redist__word_peek(signals->broken)) != 0;
+}
+
+/* Makes a failure known to those who do not know of it: that of a peer to this rank, that of another plan here to the
+ * peers. */
+REDIST__SIGNALS_INLINE void redist__signal_spread(const struct redist__signals *signals) {
     uint64_t failed = redist__word_load(&signals->own->failed);
-    if (failed != 0 && redist__word_load(signals->status) == 0)
-        redist__word_store(signals->status,
-                           (uint64_t)REDIST__FAILED << REDIST__FAILURE_BITS | (failed - 1));
-    return failed != 0;
+    if (failed == 0)
+        redist__signal_tell_failed(signals);
+    else if (failed != 1 + (uint64_t)signals->rank) {
+        redist__signal_note(signals, REDIST__FAILED, (int)(failed - 1));
+        redist__word_store(signals->broken, 1);
+    }
+}
+
+/* Whether this rank, or a peer, has failed. */
+REDIST__SIGNALS_INLINE int redist__signal_has_failed(const struct redist__signals *signals) {
+    if (!redist__signal_is_broken(signals))
+        return 0;
+    redist__signal_spread(signals);
+    return 1;
+}
+
+REDIST__SIGNALS_INLINE int redist__signal_is_gone(const struct redist__signals *signals) {
+    return signals->gone != NULL && redist__word_peek(signals->gone) != 0;
 }
 
 /* 0 = somebody has failed, or does now. */
 REDIST__SIGNALS_INLINE int redist__signal_may_wait(const struct redist__signals *signals,
-                                                   uint64_t *begin, int peer) {
+                                                   uint64_t *begin, unsigned poll, int peer) {
     uint64_t now = redist__word_clock();
     *begin = *begin != 0 ? *begin : now;
     if (redist__signal_has_failed(signals))
         return 0;
-    if (now - *begin <= signals->patience)
+    int is_gone = poll % REDIST__POLLS_PER_NOTICE == 0 && redist__signal_is_gone(signals);
+    if (!is_gone && now - *begin <= signals->patience)
         return 1;
-    redist__signal_fail(signals, REDIST__LATE, peer);
+    redist__signal_fail(signals, is_gone ? REDIST__GONE : REDIST__LATE, peer);
     return 0;
 }
 
@@ -80,7 +115,8 @@ REDIST__SIGNALS_INLINE int redist__signal_await(const struct redist__signals *si
                                                 const uint64_t *word, uint64_t value, int peer) {
     uint64_t begin = 0;
     for (unsigned poll = 1; redist__word_load(word) < value; poll++) {
-        if (poll % REDIST__POLLS_PER_LOOK == 0 && !redist__signal_may_wait(signals, &begin, peer))
+        if (poll % REDIST__POLLS_PER_LOOK == 0 &&
+            !redist__signal_may_wait(signals, &begin, poll, peer))
             return 0;
         redist__word_pause(poll);
     }

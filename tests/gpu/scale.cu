@@ -15,3 +15,7 @@ cudaError_t scale_doubles(double *array, size_t count, double factor, cudaStream
     scale<<<64, 256, 0, stream>>>(array, count, factor);
     return cudaGetLastError();
 }
+
+cudaError_t scale_nothing(cudaStream_t stream) {
+    return scale_doubles(reinterpret_cast<double *>(16), 1, 1, stream);
+}

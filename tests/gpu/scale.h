@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** A kernel of the user. */
+/** Kernels of the user. */
 #ifndef TESTS_GPU_SCALE_H
 #define TESTS_GPU_SCALE_H
 
@@ -11,6 +11,9 @@ extern "C" {
 
 /** Multiplies `count` doubles in a stream. */
 cudaError_t scale_doubles(double *array, size_t count, double factor, cudaStream_t stream);
+
+/** Writes where no memory is. */
+cudaError_t scale_nothing(cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -68,6 +68,10 @@ void stream_device_scale(double *array, size_t count, double factor, void *strea
     check(scale_doubles(array, count, factor, stream), "a kernel");
 }
 
+void stream_device_fault(void *stream) {
+    check(scale_nothing(stream), "a kernel");
+}
+
 void stream_device_capture(void *stream) {
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
 }

@@ -263,6 +263,23 @@ test_survivors() {
     done
 }
 
+# Devices that wait when a kernel of the user's fails, or a rank is killed or late.
+survive_streams() { # ranks, faults, methods
+    timeout "$limit" tests/test_stream_survivors.sh openmpi "$(launcher openmpi)" none "$1" \
+        "$PWD/$build/tests/gpu/stream_survivors" "${@:2}"
+}
+
+test_stream_survivors() {
+    local n fault
+    for n in 2 4; do
+        for fault in kernel call kill late; do
+            test_one "streams-$fault-signals-$n" survive_streams "$n" $fault signals:kernel signals:engines
+            [ $fault != late ] || continue
+            test_one "streams-$fault-others-$n" survive_streams "$n" $fault direct p2p kway:2 nccl
+        done
+    done
+}
+
 test_examples() { # usual|aware
     local n name
     for n in 1 2 4; do
@@ -315,6 +332,7 @@ run_tests() {
     [ $large = no ] || export REDIST_TEST_LARGE=1
     test_ranks usual
     test_survivors
+    test_stream_survivors
     test_examples usual
     if [ -n "${OPENMPI_CUDA:-}" ]; then
         test_ranks aware

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "notice.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A look takes some 10 us for each peer. */
+static const long nanoseconds_per_look = 200000000;
+
+/* What a context keeps. The page of the word is registered with the device, which does not own it: a device that is
+ * reset meanwhile takes nothing away from the thread. */
+struct notice {
+    struct redist__kept kept;
+    const struct redist__context *context;
+    const struct redist__space *space;
+    _Atomic uint64_t *word;
+    int plans, is_pinned;
+    struct notice *next; /* of those that have plans */
+    char room[];
+};
+
+/* The thread lives while there are notices. Who begins or ends it has `changes`; the list has a lock of its own. */
+static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER, lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ends;
+static pthread_t watcher;
+static int has_watcher;
+static struct notice *notices;
+
+/* ---------------------------------------------------------------- looking */
+
+static void look(const struct notice *notice) {
+    if (atomic_load(notice->word) == 0 && redist__peers_see(notice->context) != REDIST_OK)
+        atomic_store(notice->word, 1);
+}
+
+static void *watch(void *nothing) {
+    pthread_mutex_lock(&lock);
+    while (notices != NULL) {
+        struct timespec next;
+        for (const struct notice *notice = notices; notice != NULL; notice = notice->next)
+            look(notice);
+        clock_gettime(CLOCK_MONOTONIC, &next);
+        next.tv_nsec += nanoseconds_per_look;
+        next.tv_sec += next.tv_nsec / 1000000000;
+        next.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&ends, &lock, &next);
+    }
+    pthread_mutex_unlock(&lock);
+    return nothing;
+}
+
+/* Signals are for the program's own threads. */
+static int begin_watcher(void) {
+    pthread_condattr_t monotonic;
+    sigset_t all, before;
+    redist_stay_loaded(__func__);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&ends, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    has_watcher = pthread_create(&watcher, NULL, watch, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return has_watcher
+               ? REDIST_OK
+               : redist__fail(REDIST_ERR_MEMORY, "no thread can be made that watches peers");
+}
+
+static void end_watcher(void) {
+    pthread_cond_signal(&ends);
+    pthread_join(watcher, NULL);
+    pthread_cond_destroy(&ends);
+    has_watcher = 0;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static void free_notice(struct redist__context *context, struct redist__kept *kept) {
+    struct notice *notice = (struct notice *)kept;
+    (void)context;
+    if (notice->is_pinned)
+        notice->space->unpin((void *)notice->word);
+    redist_release(notice);
+}
+
+static struct notice *notice_of(const struct redist__context *context) {
+    return (struct notice *)redist__kept(context, REDIST__KEPT_BESIDES, free_notice);
+}
+
+/* Again after a reset of the device, which forgets what was registered. */
+static void pin_word(struct notice *notice, size_t page) {
+    notice->word = (void *)(notice->room + (page - (uintptr_t)notice->room % page) % page);
+    notice->is_pinned = notice->space->is_pinned((void *)notice->word, page) ||
+                        notice->space->pin((void *)notice->word, page);
+}
+
+static void list(struct notice *notice) {
+    pthread_mutex_lock(&lock);
+    notice->next = notices;
+    notices = notice;
+    pthread_mutex_unlock(&lock);
+}
+
+static void unlist(struct notice *notice) {
+    pthread_mutex_lock(&lock);
+    struct notice **link = &notices;
+    while (*link != notice)
+        link = &(*link)->next;
+    *link = notice->next;
+    pthread_mutex_unlock(&lock);
+}
+
+static int add_plan(struct notice *notice) {
+    int code = REDIST_OK;
+    pthread_mutex_lock(&changes);
+    if (notice->plans++ == 0) {
+        list(notice);
+        code = has_watcher ? REDIST_OK : begin_watcher();
+    }
+    pthread_mutex_unlock(&changes);
+    return code;
+}
+
+int redist__notice_take(struct redist__context *context, const struct redist__space *space,
+                        const _Atomic uint64_t **word) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct redist__kept *kept;
+    REDIST_TRY(redist__provide(context, REDIST__KEPT_BESIDES, sizeof(struct notice) + 2 * page,
+                               free_notice, &kept));
+    struct notice *notice = (struct notice *)kept;
+    notice->context = context;
+    notice->space = space;
+    pin_word(notice, page);
+    *word = notice->is_pinned ? notice->word : NULL;
+    return redist_agree(context->comm, add_plan(notice));
+}
+
+void redist__notice_give(const struct redist__context *context) {
+    struct notice *notice = notice_of(context);
+    if (notice == NULL) /* there was no memory for it */
+        return;
+    pthread_mutex_lock(&changes);
+    if (--notice->plans == 0) {
+        unlist(notice);
+        if (notices == NULL && has_watcher)
+            end_watcher();
+    }
+    pthread_mutex_unlock(&changes);
+}
