@@ -490,7 +490,7 @@ typedef struct redist__space {
     int (*stream_wait)(void *stream);                /**< the host waits for its work */
     int (*stream_follow)(void *stream, void *event); /**< its next work waits for an event */
     /** Waits for all work of the library on the device of the place that this thread is in, and for the stream of that
-     * place unless it is captured. */
+     * place unless it is captured; outside of a place for all work on the current device. */
     void (*drain)(void);
 
     int (*event_create)(void **event);

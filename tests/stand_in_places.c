@@ -126,6 +126,8 @@ int stand_in_check_stream(const char *function, const char *name, void *stream) 
 }
 
 enum redist_capture stand_in_find_capture(void *stream) {
+    if (redist_place_is_gone())
+        return REDIST_NOT_CAPTURED;
     return stand_in_is_watched(stream, 0) || stand_in_is_capturing() ? REDIST_CAPTURED
                                                                      : REDIST_NOT_CAPTURED;
 }

@@ -158,7 +158,10 @@ void redist__cuda_drain(void) {
     if (redist_place_is_gone())
         return;
     const redist_place *place = redist_place_entered();
-    wait_for_streams();
+    if (place == NULL)
+        (void)cudaDeviceSynchronize();
+    else
+        wait_for_streams();
     if (place != NULL && place->has_stream)
         wait_for_stream(place->stream);
     (void)cudaGetLastError();

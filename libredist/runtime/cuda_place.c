@@ -178,6 +178,8 @@ int redist__cuda_check_stream(const char *function, const char *name, void *stre
 /* What cannot be answered is for the calls that come next to report. */
 enum redist_capture redist__cuda_find_capture(void *stream) {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (redist_place_is_gone())
+        return REDIST_NOT_CAPTURED;
     cudaError_t error = cudaStreamIsCapturing(stream, &status);
     if (error != cudaSuccess) {
         (void)cudaGetLastError();

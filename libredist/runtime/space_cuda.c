@@ -472,6 +472,8 @@ static int upload(const struct redist__batch *batch, int first, int count, cudaS
 
 static int batch_run(struct redist__batch *batch, int first, int count, void *in_stream) {
     const struct parts *parts = batch->device;
+    if (redist_place_is_gone()) /* and with it the descriptions */
+        return redist__cuda_refuse("copying boxes");
     int code = upload(batch, first, count, in_stream);
     uint64_t most = 0;
     for (int i = first; i < first + count; i++)
