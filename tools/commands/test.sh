@@ -27,7 +27,7 @@ quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^(4_poisson|6_channel)-2$|^5_ta
 quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|fftnd))-2$'
 # What depends on MPI: messages, memory shared through it, failures, its headers and launcher in users' programs.
 own_mpi='^test_(redist_(once|plans|nodes-2|partitions|comms|shares|gone|signals)|wisdom_files|lifecycle|'
-own_mpi+='fftnd_(transform|partitions|asynchronous)|fortran_redist)-[23]$|^test_fftnd_errors-3$|\(no FFTW in |^test_(symbols|installed)'
+own_mpi+='fftnd_(transform|partitions|asynchronous))-[23]$|^test_fftnd_errors-3$|\(no FFTW in |^test_(symbols|installed)'
 many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
 quick_passes=(quick checks)
 all_passes=(gcc mpich own-mpi sanitize tsan valgrind plain aarch64 soak python model checks documents commands bare)
