@@ -626,12 +626,12 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
     return fftnd__failure_report(&engine->failure);
 }
 
-/* A program may have no exchange that reports what fails in the stream. */
+/* A program may have no exchange that reports what fails in the stream, which is gone after some failures. */
 int fftnd__engine_query(struct fftnd__engine *engine) {
     const struct fftnd__transform *transform = &engine->transform;
     for (int direction = 0; direction < 2; direction++)
         fftnd__query(&engine->programs[direction], &engine->failure);
-    if (transform->space->stream_check != NULL)
+    if (engine->failure.code == REDIST_OK && transform->space->stream_check != NULL)
         fftnd__failure_note(&engine->failure,
                             transform->space->stream_check(transform->options.stream));
     return fftnd__failure_report(&engine->failure);
