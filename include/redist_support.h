@@ -562,6 +562,12 @@ REDIST_API int redist_check_asynchronous(MPI_Comm comm, enum redist_space space)
 REDIST_API int redist_check_capture(const char *function, const redist_place *place,
                                     int asynchronous);
 
+/**
+ * REDIST_OK if a serial library can make plans on a device, in its default stream: no stream is captured that this one
+ * waits for. Not collective. Errors: ERR_STATE.
+ */
+REDIST_API int redist_check_default_stream(const char *function, const struct redist__space *space);
+
 /** The table of a space (REDIST_SPACE_AUTO = host); NULL if this build has none. Not collective. */
 REDIST_API const redist__space *redist_space_at(enum redist_space space);
 

@@ -109,11 +109,11 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request)
 /* The place of the transforms: of the arrays, or of the device that tiles are sent to. */
 static int find_place(const struct fftnd__request *request, redist_place *place) {
     const fftnd_options *options = &request->options;
-    if (fftnd__offload_wanted(options))
-        return redist_place_find(request->function, redist_space_at(options->device), NULL, NULL,
-                                 place);
-    return redist_place_find(request->function, redist_space_at(options->space), "options->stream",
-                             options->stream, place);
+    int offloads = fftnd__offload_wanted(options);
+    const redist__space *space = redist_space_at(offloads ? options->device : options->space);
+    REDIST_TRY(redist_check_default_stream(request->function, space));
+    return redist_place_find(request->function, space, offloads ? NULL : "options->stream",
+                             offloads ? NULL : options->stream, place);
 }
 
 int fftnd__enter(fftnd_plan *plan, redist_visit *visit) {

@@ -465,6 +465,8 @@ static int create(fftnd_plan *plan, enum fftnd_operator_kind kind,
     int code = result == NULL ? FAIL(REDIST_ERR_NULL, "op = NULL") : REDIST_OK;
     if (code == REDIST_OK && redist_place_is_gone())
         code = fftnd__failure_report(&plan->engine.failure);
+    if (code == REDIST_OK)
+        code = redist_check_default_stream("fftnd_operator_create", plan->place.space);
     if (code == REDIST_OK && options != NULL)
         code = redist_struct_read("fftnd_operator_create", "options", options, &own, sizeof own);
     if (code == REDIST_OK)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../libredist/runtime/space.h"
+#include "stand_in_places.h"
 #include "stand_in_space.h"
 #include "stream_device.h"
 
@@ -44,8 +45,10 @@ void *stream_device_create(void) {
     return stream;
 }
 
-void *stream_device_create_own(void) {
-    return stream_device_create();
+void *stream_device_create_own(int waits) {
+    void *stream = stream_device_create();
+    stand_in_awaits(waits ? stream : NULL);
+    return stream;
 }
 
 void stream_device_destroy(void *stream) {

@@ -63,6 +63,12 @@ static struct {
     int is_spoilt;
 } watched;
 
+static const void *awaited; /* by the default stream */
+
+void stand_in_awaits(const void *stream) {
+    awaited = stream;
+}
+
 int stand_in_forbids(const char *what) {
     if (watched.stream == NULL || watched.mode == CAPTURE_RELAXED || own_mode == CAPTURE_RELAXED)
         return REDIST_OK;
@@ -128,6 +134,8 @@ int stand_in_check_stream(const char *function, const char *name, void *stream) 
 enum redist_capture stand_in_find_capture(void *stream) {
     if (redist_place_is_gone())
         return REDIST_NOT_CAPTURED;
+    if (stream == NULL && watched.stream != NULL && watched.stream == awaited)
+        return REDIST_CAPTURE_BESIDE;
     return stand_in_is_watched(stream, 0) || stand_in_is_capturing() ? REDIST_CAPTURED
                                                                      : REDIST_NOT_CAPTURED;
 }

@@ -25,4 +25,7 @@ void stand_in_leave(const redist_visit *visit);
 int stand_in_check_stream(const char *function, const char *name, void *stream);
 enum redist_capture stand_in_find_capture(void *stream);
 
+/** Makes a stream the only one that the default stream waits for, NULL = it waits for none. */
+void stand_in_awaits(const void *stream);
+
 #endif

@@ -379,7 +379,7 @@ static void refuse_streams(enum work work, int asynchronous) {
     struct job job = begin_job(work, asynchronous);
     void *own = job.stream, *wrong;
     stream_device_use(other_device());
-    wrong = stream_device_create_own();
+    wrong = stream_device_create_own(0);
     stream_device_use(job.device);
     job.stream = wrong;
     check_code(make_plan(&job), REDIST_ERR_ARGUMENT);
@@ -445,15 +445,20 @@ END_TEST
 /* Plans are made, executed and freed while another stream is captured; what the test does itself is not allowed
  * meanwhile. */
 static void capture_beside(enum work work, int asynchronous) {
-    for (int mode = 0; mode < CAPTURES; mode++) {
+    for (int i = 0; i < 2 * CAPTURES; i++) {
+        const int mode = i / 2, waits = i % 2, refuses = waits && work != EXCHANGE;
         struct job job = begin_job(work, asynchronous);
-        void *beside = stream_device_create_own();
-        harness_case("%s%s, captures in mode %d", names[work], asynchronous ? ", asynchronous" : "",
-                     mode);
+        void *beside = stream_device_create_own(waits);
+        harness_case("%s%s, captures in mode %d%s", names[work],
+                     asynchronous ? ", asynchronous" : "", mode,
+                     waits ? ", of a stream that the default stream waits for" : "");
         stream_device_watch(beside, (enum stream_capture)mode);
         int code = make_plan(&job), is_whole = stream_device_watched(beside);
-        check_ok(code);
+        check_code(code, refuses ? REDIST_ERR_STATE : REDIST_OK);
+        check_all(!refuses || says("cudaStreamNonBlocking"), "%s", redist_error_message());
         check_all(is_whole, "making a plan spoilt the capture");
+        if (refuses)
+            check_ok(make_plan(&job));
         check_pair(&job, job.device);
         for (int back = 0; back < 2; back++) {
             stream_device_watch(beside, (enum stream_capture)mode);
@@ -484,7 +489,7 @@ END_TEST
 START_TEST(arrays_beside_a_capture) {
     NEEDS_STREAM_DEVICE();
     for (int mode = 0; mode < CAPTURES; mode++) {
-        void *beside = stream_device_create_own(), *array = NULL;
+        void *beside = stream_device_create_own(mode % 2), *array = NULL;
         int mappable = -1;
         stream_device_watch(beside, (enum stream_capture)mode);
         int codes[3] = {redist_alloc_in(MPI_COMM_WORLD, REDIST_SPACE_CUDA, BYTES, &array)};

@@ -136,6 +136,16 @@ int redist_check_capture(const char *function, const redist_place *place, int as
         place->stream);
 }
 
+int redist_check_default_stream(const char *function, const redist__space *space) {
+    if (space == NULL || space->find_capture == NULL || redist_place_is_gone() ||
+        space->find_capture(NULL) != REDIST_CAPTURE_BESIDE)
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_STATE,
+                          "a stream is being captured that the default stream waits for, in which "
+                          "the serial library makes plans: capture streams made with "
+                          "cudaStreamNonBlocking, or make this before");
+}
+
 int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const redist_index count[],
                        size_t item, const void *source, const ptrdiff_t source_stride[],
                        void *destination, const ptrdiff_t destination_stride[]) {

@@ -46,12 +46,10 @@ void *stream_device_create(void) {
     return stream;
 }
 
-void *stream_device_create_own(void) {
-    static int made;
+void *stream_device_create_own(int waits) {
     cudaStream_t stream;
-    check(
-        cudaStreamCreateWithFlags(&stream, ++made % 2 ? cudaStreamDefault : cudaStreamNonBlocking),
-        "cudaStreamCreateWithFlags");
+    check(cudaStreamCreateWithFlags(&stream, waits ? cudaStreamDefault : cudaStreamNonBlocking),
+          "cudaStreamCreateWithFlags");
     return stream;
 }
 
