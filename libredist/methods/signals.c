@@ -360,7 +360,7 @@ void redist__signals_read(const struct redist__signalled *state) {
         redist__failure_note_peer(problem->failure, rank, 0);
 }
 
-/* In a stream of the library: what is in the user's may be waiting for a peer. A device may take what it will not do. */
+/* In a stream of the library: what is in the user's may be waiting for a peer. A device may take what it never does. */
 static int tell_by_device(const struct redist__signalled *state) {
     const struct redist__gate gate = {.actions = REDIST__FAIL};
     const struct redist__space *space = state->problem->space;
