@@ -540,12 +540,14 @@ REDIST_API int redist_place_find(const char *function, const redist__space *spac
  * back at the end. Calls nest; within one in the same context another one costs nothing.
  *   place  lives until the end; zero = nothing is entered
  *   visit  out, of redist_enter
- * Not collective. Errors: ERR_DEVICE, if the device was reset; redist_leave has to be called all the same.
+ * Not collective. Errors: ERR_DEVICE, if the device was reset or its work has failed; redist_leave has to be called
+ * all the same.
  */
 REDIST_API int redist_enter(const redist_place *place, redist_visit *visit);
 REDIST_API void redist_leave(const redist_visit *visit);
 
-/** Nonzero if this thread is in a place whose context is gone: nothing of the device may be touched. Not collective. */
+/** Nonzero if this thread is in a place whose context is gone, as enum redist_loss says: nothing of the device may be
+ * touched. Not collective. */
 REDIST_API int redist_place_is_gone(void);
 
 /**

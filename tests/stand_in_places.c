@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stand_in_places.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -107,10 +108,19 @@ int stand_in_find_place(redist_place *place) {
     return REDIST_OK;
 }
 
+/* The driver may know of it before any call on a stream does, or after. */
+static int notices_loss(void) {
+    static atomic_int calls;
+    return stand_in_is_lost() && atomic_fetch_add(&calls, 1) > 0;
+}
+
 int stand_in_enter(const redist_place *place, redist_visit *visit) {
     visit->context = &contexts[current];
     visit->mode = (int)own_mode;
     own_mode = CAPTURE_RELAXED;
+    visit->loss = notices_loss() ? REDIST_LOST_BY_FAILURE : REDIST_NOT_LOST;
+    if (visit->loss != REDIST_NOT_LOST)
+        return stand_in_check();
     if (!is_alive(place->context))
         return redist_fail_in("stand-in", REDIST_ERR_DEVICE,
                               "the context of device %d is gone (cudaDeviceReset)", place->device);

@@ -46,7 +46,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 enum { STREAMS = 32, MOST = 1024 };
 static struct stream *all_streams[MOST];
 
-/* A kernel of the user's has failed: no work is done any more, and nothing waits for any. */
+/* A kernel of the user's has failed: no work is done any more, though it may be given, and nothing waits for any. */
 static _Atomic int is_lost;
 
 int stand_in_is_lost(void) {
@@ -147,7 +147,6 @@ static void append(struct stream *stream, void (*run)(void *data), const void *d
 }
 
 int stand_in_give(void *given, void (*run)(void *data), const void *data, size_t bytes) {
-    REDIST_TRY(stand_in_check());
     pthread_mutex_lock(&lock);
     struct stream *stream = find_stream(given);
     int is_kept = stand_in_is_capturing(), code = check_device(stream);

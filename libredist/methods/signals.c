@@ -360,15 +360,23 @@ void redist__signals_read(const struct redist__signalled *state) {
         redist__failure_note_peer(problem->failure, rank, 0);
 }
 
-/* In a stream of the library: what is in the user's may be waiting for a peer. */
+/* In a stream of the library: what is in the user's may be waiting for a peer. A device may take what it never does. */
+static int tell_by_device(const struct redist__signalled *state) {
+    const struct redist__gate gate = {.actions = REDIST__FAIL};
+    const struct redist__space *space = state->problem->space;
+    void *stream = space->stream(0);
+    if (redist__signals_gate(state, stream, &gate) != REDIST_OK)
+        REDIST_TRY(redist__signals_gate(state, stream, &gate));
+    return space->stream_check(stream);
+}
+
+/* After a reset the process may go on with other plans, and does not give up. */
 void redist__signals_fail(const struct redist__signalled *state) {
     const struct redist__problem *problem = state->problem;
-    const struct redist__gate gate = {.actions = REDIST__FAIL};
-    if (problem->rehearses || redist_place_is_gone())
+    int loss = redist_place_is_gone();
+    if (problem->rehearses || loss == REDIST_LOST_BY_RESET)
         return;
-    void *stream = problem->space->stream(0);
-    if (redist__signals_gate(state, stream, &gate) != REDIST_OK &&
-        redist__signals_gate(state, stream, &gate) != REDIST_OK)
+    if (loss == REDIST_LOST_BY_FAILURE || tell_by_device(state) != REDIST_OK)
         redist__give_up(problem->context);
 }
 

@@ -111,6 +111,40 @@ static int make_current(const redist_place *place) {
            find_number() == place->context;
 }
 
+/* The number of the current context, or what has to be asked where contexts have none. */
+static CUresult ask_current(void) {
+    unsigned long long number;
+    CUdevice device;
+    return driver.get_number != NULL ? driver.get_number(NULL, &number)
+                                     : driver.get_device(&device);
+}
+
+/* The same of the context of a device, which becomes the current one; of none if there is none. */
+static CUresult ask_primary(CUdevice of_device) {
+    CUcontext context;
+    unsigned flags = 0;
+    int active = 0;
+    CUresult result = driver.get_state(of_device, &flags, &active);
+    if (result != CUDA_SUCCESS || !active)
+        return result;
+    result = driver.retain(&context, of_device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    (void)driver.release(of_device);
+    result = driver.set_current(context);
+    return result == CUDA_SUCCESS ? ask_current() : result;
+}
+
+/* What a kernel has left in the context of a place that cannot be entered, where each call returns it; CUDA_SUCCESS =
+ * nothing: the context is gone. */
+static CUresult find_failure(const redist_place *place) {
+    CUresult result = place->is_primary ? ask_primary(place->device) : ask_current();
+    int is_gone = result == CUDA_ERROR_NOT_INITIALIZED || result == CUDA_ERROR_DEINITIALIZED ||
+                  (!place->is_primary && (result == CUDA_ERROR_INVALID_CONTEXT ||
+                                          result == CUDA_ERROR_CONTEXT_IS_DESTROYED));
+    return is_gone ? CUDA_SUCCESS : result;
+}
+
 int redist__cuda_enter(const redist_place *place, redist_visit *visit) {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     CUcontext before = NULL;
@@ -120,6 +154,14 @@ int redist__cuda_enter(const redist_place *place, redist_visit *visit) {
     visit->mode = (int)mode;
     if (is_current(place) || make_current(place))
         return REDIST_OK;
+    CUresult failure = find_failure(place);
+    if (failure != CUDA_SUCCESS) {
+        visit->loss = REDIST_LOST_BY_FAILURE;
+        return redist__fail(REDIST_ERR_DEVICE,
+                            "work on device %d, of the program or of this library, has failed with "
+                            "CUDA's error %d, with which CUDA ends all work of the process there",
+                            place->device, (int)failure);
+    }
     return redist__fail(
         REDIST_ERR_DEVICE,
         place->is_primary

@@ -53,7 +53,7 @@ int redist__space_check(const char *function, const char *argument, enum redist_
 
 static _Thread_local struct {
     const redist_place *place;
-    int is_gone;
+    enum redist_loss loss;
 } here;
 
 const redist_place *redist_place_entered(void) {
@@ -61,7 +61,7 @@ const redist_place *redist_place_entered(void) {
 }
 
 int redist_place_is_gone(void) {
-    return here.is_gone;
+    return (int)here.loss;
 }
 
 /* Questions about a stream that is captured could spoil its capture. */
@@ -100,13 +100,15 @@ static int is_there(const redist_place *place) {
 }
 
 int redist_enter(const redist_place *place, redist_visit *visit) {
-    *visit = (redist_visit){.outer = here.place, .outer_is_gone = here.is_gone};
-    if (place->space == NULL || (is_there(place) && !here.is_gone))
+    *visit = (redist_visit){.outer = here.place, .outer_loss = here.loss};
+    if (place->space == NULL || (is_there(place) && here.loss == REDIST_NOT_LOST))
         return REDIST_OK;
     visit->space = place->space;
     int code = place->space->enter(place, visit);
     here.place = place;
-    here.is_gone = code != REDIST_OK;
+    here.loss = code == REDIST_OK                ? REDIST_NOT_LOST
+                : visit->loss == REDIST_NOT_LOST ? REDIST_LOST_BY_RESET
+                                                 : visit->loss;
     return code;
 }
 
@@ -115,7 +117,7 @@ void redist_leave(const redist_visit *visit) {
         return;
     visit->space->leave(visit);
     here.place = visit->outer;
-    here.is_gone = visit->outer_is_gone;
+    here.loss = visit->outer_loss;
 }
 
 int redist_check_capture(const char *function, const redist_place *place, int asynchronous) {
