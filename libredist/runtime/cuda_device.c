@@ -180,6 +180,8 @@ int redist__cuda_upload(void *to, const void *from, size_t bytes) {
  * address of it lies on a device: programs without CUDA pay nothing. */
 static struct {
     CUresult (*get_attribute)(void *value, CUpointer_attribute attribute, CUdeviceptr address);
+    CUresult (*get_attributes)(unsigned count, CUpointer_attribute attributes[], void *values[],
+                               CUdeviceptr address);
     CUresult (*get_range)(CUdeviceptr *base, size_t *bytes, CUdeviceptr address);
 } driver;
 
@@ -209,10 +211,12 @@ static int has_driver(void) {
         void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
         if (library != NULL) {
             find_function(library, "cuPointerGetAttribute", &driver.get_attribute);
+            find_function(library, "cuPointerGetAttributes", &driver.get_attributes);
             find_function(library, "cuMemGetAddressRange_v2", &driver.get_range);
         }
     }
-    int found = driver.get_attribute != NULL && driver.get_range != NULL;
+    int found =
+        driver.get_attribute != NULL && driver.get_attributes != NULL && driver.get_range != NULL;
     pthread_mutex_unlock(&driver_lock);
     return found;
 }
@@ -234,11 +238,21 @@ int redist__cuda_is_device(const void *address) {
            get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) && type == CU_MEMORYTYPE_DEVICE;
 }
 
-/* Managed memory is of all devices. */
+/* Each execution asks this of each array: in one call. */
 int redist__cuda_device_of(const void *address, int *device) {
-    unsigned managed = 0;
-    return get(device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) &&
-           !(get(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) && managed);
+    CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                    CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    unsigned type = 0, managed = 0;
+    void *answers[] = {&type, device, &managed};
+    if (address == NULL || !has_driver() ||
+        driver.get_attributes(sizeof wanted / sizeof *wanted, wanted, answers,
+                              (CUdeviceptr)(uintptr_t)address) != CUDA_SUCCESS ||
+        type != CU_MEMORYTYPE_DEVICE)
+        return 0;
+    if (managed)
+        *device = -1;
+    return 1;
 }
 
 /* What toolkits before 12 have no names for: the mapping that an address of virtual memory belongs to, and the memory

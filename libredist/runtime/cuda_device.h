@@ -71,9 +71,10 @@ enum redist_capture redist__cuda_find_capture(void *stream);
 struct redist__shared_memory;
 int redist__cuda_is_device(const void *address);
 int redist__cuda_find(const void *address,
-                      struct redist__shared_memory *memory);  /* 0 = not found */
-int redist__cuda_device_of(const void *address, int *device); /* 0 = of all, or not known */
-cudaMemPool_t redist__cuda_pool(const void *address);         /* that it is of, or NULL */
+                      struct redist__shared_memory *memory); /* 0 = not found */
+/* Whether it is memory of a device, and of which one; -1 = managed memory, which is of all. */
+int redist__cuda_device_of(const void *address, int *device);
+cudaMemPool_t redist__cuda_pool(const void *address); /* that it is of, or NULL */
 int redist__cuda_is_buffer(const void *address, uint64_t buffer);
 
 /* A function of the driver, which is loaded; 0 = it has none of that name. */

@@ -120,8 +120,15 @@ void redist_leave(const redist_visit *visit) {
     here.loss = visit->outer_loss;
 }
 
+/* CUDA numbers its default streams from 0 to 2; other streams have addresses. */
+static int is_default(const void *stream) {
+    return (uintptr_t)stream <= 2;
+}
+
+/* What is asynchronous may be captured: only a default stream may have to wait for one that is. */
 int redist_check_capture(const char *function, const redist_place *place, int asynchronous) {
-    if (!place->has_stream || redist_place_is_gone())
+    if (!place->has_stream || redist_place_is_gone() ||
+        (asynchronous && !is_default(place->stream)))
         return REDIST_OK;
     enum redist_capture capture = place->space->find_capture(place->stream);
     if (capture == REDIST_NOT_CAPTURED || (capture == REDIST_CAPTURED && asynchronous))
