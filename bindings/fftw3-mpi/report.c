@@ -89,8 +89,10 @@ __attribute__((destructor)) static void print_report(void) {
     int is_written = file != NULL;
     if (is_written)
         print(file);
-    if (is_written && file != stderr)
-        is_written = !ferror(file) & (fclose(file) == 0);
+    if (is_written && file != stderr) {
+        is_written = !ferror(file);
+        is_written = fclose(file) == 0 && is_written;
+    }
     if (!is_written)
         fprintf(stderr,
                 FFTND_FFTW_LIBRARY ": warning: FFTND_FFTW_REPORT = \"%s\" cannot be "
