@@ -456,6 +456,14 @@ static int finish(const struct state *state) {
     return wait_stream(state, OWN_STREAM);
 }
 
+/* Whether the device does nothing any more, behind calls that it has taken: the peers' kernels wait for those. */
+static int has_lost_device(const struct state *state) {
+    int loss = redist_place_is_gone();
+    if (loss != REDIST_NOT_LOST)
+        return loss == REDIST_LOST_BY_FAILURE;
+    return state->problem->space->stream_check(state->stream) != REDIST_OK;
+}
+
 /* What fails here does so on this rank alone, and the peers learn of it in the next execution; but where the
  * peers' kernels never end, the communicator is unusable on all ranks. */
 static void wait_streams(struct state *state) {
@@ -464,6 +472,8 @@ static void wait_streams(struct state *state) {
     redist__note(state->problem, code);
     if (code == REDIST_OK)
         return;
+    if (has_lost_device(state))
+        redist__give_up(state->problem->context);
     if (redist__peers_look_now(state->problem->context) != REDIST_OK ||
         ncclCommGetAsyncError(state->comm, &result) != ncclSuccess || result != ncclSuccess)
         give_up(state);
