@@ -215,7 +215,7 @@ START_TEST(numbers_of_modes_that_do_not_fit) {
                   "options->retained_modes[1] = 9", last);
     if (harness_nranks > 1) {
         check_refusal((const int[]){6, 7, is_last ? 5 : 4}, REDIST_ERR_DISAGREE,
-                      "options->retained_modes[2]", last);
+                      "options->retained_modes: {6, 7, 4} on rank 0, {6, 7, 5} on rank", last);
     }
 }
 END_TEST

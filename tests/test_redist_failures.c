@@ -101,12 +101,14 @@ static int any(int here) {
 
 /* Lets the n-th allocation fail for n = 1, 2, ..., or some of them, until the job no longer asks for that many. */
 static void starve(const struct job *job, enum victims victims) {
-    int failures = 0, failed = 1;
+    int failures = 0, failed = 1, left_out = 0;
     redist_forget_wisdom();
     struct counters before = counters_taken();
     for (int n = 1; failed && n < MOST_FAILURES; n++) {
-        if (n > 1 && !harness_draws_case())
+        if (n > 1 && !harness_draws_case()) {
+            left_out = 1;
             continue;
+        }
         harness_case("%s, allocation %d fails on %s", job->name, n,
                      victims == ALL     ? "all ranks"
                      : victims == FIRST ? "rank 0"
@@ -126,7 +128,7 @@ static void starve(const struct job *job, enum victims victims) {
         counters_check(&before, job->name);
     }
     check_all(!failed, "no end of allocations");
-    check_all(failures > 0, "no allocation failed");
+    check_all(failures > 0 || left_out, "no allocation failed"); /* the first ones may do without */
 }
 
 static void starve_all(const struct job *job) {
