@@ -15,8 +15,8 @@ int stream_device_begin(void);
 /** Memory of redist_alloc_in, and memory that peers cannot map. */
 const test_device *stream_device_memory(void);
 
-/** Of the current device; the second one is never that of a thread, which is of all devices, and with `waits` one that the
- * default stream waits for. */
+/** Of the current device; the second one is never that of a thread, which is of all devices, and with `waits` one that
+ * the default stream waits for. */
 void *stream_device_create(void);
 void *stream_device_create_own(int waits);
 void stream_device_destroy(void *stream);

@@ -201,15 +201,17 @@ static void guess(struct fftnd__rates *rates) {
 }
 
 /* What FFTND_LINES chooses, and which variant, -1 = none. */
+enum lines { MEASURED, CUFFT, PANELS, PLANES, NONSENSE };
 struct choice {
-    enum { MEASURED, CUFFT, PANELS, PLANES, NONSENSE } lines;
+    enum lines lines;
     long long variant;
 };
 
 static struct choice dictated_lines(void) {
     static const struct {
         const char *name;
-        int lines, variants;
+        enum lines lines;
+        int variants;
     } choices[] = {{"cufft", CUFFT, 0},
                    {"panels", PANELS, FFTND__PANEL_VARIANTS},
                    {"planes", PLANES, FFTND__PLANES_VARIANTS}};
