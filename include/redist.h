@@ -251,7 +251,7 @@ enum redist_staging {
     REDIST_STAGING_NEVER = 2   /**< no: the user knows that MPI takes them */
 };
 
-/** What a user may choose about a plan. "Must agree" = the same on all ranks. The texts may be freed once the plan is
+/** Options of a plan. "Must agree" = the same on all ranks. The texts may be freed once the plan is
  * made; the stream lives as long as the plan. */
 typedef struct redist_options {
     size_t size; /**< sizeof(redist_options) */

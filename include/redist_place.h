@@ -31,11 +31,11 @@ enum redist_capture {
     REDIST_CAPTURE_BESIDE /**< a stream is captured that would have to wait for work in this one, which is refused */
 };
 
-/** What is left of a place: all, or nothing since its device was reset; or a context in which a kernel has failed, with
+/** Remains of a place: all, or nothing since its device was reset; or a context in which a kernel has failed, with
  * which CUDA ends all work of it. */
 enum redist_loss { REDIST_NOT_LOST, REDIST_LOST_BY_RESET, REDIST_LOST_BY_FAILURE };
 
-/** What a thread had when it entered a place, until it leaves. */
+/** State of a thread before it entered a place, until it leaves. */
 typedef struct redist_visit {
     const struct redist__space *space; /**< NULL = nothing was entered */
     const redist_place *outer;         /**< the place that it was in; NULL = none */

@@ -104,7 +104,7 @@ REDIST_API const char *redist_direction_name(int value);
 REDIST_API int redist_check_enum_in(const char *function, const char *argument,
                                     redist_name_of *name, long long value);
 
-/** What a value is that ranks compare, and how a message prints it. */
+/** Type of a value that ranks compare; messages print it accordingly. */
 enum redist_shared {
     REDIST_SHARED_NUMBER,
     REDIST_SHARED_TEXT,    /**< `data` is a string */
@@ -485,7 +485,7 @@ typedef struct redist__space {
     int (*stream_create_urgent)(void **stream); /**< whose work goes before that of the others */
     void (*stream_destroy)(void *stream);
     int (*stream_is_idle)(void *stream, int *idle);
-    /** What has failed in a stream, or on its device, so far; it may be captured. NULL = nothing has. */
+    /** Reports failures so far in a stream, or on its device; it may be captured. NULL = there are none. */
     int (*stream_check)(void *stream);
     int (*stream_wait)(void *stream);                /**< the host waits for its work */
     int (*stream_follow)(void *stream, void *event); /**< its next work waits for an event */

@@ -147,7 +147,7 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
 
 /* ---------------------------------------------------------------- agreement */
 
-/* Of an axis of the user's, which has a table of symbols or none. */
+/* Table of symbols of an axis of the user's, or none. */
 static redist_shared_value share_symbols(const char *name, const struct fftnd__operator *op,
                                          const fftnd_operator_options *options, int user) {
     for (int a = 0; a < op->naxes && op->kind == FFTND_SYMBOLS; a++)
@@ -431,7 +431,7 @@ static void destroy(fftnd_operator *op) {
     redist_release(op);
 }
 
-/* As of a plan. */
+/* Closes an operator as MPI_Finalize closes a plan. */
 static void close_operator(redist_closer *closer) {
     fftnd_operator *op =
         (fftnd_operator *)(void *)((char *)closer - offsetof(fftnd_operator, closer));

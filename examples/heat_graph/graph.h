@@ -18,7 +18,7 @@ void graph_choose_device(void);
 /* Whether each rank has a GPU of its own. Collective. */
 int graph_is_possible(void);
 
-/* What a plan needs whose transforms are captured: arrays on the device, a stream of its own. */
+/* State of a plan whose transforms are captured: arrays on the device, a stream of its own. */
 void graph_set_options(fftnd_options *options);
 
 /* All steps, as one graph that is replayed; `u` is the physical array, and has room for `bytes` of its layout. */

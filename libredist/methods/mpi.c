@@ -13,7 +13,7 @@
  * The own part is copied directly, except that alltoallw leaves it to MPI in host memory. Executions that are started
  * use messages of their own. Those at once make the blocking calls: the nonblocking ones would let a rank give up
  * when a peer ends inside, but MPI_Ialltoallw of Open MPI 4.1 does not always end where some ranks have no elements
- * (7x6x9 on 8 ranks: one run of test_fftnd_transform in about ten). A collective call has no room for news of a
+ * (7x6x9 on 8 ranks, where test_fftnd_transform hung in it). A collective call has no room for news of a
  * failure, so the ranks agree before it: what a rank fails in behind that concerns its own data, and the others learn
  * of it in the next execution.
  *
