@@ -10,7 +10,7 @@ const expected = [
     ['redist_plan_boxes', /^redist_8h\.html#/],
     ['fftnd_plan_cre', /^fftnd_8h\.html#/],
     ['ghost cells', /^md_docs_parts\.html#parts-ghost-cells/],
-    ['halo', /^md_docs_(parts|glossary)\.html/],
+    ['halo', /^md_docs_(parts|architecture)\.html/],
     ['which part is mine', /^md_docs_parts\.html/],
     ['slow plan', /^md_docs_slow\.html/],
     ['cuDecomp', /^md_docs_other_libraries\.html#other-libraries-cudecomp/],
