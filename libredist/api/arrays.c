@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays that peers can map, in any space; where the arrays of a plan live, and which of them peers can map. */
+/* Arrays that peers can map, in any space; the space of a plan's arrays, and whether peers can map them. */
 #include "../copy/copy.h"
 #include "../runtime/local.h"
 #include "api.h"
@@ -49,7 +49,7 @@ int redist_alloc_local(size_t bytes, void **array) {
     return redist__local_create(bytes, array);
 }
 
-/* The question may export an array of a device, which a capture could forbid. */
+/* Enters the array's place: the query may export an array of a device, which a capture could forbid. */
 static enum redist_mappability find_mappability(const void *array) {
     enum redist_space id = redist__space_of(array);
     const struct redist__space *space = redist_space_at(id);
@@ -103,7 +103,7 @@ int redist_free(void **array) {
 
 /* ---------------------------------------------------------------- the arrays of a plan */
 
-/* The space that this rank's arrays tell, REDIST_SPACE_AUTO if they do not. */
+/* Finds the space of this rank's arrays, REDIST_SPACE_AUTO if unknown. */
 static int find_own_space(const struct redist__request *request,
                           const struct redist__problem *problem, int *own) {
     *own = (int)request->options.space;
@@ -137,7 +137,7 @@ static int check_own_arrays(const struct redist__request *request,
     return REDIST_OK;
 }
 
-/* The arrays are of the device that is current now, and so is the stream. */
+/* Sets the place: arrays and stream belong to the current device. */
 static int find_place(const struct redist__request *request, struct redist__problem *problem) {
     redist_visit visit;
     REDIST_TRY(redist_place_find(request->function, problem->space, "options->stream",
@@ -149,7 +149,7 @@ static int find_place(const struct redist__request *request, struct redist__prob
     return code;
 }
 
-/* Ranks without elements join the others. */
+/* Ranks without elements adopt the space of the others. */
 int redist__find_space(const struct redist__request *request, struct redist__problem *problem) {
     const struct redist__context *context = problem->context;
     int own, code = find_own_space(request, problem, &own);
@@ -173,8 +173,8 @@ int redist__find_space(const struct redist__request *request, struct redist__pro
     return redist_agree(context->comm, find_place(request, problem));
 }
 
-/* Whether each rank of the node can reach both arrays of each other, and the memory of redist_alloc_local: all
- * publish where theirs are. */
+/* Memory handles that each rank of the node publishes, by which ranks check that they can map both arrays of each
+ * other, and the memory of redist_alloc_local. */
 enum { HANDLES = 3, LOCAL = 2 };
 
 static void export_arrays(const struct redist__request *request,
@@ -213,9 +213,9 @@ static int find_reachable(const struct redist__request *request,
     return code;
 }
 
-/* Behind those of find_reachable: whether MPI finds device memory that it can map; whether nothing failed; whether the
- * best loops are known. Then sizes, of which the largest counts, with a minus: of the largest array, and that from
- * which arrays are stored past the caches. At last what the runs of an element are, each number also with a minus. */
+/* Values reduced after those of find_reachable: whether MPI finds device memory that it can map; whether nothing
+ * failed; whether the best loops are known. Then, negated for a maximum, the size of the largest array, and that from
+ * which stores bypass the caches. At last the runs of an element, each number also negated. */
 enum { DEVICE = HANDLES, DONE, LOOPS, LARGEST, NONTEMPORAL, RUNS };
 enum { RUN_NUMBERS = 1 + REDIST__ELEMENT_AXES, ANSWERS = RUNS + 2 * RUN_NUMBERS };
 
@@ -260,7 +260,7 @@ static void answer(const struct redist__request *request, const struct redist__p
     mine[NONTEMPORAL] = as_answer(redist__copy_table()->nontemporal_bytes);
 }
 
-/* What the methods may assume on all ranks, who all take part whatever happens on one. */
+/* Finds the properties that methods may assume on all ranks. All ranks take part even if one fails. */
 static int find_mapped(const struct redist__request *request, struct redist__problem *problem,
                        int *alike) {
     const struct redist__context *context = problem->context;
@@ -283,7 +283,7 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
     problem->knows_loops = agreed[LOOPS] != 0;
     if (problem->nontemporal_bytes == 0)
         problem->nontemporal_bytes = (size_t)-agreed[NONTEMPORAL];
-    /* MPI libraries have the same means to map device memory, and worse ways out */
+    /* MPI libraries map device memory by the same means, with slower fallbacks */
     if (problem->space->asynchronous && request->options.staging == REDIST_STAGING_AUTO &&
         !agreed[DEVICE])
         problem->staged = 1;
@@ -309,5 +309,5 @@ void redist__close_mappings(const struct redist__problem *problem) {
         return;
     space->unmap(problem->mappings);
     if (space->asynchronous)
-        (void)redist_barrier(problem->context->node); /* which ends when a peer is gone */
+        (void)redist_barrier(problem->context->node); /* ends when a peer is gone */
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * redist_exchange: the exchange without a plan. Each communicator keeps the plans of its last calls. Every
- * rank finds out which of them are for its own arguments, and one reduction which of them are for those of
- * all ranks; if there is none, the ranks make a new plan, with all checks, which replaces the one that was
- * not used for longest. All ranks keep the same plans in the same order, since they agree on each step.
+ * redist_exchange: the exchange without a plan. Each communicator keeps the plans of its last calls. Every rank finds
+ * the plans that match its own arguments, and one reduction those that match on all ranks; without one, the ranks make
+ * a new plan, with all checks, which replaces the least recently used. All ranks keep the same plans in the same order,
+ * since they agree on each step.
  */
 #include "api.h"
 
@@ -13,10 +13,10 @@
 
 enum { KEPT = 8 };
 
-/* What ranks agree on by a bitwise and: the plans that suit, and how the last execution ended. */
+/* Bits that ranks agree on by a bitwise and: the matching plans, and the result of the last execution. */
 enum { SUITS_ALL = (1 << KEPT) - 1, NOBODY_FAILED = 1 << KEPT, ALL_FAILED = 2 << KEPT };
 
-/* The arguments of this rank, and what its candidate of a method rests on. */
+/* The arguments of this rank, and the properties on which its method depends. */
 struct key {
     int axes[2];
     redist_index sizes[2][REDIST_MAX_NDIMS];
@@ -28,7 +28,7 @@ struct key {
 struct kept {
     redist_plan *plan; /* NULL = this slot is free */
     struct key key;
-    unsigned used; /* when, in calls */
+    unsigned used; /* time of the last use, in calls */
 };
 
 struct redist__exchanges {
@@ -50,10 +50,10 @@ struct call {
 
 /* ---------------------------------------------------------------- datatypes */
 
-/* A datatype may be freed and its handle given to another one: an attribute, which goes with the datatype,
- * holds a number that no other one of this communicator gets. */
+/* A datatype may be freed and its handle given to another one: an attribute, deleted with the datatype, holds a number
+ * that is unique in this communicator. */
 
-/* Never read by others: a number that no datatype has. */
+/* A number that no datatype has. */
 static const uint64_t no_type = UINT64_MAX;
 
 static uint64_t read_type(const struct redist__exchanges *exchanges, MPI_Datatype datatype) {
@@ -84,7 +84,7 @@ static uint64_t number_type(struct redist__exchanges *exchanges, MPI_Datatype da
                : no_type;
 }
 
-/* ---------------------------------------------------------------- what suits this rank */
+/* ---------------------------------------------------------------- plans that match on this rank */
 
 static int is_same_type(const struct redist__exchanges *exchanges, const struct kept *kept,
                         MPI_Datatype datatype) {
@@ -101,7 +101,7 @@ static int is_same_shape(const struct kept *kept, const struct call *call) {
            memcmp(kept->key.sizes[1], call->sizes[1], bytes) == 0;
 }
 
-/* In the same space, and as peers can reach them: an allocation that some of them cannot map is another. */
+/* Compares space and mappability: an allocation that some peers cannot map does not match. */
 static int is_same_memory(const struct kept *kept, const struct call *call, int side) {
     const struct redist__space *space = kept->plan->problem.space;
     size_t bytes = kept->plan->transfer.side[side].bytes;
@@ -122,7 +122,7 @@ static int are_separate(const struct kept *kept, const struct call *call) {
            b >= a + side[0].bytes;
 }
 
-/* On the device that is current now, as a new plan would be. */
+/* Compares with the current device, on which a new plan would work. */
 static int is_same_place(const struct kept *kept) {
     const redist_place *own = &kept->plan->problem.place;
     redist_place now = {.context = 0};
@@ -138,7 +138,7 @@ static int suits(const struct redist__exchanges *exchanges, const struct kept *k
            are_separate(kept, call);
 }
 
-/* The bits of all that suit; what is wrong with arguments is found where a plan is made. */
+/* Returns the bits of matching plans; wrong arguments are found when a plan is made. */
 static int find_suitable(const struct redist__exchanges *exchanges, const struct call *call) {
     int bits = 0;
     if (call->sizes[0] == NULL || call->sizes[1] == NULL || call->ndims < 2 ||
@@ -173,7 +173,7 @@ static struct redist__exchanges *find_exchanges(const struct redist__context *co
     return (struct redist__exchanges *)redist__kept(context, REDIST__KEPT_PLANS, free_exchanges);
 }
 
-/* The same on all ranks. */
+/* The least recently used slot, the same on all ranks. */
 static struct kept *oldest(struct redist__exchanges *exchanges) {
     struct kept *oldest = &exchanges->kept[0];
     for (int i = 1; i < KEPT && oldest->plan != NULL; i++) {
@@ -197,7 +197,7 @@ static struct key describe(struct redist__exchanges *exchanges, const redist_pla
     return key;
 }
 
-/* The plan is the communicator's: it must not keep that alive, and is no handle of the user. */
+/* Keeps a new plan. The communicator owns it: the plan holds no reference, and is no handle of the user. */
 static int keep_new(struct redist__context *context, MPI_Comm comm, const struct call *call,
                     int *slot) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
@@ -221,7 +221,7 @@ static int keep_new(struct redist__context *context, MPI_Comm comm, const struct
 
 /* ---------------------------------------------------------------- agreement */
 
-/* A failure of the last execution that some ranks do not know yet is theirs now; the plan goes. */
+/* Reports a failure of the last execution that some ranks do not know yet, and frees the plan. */
 static int settle_failure(struct redist__context *context, int common, int *suitable) {
     struct redist__exchanges *exchanges = find_exchanges(context);
     int code = REDIST_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Executions of the public plan, whole and in tiles, and questions about it. */
+/* Executions of the public plan, whole and in tiles, and queries. */
 #include "api.h"
 
 #include <pthread.h>
@@ -45,7 +45,7 @@ static int check_bound(const char *function, const redist_plan *plan) {
                           strcmp(function, "redist_plan_start") == 0 ? "start" : "execute");
 }
 
-/* An array that peers are to map must be one that they can map. */
+/* Refuses an array that peers have to map but cannot. */
 static int check_mapped(const char *function, const redist_plan *plan, const char *name, int side,
                         const void *array) {
     size_t bytes = plan->transfer.side[side].bytes;
@@ -55,7 +55,7 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
     int skips = space->asynchronous && plan->request.options.skip_agreement;
     int code = space->check_array(function, name, array);
     if (skips && code != REDIST_ERR_ARGUMENT)
-        return REDIST_OK; /* questions to the driver may fail, on this rank alone */
+        return REDIST_OK; /* queries of the driver may fail on this rank alone */
     if (skips || code != REDIST_OK)
         return code;
     const struct redist__memory_handle handle = space->export_memory(array, bytes);
@@ -69,7 +69,7 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
     return code == REDIST_OK && agrees ? REDIST_TAKES_PLAIN : code;
 }
 
-/* The plan does without mapped arrays from now on. Collective; after a failure it is what it was. */
+/* Changes the plan to one without mapped arrays. Collective; a failure leaves it unchanged. */
 static int take_plain(redist_plan *plan) {
     struct redist__problem *problem = &plan->problem;
     struct redist__transport plain = {0};
@@ -89,7 +89,8 @@ static int take_plain(redist_plan *plan) {
     return REDIST_OK;
 }
 
-/* Peers know where they write to from when the plan was made: a direction without that is unavailable on all ranks. */
+/* Checks that the destination was bound when the plan was made, so that peers know it; else the direction is
+ * unavailable on all ranks. */
 static int check_destination(const char *function, const redist_plan *plan, int side,
                              const void *array) {
     const struct redist__problem *problem = &plan->problem;
@@ -146,7 +147,7 @@ static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
     return redist__failure_report(&plan->failure);
 }
 
-/* Failures are for redist_plan_wait to report, when the peers have what they wait for. */
+/* Starts an execution. redist_plan_wait reports failures, when the peers no longer wait. */
 static int start(redist_plan *plan, int direction, void *const arrays[2]) {
     redist__timer_begin(plan->problem.timer, 1);
     begin(plan, direction, arrays);
@@ -200,7 +201,7 @@ int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b)
     return run_on(__func__, plan, direction, a, b, start);
 }
 
-/* Ends what was begun. */
+/* Ends the pending execution. */
 static int end_execution(redist_plan *plan, void (*end)(void *state)) {
     redist_visit visit;
     redist__enter_plan(plan, &visit);
@@ -260,7 +261,7 @@ static int check_open(const char *function, const redist_plan *plan, enum redist
     return REDIST_OK;
 }
 
-/* The tile of a call's arguments. */
+/* Converts a call's arguments to a tile. */
 static int read_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
                      const redist_index start[], const redist_index count[],
                      const ptrdiff_t stride[], const void *data, struct redist__tile *tile) {
@@ -300,8 +301,7 @@ int redist_plan_get_begin(redist_plan *plan, const void *source) {
     return open_tiles(__func__, plan, REDIST_GET, (void *)(size_t)source);
 }
 
-/* Methods that call MPI while tiles move do so for one thread at a time, of whatever plan, which MPI
- * has to allow. */
+/* Checks that MPI allows calls of any one thread at a time, for methods that call MPI while tiles move. */
 static int allows_threads(const redist_plan *plan) {
     int level;
     if (!plan->problem.concurrent || plan->transport.candidate.method->concurrent)
@@ -318,10 +318,10 @@ static int goes_alone(const redist_plan *plan) {
     return plan->problem.concurrent && !plan->transport.candidate.method->concurrent;
 }
 
-/* Around what a method does with a tile. */
+/* Begins the move of a tile by the method. */
 static struct redist__phase_timer *begin_move(redist_plan *plan, redist_visit *visit) {
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
-    if (plan->polls != 0) /* other threads read it too */
+    if (plan->polls != 0) /* shared with other threads */
         plan->polls = 0;
     if (goes_alone(plan))
         pthread_mutex_lock(&one_at_a_time);
@@ -360,7 +360,7 @@ int redist_plan_get(redist_plan *plan, const redist_index start[], const redist_
     return move(plan, plan->transport.candidate.method->get, &get);
 }
 
-/* Whoever stores into arrays writes whole elements. */
+/* Checks for whole elements, the only ones that direct stores write. */
 static int are_whole(const redist_plan *plan) {
     return plan->transfer.element.run == plan->transfer.element.extent;
 }
@@ -389,7 +389,7 @@ int redist_plan_keeps(const redist_plan *plan) {
            are_whole(plan) && plan->transport.candidate.method->own != NULL;
 }
 
-/* The tile of a call for plans that keep their own parts. */
+/* Converts a call's arguments to a tile, for plans whose own part stays with the caller. */
 static int read_kept(const char *function, const redist_plan *plan, const redist_index start[],
                      const redist_index count[], const ptrdiff_t stride[], const void *data,
                      struct redist__tile *tile) {
@@ -418,7 +418,7 @@ int redist_plan_put_rest(redist_plan *plan, const redist_index start[], const re
     return move(plan, plan->transport.candidate.method->put, &put);
 }
 
-/* A caller that polls waits for something: other processes get the core now and then, as in all waiting. */
+/* Polls. Yields the core now and then, since a caller that polls is waiting. */
 static int poll_tiles(redist_plan *plan, int *partitions) {
     const struct redist__method *method = plan->transport.candidate.method;
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
@@ -466,7 +466,7 @@ int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
     return poll_tiles(plan, partitions);
 }
 
-/* The host waits where no stream does it. */
+/* Waits on the host, where no stream does. */
 static int wait_for_partitions(redist_plan *plan, int partitions) {
     int arrived = 0, code = REDIST_OK;
     redist_visit visit;
@@ -519,7 +519,7 @@ int redist_plan_get_end(redist_plan *plan) {
     return redist__close_tiles(__func__, plan, REDIST_GET);
 }
 
-/* ---------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------- queries */
 
 int redist_plan_query(redist_plan *plan) {
     REDIST_TRY(redist__check_plan(__func__, plan));

@@ -73,7 +73,7 @@ static int agree_on_grid(const char *function, MPI_Comm comm, int code, int by_n
 
 /* ---------------------------------------------------------------- communicators */
 
-/* After the grid itself, a rank that fails takes part in the other calls all the same. */
+/* Once the grid is made, a failed rank still takes part in the other calls. */
 static int create_comms(MPI_Comm comm, int ndims, const int dims[], MPI_Comm *cart,
                         MPI_Comm subcomms[]) {
     int periods[REDIST_MAX_NDIMS] = {0}, remain[REDIST_MAX_NDIMS] = {0};
@@ -138,7 +138,7 @@ static void free_entry(struct redist__context *context, struct redist__kept *kep
     redist_release(entry);
 }
 
-/* Goes through the entries of a context; NULL behind the last. */
+/* Iterates over the entries of a context; NULL after the last. */
 static struct redist__grid_entry *next_entry(const struct redist__context *context,
                                              const struct redist__grid_entry *entry) {
     return (struct redist__grid_entry *)(entry == NULL ? redist__kept(context, REDIST__KEPT_BESIDES,
@@ -155,7 +155,7 @@ static struct redist__grid_entry *find_entry(const struct redist__context *conte
     return entry;
 }
 
-/* On the ranks in order of their nodes: those of a node keep theirs. */
+/* Makes the communicators with ranks sorted by node, in their order within each. */
 static int create_comms_by_node(const struct redist__context *context,
                                 struct redist__grid_entry *entry) {
     MPI_Comm sorted;
@@ -186,7 +186,7 @@ static int connect_entry(struct redist__context *context, struct redist__grid_en
     return code;
 }
 
-/* Makes the communicators unless they are there; `spare` becomes the entry then. */
+/* Makes the communicators unless they exist; then `spare` becomes the entry. */
 static int provide_entry(struct redist__context *context, int by_node, int ndims, const int dims[],
                          struct redist__grid_entry **spare, struct redist__grid_entry **entry) {
     *entry = find_entry(context, by_node, ndims, dims);
@@ -206,8 +206,8 @@ static int provide_entry(struct redist__context *context, int by_node, int ndims
     return REDIST_OK;
 }
 
-/* All ranks free the same communicators, since they release the same grids in the same order: those that have been
- * unused for the longest time, if there are more than are kept. */
+/* Frees the entries unused for longest, beyond those kept. All ranks free the same ones, since they release the same
+ * grids in the same order. */
 static void release_entry(struct redist__context *context, struct redist__grid_entry *released) {
     struct redist__grid_entry *oldest = NULL, *entry = NULL;
     unsigned long long last = 0;

@@ -4,17 +4,17 @@
 
 enum { POINTS = 6, ROUNDS = 7, LEAST_ELEMENTS = 8, GROWTH = 8 };
 
-/* Of a local array while measuring, and of a size's rounds. */
+/* Limits of a local array, and of the time of one size's rounds; both guessed. */
 static const double most_bytes = 8 << 20;
 static const double most_seconds = 0.01;
 
-/* What a clock may take for nothing. */
+/* The shortest time, in seconds, that a clock can tell from zero (guess). */
 static const double shortest = 1e-9;
 
 /* A group of ranks that exchange with each other. */
 struct group {
-    MPI_Comm comm, all; /* these ranks; and those that measure at the same time */
-    int size, largest;  /* of this group, and of all of them */
+    MPI_Comm comm, all; /* this group; all ranks that measure together */
+    int size, largest;  /* ranks of this group, and of the largest */
     const redist_options *options;
     void *arrays[2];
     redist_plan *plan;
@@ -32,7 +32,7 @@ static int create_plan(struct group *group, int elements) {
                                 group->arrays[1], 0, &options, &group->plan);
 }
 
-/* Of the slowest rank of all groups. */
+/* Times one round of the slowest rank of all groups. */
 static int time_round(const struct group *group, double *seconds) {
     int begun = redist_barrier(group->all);
     double begin = MPI_Wtime();
@@ -124,7 +124,7 @@ static int measure_pairs(const struct group *whole, double *seconds) {
     return code;
 }
 
-/* Sizes grow as long as the largest group has room for them. */
+/* Measures growing sizes, up to the memory limit of the largest group. */
 static int measure_sizes(struct group *group, redist_link *link) {
     double bytes[POINTS], seconds[POINTS];
     int n = 0, code = allocate(group, (size_t)most_bytes);

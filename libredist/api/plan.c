@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Longer than any rank of a program is behind the others, as long as it lives. */
+/* Default of wait_seconds (guess): more than a live rank is behind the others. */
 static const double usual_wait_seconds = 600;
 
 /* ---------------------------------------------------------------- making a plan */
@@ -54,7 +54,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     return plan;
 }
 
-/* When a plan is freed a stream without executions under way may be gone. */
+/* Forgets the stream: without pending executions the user may have destroyed it. */
 static void drop_stream(struct redist_plan *plan) {
     plan->problem.place.has_stream = plan->problem.place.has_stream && plan->problem.asynchronous;
 }
@@ -81,7 +81,7 @@ void redist__plan_destroy(struct redist_plan *plan) {
     redist_release(plan);
 }
 
-/* For arrays on devices nothing is measured: loops of the host copy little of them. */
+/* Chooses copy loops. Arrays on devices need no measurement: host loops copy little of them. */
 static int choose_loops(struct redist__problem *problem, const redist_options *options) {
     size_t *bytes = &problem->nontemporal_bytes, chosen = *bytes;
     if (problem->knows_loops || problem->space->asynchronous ||
@@ -92,13 +92,13 @@ static int choose_loops(struct redist__problem *problem, const redist_options *o
     return REDIST_OK;
 }
 
-/* In the place of the plan. */
+/* Chooses the method, in the plan's place. */
 static int choose_method(struct redist_plan *plan, const redist_options *options) {
     struct redist__problem *problem = &plan->problem;
     int alike;
     REDIST_TRY(redist__find_arrays(&plan->request, problem, &alike));
     if (!alike)
-        plan->transfer.element.run = 0; /* what only MPI can match */
+        plan->transfer.element.run = 0; /* only MPI can match these elements */
     if (plan->request.options.asynchronous && problem->space->asynchronous)
         problem->asynchronous = plan->request.options.skip_agreement = 1;
     REDIST_TRY(choose_loops(problem, options));
@@ -109,13 +109,14 @@ static int choose_method(struct redist_plan *plan, const redist_options *options
 static int find_method(struct redist_plan *plan, const redist_options *options) {
     redist_visit visit;
     REDIST_TRY(redist__find_space(&plan->request, &plan->problem));
-    (void)redist_enter(&plan->problem.place, &visit); /* which is the current one */
+    (void)redist_enter(&plan->problem.place, &visit); /* the current one */
     int code = choose_method(plan, options);
     redist_leave(&visit);
     return code;
 }
 
-/* `described` is the same on all ranks: the description is there. Frees the plan if something fails. */
+/* Completes a plan with its description; `described` is the code of making it, the same on all ranks. Frees the plan
+ * after a failure. */
 static int complete_plan(struct redist_plan *plan, int described, const redist_options *options,
                          redist_plan **result) {
     int code = described == REDIST_OK ? find_method(plan, options) : described;
@@ -143,14 +144,14 @@ static int check_common(struct redist__request *request, const redist_options *o
     return REDIST_OK;
 }
 
-/* Gives back what open_request took. */
+/* Releases the resources of open_request. */
 static void close_request(const struct redist__request *request) {
     redist__tags_give(request->context, request->tag);
     redist__context_release(request->context);
 }
 
-/* Takes a reference to the context and tags, which the plan keeps. Nothing in between can fail on some
- * ranks only: they have to take the same tags. */
+/* Takes a reference to the context and tags for the plan. In between no rank may fail alone: all have to take the same
+ * tags. */
 static int open_request(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
                         void *a, void *b, struct redist__request *request) {
     *request = (struct redist__request){.function = function,
@@ -166,7 +167,7 @@ static int open_request(const char *function, MPI_Comm comm, MPI_Datatype dataty
     return code;
 }
 
-/* An execution that is under way needs its peers, which may not wait for it: the plan stays as it is. */
+/* Closes a plan unless an execution is pending, which would need its peers. */
 static void close_plan(redist_closer *closer) {
     redist_plan *plan = (redist_plan *)(void *)((char *)closer - offsetof(redist_plan, closer));
     if (plan->started || plan->opened)
@@ -233,7 +234,7 @@ static size_t box_bytes(const struct redist__request *request, const redist_box 
     return redist__element_array_bytes(&request->element, request->ndims, extent);
 }
 
-/* Reads the caller's boxes too. */
+/* Checks and reads the caller's boxes. */
 static int check_boxes(const struct redist__request *request, const redist_index sizes[],
                        const redist_box *const given[2], redist_box boxes[2]) {
     static const char *const names[2] = {"box_a", "box_b"};
@@ -305,7 +306,7 @@ int redist_plan_free(redist_plan **plan) {
     const redist_place place = (*plan)->problem.place;
     redist_visit visit;
     (void)redist_enter(&place, &visit);
-    int code = REDIST_OK; /* of an execution, which may have failed with any: the plan goes */
+    int code = REDIST_OK; /* result of a pending execution; the plan is freed in any case */
     if ((*plan)->started)
         code = redist_plan_wait(*plan);
     else if ((*plan)->opened)

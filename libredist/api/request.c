@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every check of a plan's arguments; messages name the argument and its value. */
+/* Checks of a plan's arguments; messages name the argument and its value. */
 #include "api.h"
 
 #include <limits.h>
@@ -60,7 +60,7 @@ static int is_about_type(int result) {
     return class == MPI_ERR_TYPE;
 }
 
-/* MPI itself knows whether a type is committed: it refuses to send what is not, even to nobody. */
+/* Checks that a type is committed: MPI refuses to send others, even to MPI_PROC_NULL. */
 static int check_committed(const struct redist__request *request) {
     MPI_Request send = MPI_REQUEST_NULL;
     const char nothing = 0;
@@ -75,7 +75,7 @@ static int check_committed(const struct redist__request *request) {
     return REDIST_OK;
 }
 
-/* Writes one element over zeroed memory: what is not zero then is data. */
+/* Marks the data of one element: writes it over zeroed memory. */
 static int map_element(const struct redist__request *request, unsigned char *map, size_t extent,
                        MPI_Aint low, void *packed, int room) {
     MPI_Comm comm = request->context->comm;
@@ -91,7 +91,8 @@ static int map_element(const struct redist__request *request, unsigned char *map
         request->function, MPI_Unpack(packed, room, &used, element, 1, request->datatype, comm));
 }
 
-/* Leaves to MPI elements that are very large, need more axes than there are, or have data in one place twice. */
+/* Finds the runs of an element. Elements that are very large, need too many axes, or overlap themselves are left to
+ * MPI. */
 static int find_runs(struct redist__request *request, MPI_Aint low, size_t bytes) {
     enum { MOST_BYTES = 1 << 24 };
     struct redist__element *element = &request->element;
@@ -186,7 +187,7 @@ static int check_not_negative(const struct redist__request *request, const char 
     return REDIST_OK;
 }
 
-/* The distributed extent of one array must be this rank's part of the whole extent of the other. */
+/* Checks that the distributed extent of one array is this rank's part of the whole extent of the other. */
 static int check_part(const struct redist__request *request, const char *name,
                       const redist_index part[], const char *whole_name, const redist_index whole[],
                       int axis) {

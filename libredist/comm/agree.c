@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collective truth: if a call fails on one rank, it fails on all with the same words. */
+/* Agreement: if a call fails on one rank, it fails on all with the same message. */
 #include "comm.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ struct report {
     char message[REDIST__MESSAGE_BYTES];
 };
 
-/* Keeps this thread's message, which a call that fails would replace. */
+/* Copies this thread's message, which a failing call would replace. */
 static void describe(struct report *report, int code) {
     *report = (struct report){.code = code};
     strncpy(report->message, redist_error_message(), sizeof report->message - 1);
@@ -42,7 +42,7 @@ long long redist_hash_bytes(long long hash, const void *data, size_t bytes) {
     return (long long)(mix(mixed, data, (size_t)what[1]) >> 1);
 }
 
-/* ---------------------------------------------------------------- values that are no numbers */
+/* ---------------------------------------------------------------- values as text */
 
 static const size_t element_bytes[] = {[REDIST_SHARED_INTS] = sizeof(int),
                                        [REDIST_SHARED_EXTENTS] = sizeof(redist_index),
@@ -65,7 +65,7 @@ redist_shared_value redist_share(const char *name, enum redist_shared type, cons
     return value;
 }
 
-/* Of a number with fewer digits than it needs to be told from all others if it is the same as with these. */
+/* Prints a number with the fewest digits, six or more, that represent it exactly. */
 static void print_real(double real, char text[TEXT_BYTES]) {
     double read = 0;
     for (int digits = 6; digits <= 17; digits++) {
@@ -90,7 +90,7 @@ static void print_element(const redist_shared_value *value, size_t i, char text[
         snprintf(text, TEXT_BYTES, "%lld", number);
 }
 
-/* A long list, or text, is cut. */
+/* Prints a value; cuts a long list or text. */
 static void print_value(const redist_shared_value *value, char text[TEXT_BYTES]) {
     enum { ROOM = 60 };
     char element[TEXT_BYTES];
@@ -113,14 +113,14 @@ static void print_value(const redist_shared_value *value, char text[TEXT_BYTES])
 
 /* ---------------------------------------------------------------- agreement */
 
-/* What this rank found: the first of the values that is not that of rank 0; -1 = none. */
+/* Result of this rank: the first value that differs from rank 0's; -1 = none. */
 struct comparison {
     const char *function;
     const redist_shared_value *values;
     int odd;
 };
 
-/* The lowest rank that failed, `first`, puts the value of rank 0 beside its own one. Collective. */
+/* The lowest rank that failed, `first`, reports rank 0's value beside its own. Collective. */
 static int explain(MPI_Comm comm, int first, const struct comparison *comparison,
                    struct report *report) {
     char root[TEXT_BYTES], own[TEXT_BYTES];
@@ -145,7 +145,7 @@ static int explain(MPI_Comm comm, int first, const struct comparison *comparison
     return REDIST_OK;
 }
 
-/* The lowest rank that has failed reports to all; a rank that cannot hear of it has failed, too. */
+/* Sends the report of the lowest failed rank to all; a rank that cannot receive it has failed, too. */
 static int agree(MPI_Comm comm, int code, const struct comparison *comparison) {
     int rank, size, first;
     MPI_Comm_rank(comm, &rank);
@@ -175,7 +175,7 @@ int redist__agree_memory(MPI_Comm comm, const void *memory, const char *what) {
         comm, memory != NULL ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory %s", what));
 }
 
-/* Compares with the values of rank 0; a rank that has already failed keeps its own error. */
+/* Compares values with rank 0's; a rank that has already failed keeps its own error. */
 int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nvalues,
                            const redist_shared_value values[]) {
     struct comparison comparison = {function, values, -1};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collective operations made of messages, which end when a peer is gone: MPI's blocking ones would wait for it, and
- * nonblocking ones cannot be called off. On a communicator that is not watched they are MPI's nonblocking ones all the
- * same, since the library sends no messages on those of users.
+ * nonblocking ones cannot be cancelled. On unwatched communicators, on which the library must not send messages, they
+ * are MPI's nonblocking ones.
  */
 #include "comm.h"
 
@@ -15,10 +15,10 @@ struct group {
     const struct redist__context *context;
     MPI_Comm comm;
     int rank, size;
-    struct redist__life *life; /* the plan of whose execution it is a part, NULL = of none */
+    struct redist__life *life; /* plan whose execution contains the operation, or NULL */
 };
 
-/* Nonzero if the ranks of the communicator are watched. A context may have been made for the node's, too. */
+/* Returns nonzero if the ranks of the communicator, a context's or its node's, are watched. */
 static int find_group(MPI_Comm comm, struct group *group) {
     const struct redist__context *context = redist__context_owning(comm);
     group->comm = comm;
@@ -35,7 +35,7 @@ static int find_group(MPI_Comm comm, struct group *group) {
     return 1;
 }
 
-/* Bytes of an array of `total` bytes, from `offset` on; behind its end they continue at its beginning. */
+/* A range of an array of `total` bytes, from `offset` on, cyclic. */
 struct span {
     char *array;
     size_t total, offset, bytes;
@@ -52,7 +52,7 @@ static void copy_span(const struct span *span, size_t done, char *scratch, size_
     }
 }
 
-/* A call that returns an error may have begun the message all the same. */
+/* Begins a message, possibly even if the call returns an error. */
 static int begin(const struct group *group, int sends, int peer, size_t bytes,
                  MPI_Request *request) {
     struct redist__scratch *scratch = group->context->scratch;
@@ -66,14 +66,14 @@ static int begin(const struct group *group, int sends, int peer, size_t bytes,
     return *request != MPI_REQUEST_NULL ? MPI_SUCCESS : result;
 }
 
-/* What ends an operation before its messages have come. */
+/* Checks for the reasons to end an operation before its messages arrive. */
 static int check(const struct group *group) {
     REDIST_TRY(redist__peers_check(group->context));
     return redist__life_is_over(group->life) ? redist__failure_report(group->life->failure)
                                              : REDIST_OK;
 }
 
-/* Calls both messages off. One that MPI does not give up may use the scratch memory for ever. */
+/* Cancels both messages. If MPI cannot cancel one, it may use the scratch memory for ever. */
 static void abandon(const struct group *group, MPI_Request requests[2]) {
     for (int i = 0, done = 1; i < 2; i++) {
         if (requests[i] != MPI_REQUEST_NULL) {
@@ -141,7 +141,7 @@ int redist__send_receive(const struct redist__context *context, int to, const vo
 
 /* ---------------------------------------------------------------- by MPI */
 
-/* An operation on `in` bytes of a rank's own, in their place if `out` is 0. */
+/* An operation on `in` bytes of this rank; in place if `out` is 0. */
 struct operation {
     int (*begin)(const struct operation *operation, void *in, void *out, MPI_Request *request);
     MPI_Comm comm;
@@ -179,7 +179,7 @@ static int begin_all_to_all(const struct operation *operation, void *in, void *o
     return MPI_Ialltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, operation->comm, request);
 }
 
-/* What is given up keeps its memory for ever; without memory nothing is given up. */
+/* Runs an operation. An abandoned one keeps its memory for ever; without memory none is abandoned. */
 static int run(const struct operation *operation, const void *own, void *result) {
     char *memory = redist_calloc(1, operation->in + operation->out + 1);
     void *in = memory != NULL ? memory : (void *)(size_t)own;
@@ -220,7 +220,7 @@ static int common(int a, int b) {
     return a & b;
 }
 
-/* In log P rounds, in each of which everyone hears from a rank twice as far away. */
+/* Combines votes in log P rounds of doubling distance. */
 static int vote(const struct group *group, int (*combine)(int a, int b), int value, int *result) {
     int heard = 0, code = redist__peers_look(group->context);
     const struct span out = {(char *)&value, sizeof value, 0, sizeof value};
@@ -258,7 +258,7 @@ int redist_barrier(MPI_Comm comm) {
 
 /* ---------------------------------------------------------------- data */
 
-/* From the root over ranks at distances that are halved; *reached is the distance at which this rank gets it. */
+/* Broadcasts from the root over halved distances; *reached is the distance at which this rank receives. */
 static int broadcast(const struct group *group, void *data, size_t bytes, int root) {
     const struct span span = {data, bytes, 0, bytes};
     int place = rank_at(group, -root), distance = 1, code = REDIST_OK;
@@ -281,7 +281,7 @@ int redist_broadcast(MPI_Comm comm, void *data, size_t bytes, int root) {
     return run(&operation, data, data);
 }
 
-/* Each rank adds what it has to that of a rank at twice the distance, and rank 0 sends the result to all. */
+/* Reduces over doubled distances; rank 0 sends the result to all. */
 static int reduce(const struct group *group, void *data, int count, MPI_Datatype type, MPI_Op op,
                   size_t bytes) {
     const struct span span = {data, bytes, 0, bytes};
@@ -313,7 +313,7 @@ int redist_all_reduce(MPI_Comm comm, void *data, int count, MPI_Datatype type, M
     return code;
 }
 
-/* In round k a rank passes on what it has from the 2^k ranks from itself on. */
+/* Gathers: in round k a rank passes on the data of the 2^k ranks from itself on. */
 static int gather(const struct group *group, const void *own, size_t bytes, void *all) {
     size_t size = (size_t)group->size, rank = (size_t)group->rank;
     int code = REDIST_OK;

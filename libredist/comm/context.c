@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The contexts that are alive. Each is attached to a communicator of the user as an MPI attribute: plans and grids
- * come and go without making communicators. It goes when the user frees the communicator and nothing refers to it
- * any more, or in MPI_Finalize.
+ * The list of contexts. Each is attached to a communicator of the user as an MPI attribute, so that plans and grids
+ * make no communicators of their own. It is freed when the user frees the communicator and nothing refers to the
+ * context, or in MPI_Finalize.
  */
 #include "comm.h"
 
@@ -12,7 +12,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct redist__context *contexts; /* newest first */
 static _Atomic int keyval = MPI_KEYVAL_INVALID;
 
-/* ---------------------------------------------------------------- what is kept for a context */
+/* ---------------------------------------------------------------- objects kept for a context */
 
 struct redist__kept *redist__kept(const struct redist__context *context, int order,
                                   void (*dispose)(struct redist__context *,
@@ -50,7 +50,7 @@ static void free_kept(struct redist__context *context, int order) {
 
 /* ---------------------------------------------------------------- tags */
 
-/* More than anybody needs: MPI libraries that allow 2^31 tags would cost 16 MiB a communicator. */
+/* Limit of tag blocks (guess): MPI libraries that allow 2^31 tags would cost 16 MiB a communicator. */
 enum { MOST_BLOCKS = 1 << 16, WORD = 64, LEAST_TAG_UB = 32767 };
 
 static int count_blocks(void) {
@@ -70,7 +70,7 @@ static int create_tags(struct redist__context *context) {
     context->taken = redist_calloc((size_t)context->nblocks / WORD + 1, sizeof *context->taken);
     if (context->taken == NULL)
         return 0;
-    context->taken[0] = bit_of(0); /* for what is no plan's */
+    context->taken[0] = bit_of(0); /* belongs to no plan */
     context->next_block = context->taken_blocks = 1;
     return 1;
 }
@@ -195,7 +195,7 @@ static int is_listed(const struct redist__context *context) {
     return other != NULL;
 }
 
-/* MPI calls this when the user frees the communicator. */
+/* Runs when the user frees the communicator. */
 static int on_comm_free(MPI_Comm comm, int key, void *context, void *state) {
     (void)comm, (void)key, (void)state;
     if (is_listed(context))
@@ -203,8 +203,8 @@ static int on_comm_free(MPI_Comm comm, int key, void *context, void *state) {
     return MPI_SUCCESS;
 }
 
-/* The newest one; of contexts that several threads made at the same time the same one on all its ranks,
- * or these would wait for each other. */
+/* Finds the newest context; among those that several threads made at the same time, the same on all its ranks, or these
+ * would wait for each other. */
 static struct redist__context *find_last(void) {
     struct redist__context *last = contexts;
     for (struct redist__context *other = contexts; other != NULL; other = other->older)
@@ -213,7 +213,7 @@ static struct redist__context *find_last(void) {
     return last;
 }
 
-/* ---------------------------------------------------------------- what the program forgets */
+/* ---------------------------------------------------------------- handles not freed by the program */
 
 static redist_closer closers = {NULL, 0, &closers, &closers}; /* a ring; older = the newest one */
 
@@ -236,7 +236,7 @@ void redist_closer_remove(redist_closer *closer) {
     pthread_mutex_unlock(&lock);
 }
 
-/* The newest one of the newest context; NULL = none. */
+/* Finds the newest closer of the newest context, or NULL. */
 static redist_closer *find_closer(void) {
     redist_closer *found = closers.older;
     for (redist_closer *closer = found; closer != &closers; closer = closer->older)
@@ -252,12 +252,12 @@ static void close_forgotten(void) {
     }
 }
 
-/* MPI calls this at the start of MPI_Finalize, when no other thread is in a call any more. */
+/* Runs at the start of MPI_Finalize, when no other thread is in a call any more. */
 static int on_finalize(MPI_Comm comm, int key, void *value, void *state) {
     (void)comm, (void)key, (void)value, (void)state;
     close_forgotten();
     for (struct redist__context *context = contexts; context != NULL; context = context->older)
-        free_kept(context, REDIST__KEPT_PLANS); /* which may use other contexts */
+        free_kept(context, REDIST__KEPT_PLANS); /* may use other contexts */
     while (contexts != NULL)
         destroy(find_last());
     int created = atomic_exchange(&keyval, MPI_KEYVAL_INVALID);
@@ -285,7 +285,7 @@ static int create_keyval(void) {
         MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL)));
     REDIST_TRY(redist_check_mpi_in("MPI_Comm_set_attr",
                                    MPI_Comm_set_attr(MPI_COMM_SELF, finalize_key, NULL)));
-    REDIST_TRY(redist_check_mpi_in("MPI_Comm_free_keyval", /* goes with its attribute */
+    REDIST_TRY(redist_check_mpi_in("MPI_Comm_free_keyval", /* deleted with its attribute */
                                    MPI_Comm_free_keyval(&finalize_key)));
     REDIST_TRY(redist_check_mpi_in(
         "MPI_Comm_create_keyval",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Environment variables: what is no value of one is an error, not ignored. */
+/* Environment variables; an invalid value is an error. */
 #include "comm.h"
 
 #include <errno.h>

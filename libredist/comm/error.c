@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One table: code, name, sentence; and the message of this thread's last failure. */
+/* The table of codes, names and sentences; the message of this thread's last failure. */
 #include "comm.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 static _Thread_local char message[REDIST__MESSAGE_BYTES] = "no error";
 static _Thread_local char
-    refusal[REDIST__MESSAGE_BYTES]; /* the caller's, of the next agreement; "" = none */
+    refusal[REDIST__MESSAGE_BYTES]; /* the caller's, for the next agreement; "" = none */
 
 static const struct {
     const char *name, *sentence;
@@ -39,7 +39,7 @@ void redist_set_message(const char *text) {
     snprintf(message, sizeof message, "%s", text);
 }
 
-/* Asked once, by a thread that checks a communicator: other threads may not be allowed to call MPI. */
+/* Returns the world rank, queried once by a thread that checks a communicator: other threads may not call MPI. */
 static int world_rank(void) {
     static _Atomic int known_rank = -1;
     if (!redist__mpi_is_running())
@@ -97,7 +97,7 @@ int redist_check_mpi_in(const char *function, int result) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0, class = result;
     MPI_Error_string(result, text, &length);
-    if (text[0] == '\0') { /* a code that nobody has given one */
+    if (text[0] == '\0') { /* a code without a message */
         MPI_Error_class(result, &class);
         MPI_Error_string(class, text, &length);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This code, where it is, for as long as somebody may call it. */
+/* Keeps this library loaded for as long as MPI may call it. */
 #include "comm.h"
 
 #include <dlfcn.h>
 
-/* Of the program itself there is nothing to open. */
+/* Opens this library once more, unless it is linked into the program. */
 void redist_stay_loaded(const void *inside) {
     Dl_info object;
     if (dladdr(inside, &object) != 0 && object.dli_fname != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The libraries' own heap memory, which handles are alive, and files in memory. */
+/* Heap memory of the libraries, the list of valid handles, and memory files. */
 #include "comm.h"
 
 #include <errno.h>
@@ -35,8 +35,8 @@ void redist_release(void *memory) {
 
 /* ---------------------------------------------------------------- handles */
 
-/* A freed handle is refused before its memory is read. A thread remembers what it found last: tiles and executions
- * check their plan without a lock, for as long as no handle is freed. */
+/* Refuses a freed handle before its memory is read. Each thread caches its last results: tiles and executions check
+ * their plan without a lock, as long as no handle is freed. */
 enum { REMEMBERED = 16, SHIFT = 4 };
 
 struct living {
@@ -44,7 +44,7 @@ struct living {
     int kind;
 };
 
-/* A handle that was alive when so many had been freed. */
+/* A handle that was valid when `freed` handles had been freed. */
 struct sighting {
     struct living living;
     unsigned long long freed;
@@ -61,7 +61,7 @@ static int compare(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* NULL if the handle is not alive. Called with the lock held. */
+/* Finds a handle, or NULL. Called with the lock held. */
 static struct living *find(const void *handle) {
     const struct living key = {handle, 0};
     struct living **found = tfind(&key, &alive, compare);
@@ -91,7 +91,7 @@ void redist_handle_remove(const void *handle) {
     redist_release(living);
 }
 
-/* Handles are freed with the lock held only, so that what is found here is alive at this count. */
+/* Looks a handle up under the lock, under which handles are freed: a result is valid at this count. */
 static int look_up(const void *handle, struct sighting *sighting) {
     pthread_mutex_lock(&lock);
     const struct living *living = find(handle);
@@ -113,7 +113,7 @@ int redist_handle_is(const void *handle, int kind) {
 /* ---------------------------------------------------------------- memory files */
 
 #ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 8U /* of Linux 6.3, which can be set up to refuse files without it */
+#define MFD_NOEXEC_SEAL 8U /* since Linux 6.3, which can be configured to refuse files without it */
 #endif
 
 int redist__memory_file_create(const char *name) {

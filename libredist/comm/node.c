@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making a context: private communicators, which ranks are on which node, and their processes. */
+/* Creation of a context: private communicators, the nodes of the ranks, and their processes. */
 #include "comm.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* REDIST_NODE_SIZE cuts a node into several, to try on one machine what happens between nodes: but for who is gone,
- * which their processes show all the same. */
+/* Cuts a node into several by REDIST_NODE_SIZE, to test methods between nodes on one machine. Lost peers are still
+ * detected by their processes. */
 static int cut_node(struct redist__context *context, int node_size) {
     MPI_Comm whole = context->node;
     int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */
@@ -20,8 +20,7 @@ static int cut_node(struct redist__context *context, int node_size) {
     return result;
 }
 
-/* *node_size: what the environment says, 0 = nothing. Other communicators have other ranks, and all of them are to see
- * the same nodes. Collective. */
+/* Compares REDIST_NODE_SIZE (0 = unset) on all ranks, since all communicators must see the same nodes. Collective. */
 static int agree_on_node_size(const struct redist__context *context, int *node_size) {
     redist_shared_value value = redist_share_number("the environment variable REDIST_NODE_SIZE", 0);
     int code = redist_environment_number("REDIST_NODE_SIZE", "ranks", 0, INT_MAX, &value.value);
@@ -47,8 +46,8 @@ static int compare_nodes(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Every rank publishes the lowest one of its node, and which one it is there itself. A rank that has failed takes part
- * in the collective calls all the same. */
+/* Finds the nodes: every rank publishes the lowest rank of its node, and its own rank there. A failed rank still takes
+ * part in the collective calls. */
 static int find_nodes(struct redist__context *context) {
     int leader = context->rank, code = REDIST_OK;
     redist__keep_first(&code, redist_all_lowest(context->node, leader, &leader));
@@ -66,7 +65,7 @@ static int find_nodes(struct redist__context *context) {
     return code;
 }
 
-/* A number for the context: how many its first rank has counted, then that rank's own. */
+/* Numbers the context: by its first rank's count, and that rank's own number. */
 static int number_context(struct redist__context *context) {
     static _Atomic uint32_t counter;
     int rank;
@@ -77,8 +76,8 @@ static int number_context(struct redist__context *context) {
     return code;
 }
 
-/* A split leaves the Cartesian topology behind that a duplicate would keep: Open MPI 4.1 takes the
- * neighbours of a topology for the ranks in MPI_Ialltoallw and reads past the datatypes. */
+/* Splits instead of duplicating, to drop a Cartesian topology: Open MPI 4.1 takes the neighbours of a topology for the
+ * ranks in MPI_Ialltoallw and reads past the datatypes. */
 static int split_comm(MPI_Comm comm, struct redist__context *context) {
     int rank;
     MPI_Comm_rank(comm, &rank);
@@ -104,12 +103,12 @@ static int connect_context(MPI_Comm comm, struct redist__context *context) {
     return nodes != REDIST_OK ? nodes : cores;
 }
 
-/* The user's communicator refers to the context from then on. */
+/* Makes the user's communicator refer to the context. */
 static int attach(MPI_Comm comm, struct redist__context *context) {
     int mine = redist__context_attach(comm, context);
     int code = redist_agree(comm, mine);
     if (code != REDIST_OK && mine == REDIST_OK)
-        redist__context_detach(comm); /* which releases it */
+        redist__context_detach(comm); /* releases it */
     else if (code != REDIST_OK)
         redist__context_release(context);
     return code;
@@ -157,7 +156,7 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
     return REDIST_OK;
 }
 
-/* The context of a communicator of the user, for a look only: its attribute keeps it. */
+/* Finds the context of a user's communicator without a reference: its attribute holds one. */
 static int look_at_context(const char *function, MPI_Comm comm, struct redist__context **context) {
     REDIST_TRY(redist_check_comm_in(function, comm));
     REDIST_TRY(redist__context_get(comm, context));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is gone: what this process knows of its peers, and how others learn of it. */
+/* Lost peers: this process's knowledge of them, and the notices to others. */
 #include "comm.h"
 
 #include <stddef.h>
@@ -13,14 +13,14 @@ struct peer {
 };
 
 struct redist__peers {
-    int count;         /* how many were found, */
-    _Atomic int known; /* and that they are watched: other threads look, too, from then on */
+    int count;         /* peers found, */
+    _Atomic int known; /* and watched: from then on other threads check, too */
     uint64_t given_up; /* the count of this process when it made the context */
-    double looked;     /* when this rank looked last */
+    double looked;     /* time of the last check */
     struct peer of[];
 };
 
-/* The process that this one knows to be gone, for messages. */
+/* The last process found gone, for messages. */
 static _Atomic uint64_t last_gone;
 
 /* ---------------------------------------------------------------- making */
@@ -29,8 +29,8 @@ struct redist__peers *redist__peers_allocate(int count) {
     return redist_calloc(1, sizeof(struct redist__peers) + (size_t)count * sizeof(struct peer));
 }
 
-/* Looks at the peers of older contexts before this process describes itself: else it would learn later that one of them
- * is gone, and give up the new context, too. */
+/* Checks the peers of older contexts before this process describes itself: else it would detect a loss later, and give
+ * up the new context, too. */
 static void look_everywhere(void) {
     struct redist__context **held = redist__contexts_hold();
     for (int i = 0; held != NULL && held[i] != NULL; i++) {
@@ -66,17 +66,17 @@ const struct redist__process *redist__peers_process(const struct redist__context
     return NULL;
 }
 
-/* ---------------------------------------------------------------- telling others */
+/* ---------------------------------------------------------------- notices */
 
-/* A message: which context, since MPI uses the names of its communicators again, and which of its plans is over; 0 =
- * the rank has given up. */
+/* A message with the number of the context, since MPI reuses communicators, and of its plan that is over; 0 = the rank
+ * has given up. */
 struct notice {
     uint64_t context, plan;
 };
 
 enum { NOTICE_NUMBERS = sizeof(struct notice) / sizeof(uint64_t) };
 
-/* Nobody waits for these messages, and whether they arrive is up to MPI. Notices stay where they are while MPI may read
+/* Sends notices, for which no rank waits, and whose delivery is up to MPI. They stay in memory while MPI may read
  * them. */
 static void tell(const struct redist__context *context, uint64_t plan) {
     enum { NOTICES = 1024 };
@@ -114,7 +114,7 @@ void redist__give_up(const struct redist__context *context) {
         give_up(redist__peers_process(context, context->rank));
 }
 
-/* A plan that is not alive here any more needs no notice. */
+/* Ends a plan by a notice; a plan that was freed here needs none. */
 static void end_plan(const struct redist__context *context, uint64_t number, int rank) {
     struct redist__life *life = context->living;
     while (life != NULL && life->number != number)
@@ -171,7 +171,7 @@ void redist__life_end(struct redist__life *life) {
         life->next->link = life->link;
     int others_wait = redist__failed(life->failure) && !redist__life_is_over(life);
     if (others_wait &&
-        redist__peers_check(life->context) == REDIST_OK) /* else they learn that anyway */
+        redist__peers_check(life->context) == REDIST_OK) /* else they learn it anyway */
         tell(life->context, life->number);
 }
 
@@ -230,7 +230,7 @@ int redist__life_lowest(struct redist__life *life, int value, int *lowest) {
     return code;
 }
 
-/* Long messages of a rank that is gone would not arrive. */
+/* Drains short messages; long ones of a lost rank would not arrive. */
 int redist__peers_drain(MPI_Comm comm) {
     char nothing[REDIST__COLLECTIVE_BYTES];
     MPI_Status status;
@@ -257,7 +257,7 @@ static int fail_gone(const struct redist__process *gone) {
         (unsigned long long)gone->number);
 }
 
-/* Whether a peer of a context is a rank of the communicator. */
+/* Returns whether a peer of a context is a rank of the communicator. */
 static int is_in(MPI_Comm comm, const struct redist__context *context, const struct peer *peer) {
     MPI_Group group, other;
     int rank = (int)peer->rank, found = MPI_UNDEFINED;
@@ -269,7 +269,7 @@ static int is_in(MPI_Comm comm, const struct redist__context *context, const str
     return found != MPI_UNDEFINED;
 }
 
-/* A rank of the communicator that has ended. One that has given up may come to this communicator all the same. */
+/* Finds a rank of the communicator that has ended. One that has given up may still use this communicator. */
 static const struct peer *find_ended(MPI_Comm comm, const struct redist__context *context) {
     const struct redist__peers *peers = context->peers;
     for (int i = 0; redist__peers_known(context) && i < peers->count; i++)
@@ -278,7 +278,7 @@ static const struct peer *find_ended(MPI_Comm comm, const struct redist__context
     return NULL;
 }
 
-/* By what is known from other communicators. */
+/* Checks the peers known from other communicators. */
 static int look_for_ended(MPI_Comm comm) {
     struct redist__context **held = redist__contexts_hold();
     struct redist__process gone = {0};
@@ -314,7 +314,7 @@ int redist__peers_complete(MPI_Comm comm, MPI_Request *request, int may_give_up)
     return code;
 }
 
-/* ---------------------------------------------------------------- looking */
+/* ---------------------------------------------------------------- checking */
 
 static const struct redist__process *find_gone(const struct redist__context *context) {
     const struct redist__peers *peers = context->peers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes as the system describes them: which they are, whether they have ended, and their cores. */
+/* Processes of the system: identity, end, and cores. */
 #include "comm.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* State and start of a process; 0 if there is no such file. The second field, the program's name in
- * parentheses, may contain anything. */
+/* Reads state and start of a process; 0 without such a file. The second field, the program's name in parentheses, may
+ * contain anything. */
 static int read_stat(const char *file, char *state, unsigned long long *start) {
     char text[1024];
     FILE *stream = fopen(file, "r");
@@ -33,8 +33,8 @@ static int read_stat(const char *file, char *state, unsigned long long *start) {
                   state, start) == 2;
 }
 
-/* 0 where ranks are threads of one process and getpid numbers these, as SimGrid's does: no rank is a process that
- * could be looked at. */
+/* Returns 0 if ranks are threads of one process numbered by getpid, as in SimGrid: no rank is a process that could be
+ * checked. */
 static uint64_t find_space(void) {
     struct stat status;
     if (syscall(SYS_getpid) != getpid())
@@ -42,8 +42,8 @@ static uint64_t find_space(void) {
     return stat("/proc/self/ns/pid", &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
-/* The first thread started with the process. An emulator (qemu) makes up /proc/self/stat, with a start that
- * is not the one that others see. */
+/* Reads the first thread, which started with the process: an emulator (qemu) invents a start in /proc/self/stat that
+ * other processes do not see. */
 static int read_own_stat(char *state, unsigned long long *start) {
     char file[64];
     snprintf(file, sizeof file, "/proc/self/task/%d/stat", (int)getpid());
@@ -52,9 +52,8 @@ static int read_own_stat(char *state, unsigned long long *start) {
 
 /* ---------------------------------------------------------------- giving up */
 
-/* How often this process has given up, in a file that the other processes of its user find among its open files for as
- * long as it lives, and read when they have waited for a while: nothing of it is left behind, whichever way the process
- * ends. Without such a file only messages tell. */
+/* Count of this process's give_ups, in a memory file that other processes of its user open through its descriptors and
+ * read when they have waited for a while: it ends with the process. Without such a file only messages report them. */
 static const char file_name[] = "redist-given-up";
 static _Atomic uint64_t own_count;
 static int own_descriptor = -1;
@@ -79,10 +78,10 @@ void redist__process_give_up(void) {
     ssize_t written = -1;
     if (redist__memory_file_may_end(sizeof count))
         written = pwrite(own_descriptor, &count, sizeof count, 0);
-    (void)written; /* messages tell, too */
+    (void)written; /* messages report it, too */
 }
 
-/* The file may be another one, if the program has closed what is not its own. */
+/* Reads the count. The descriptor may name another file, if the program has closed the library's. */
 static uint64_t read_given_up(const struct redist__process *process) {
     char file[64], target[64] = "";
     uint64_t count = 0;
@@ -147,16 +146,16 @@ int redist__process_is_gone(const struct redist__process *process) {
 
 /* ---------------------------------------------------------------- cores */
 
-/* Cores are those that the system lets a process use (its affinity mask). Each rank counts the ranks of the
- * communicator whose masks overlap its own. A communicator may be a part of the job, though: where processes are
- * not bound, all that the launcher has started on the node share its cores. */
+/* Cores are those of a process's affinity mask. Each rank counts the ranks of the communicator whose masks overlap its
+ * own. As a communicator may be a part of the job, unbound processes count all that the launcher has started on the
+ * node. */
 enum { MASK_BYTES = 1024 }; /* 8192 cores */
 
 struct mask {
     cpu_set_t sets[MASK_BYTES / sizeof(cpu_set_t)];
 };
 
-/* All zero if it cannot be read: the system knows more cores, or the process is another's. */
+/* Reads a mask; all zero for more cores, or a process of another user. */
 static struct mask read_mask(pid_t process) {
     struct mask mask;
     if (sched_getaffinity(process, sizeof mask, mask.sets) != 0)
@@ -178,7 +177,7 @@ static int are_equal(const struct mask *a, const struct mask *b) {
     return CPU_EQUAL_S(sizeof *a, a->sets, b->sets);
 }
 
-/* Processes of the job on this node, as its launcher says; 0 if it says nothing. */
+/* Returns the processes of the job on this node by its launcher's variables; 0 without them. */
 static int launched_here(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
                                         "MV2_COMM_WORLD_LOCAL_SIZE", "SLURM_STEP_TASKS_PER_NODE",
@@ -192,7 +191,7 @@ static int launched_here(void) {
     return 0;
 }
 
-/* A launcher binds processes to fewer cores than it has itself, and not all to the same ones. */
+/* Returns whether the launcher binds processes: to fewer cores than its own, and not all to the same ones. */
 static int is_bound(int nmasks, const struct mask masks[], const struct mask *mine) {
     for (int i = 0; i < nmasks; i++)
         if (!are_equal(&masks[i], mine))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers as text, the same whatever locale the program or a rank has: other processes read what one has written. */
+/* Numbers as text for other processes, the same in every locale. */
 #include "redist_support.h"
 
 #include <locale.h>
@@ -8,14 +8,13 @@
 #include <stdio.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static locale_t
-    plain; /* 0 = there is none, for lack of memory: glibc and musl need none for this one */
+static locale_t plain; /* 0 = no memory; glibc and musl need none for it */
 
 static void make_plain(void) {
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Returns the locale of this thread, for uselocale. */
+/* Enters the plain locale, and returns the previous one for uselocale. */
 static locale_t enter_plain(void) {
     pthread_once(&once, make_plain);
     return uselocale(plain); /* 0 changes nothing */

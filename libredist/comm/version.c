@@ -16,7 +16,7 @@ void redist_version(int *major, int *minor, int *patch) {
 
 /* ---------------------------------------------------------------- structures */
 
-/* More than any of them will have: who passes more has not set the size. */
+/* Limit of a structure (guess): a caller that passes more has not set the size. */
 enum { MOST_BYTES = 1 << 16 };
 
 static int check_size(const char *function, const char *name, size_t size) {

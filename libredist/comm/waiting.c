@@ -6,12 +6,11 @@
 #include <sched.h>
 #include <time.h>
 
-/* Where others use the core too, a poll may take milliseconds. */
+/* Iterations of each phase of waiting; on oversubscribed cores a poll may take milliseconds. */
 static const unsigned spins = 20000, polls_per_nap = 20, polls_per_look = 64;
 
-/* A peer may be waiting inside MPI for a message that this rank has to push along, or for this core:
- * after a short spin, call MPI and give way. With more ranks than cores, sleep now and then, since
- * yielding alone does not always let the others run. */
+/* Spins for a short time, then calls MPI and yields, as a peer may need this rank's progress in MPI, or its core. With
+ * more ranks than cores, sleeps now and then, since yielding alone does not always let the others run. */
 void redist__give_way(unsigned poll) {
     const struct timespec nap = {0, 1000};
     if (poll % polls_per_nap == polls_per_nap - 1)
@@ -47,8 +46,8 @@ int redist__pause_beside(const struct redist__context *context, unsigned poll) {
     return looks ? redist__peers_see(context) : REDIST_OK;
 }
 
-/* A process that gives up looks at its own count after it has announced that it begins: so the announcement is read
- * after the count. */
+/* Reads the announcement after the count: a process that gives up reads its own count after announcing that it
+ * begins. */
 int redist__pause_for(const struct redist__context *context, int rank,
                       const _Atomic uint64_t *begun, uint64_t value, unsigned poll) {
     int code = redist__pause(context, poll);

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-/* Where nothing is known: as small as they are on any processor that is built today. */
+/* Default for unknown caches: as small as on any current processor. */
 static redist_caches found = {"unknown processor", (size_t)512 << 10, (size_t)2 << 20,
                               (size_t)2 << 20};
 
@@ -15,7 +15,7 @@ static void find(void) {
         found.last_whole = found.last;
 }
 
-/* Once, by one thread: it takes milliseconds. */
+/* Finds the caches, which takes milliseconds, once. */
 const redist_caches *redist_find_caches(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find);

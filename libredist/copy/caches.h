@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The caches of this machine and the name of its processor. redist_support.h declares what there is. */
+/* The caches of this machine and the name of its processor, declared in redist_support.h. */
 #ifndef REDIST__CACHES_H
 #define REDIST__CACHES_H
 
 #include "redist_support.h"
 
-/* What this system knows; unknown parts stay as they are. */
+/* Reads the system's values; unknown ones stay unchanged. */
 void redist__read_caches(redist_caches *caches);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Caches and processor as hwloc finds them. */
+/* Caches and processor by hwloc. */
 #include "caches.h"
 
 #include <hwloc.h>
@@ -13,7 +13,7 @@ static hwloc_obj_t last_cache(hwloc_topology_t topology) {
     return cache;
 }
 
-/* Of a cache whose size is unknown, 0 stands there. */
+/* Reads the sizes; hwloc has 0 for unknown ones. */
 static void read_sizes(hwloc_topology_t topology, redist_caches *caches) {
     hwloc_obj_t second = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L2CACHE, 0);
     hwloc_obj_t last = last_cache(topology);
@@ -26,7 +26,7 @@ static void read_sizes(hwloc_topology_t topology, redist_caches *caches) {
     caches->last = caches->last_whole / (size_t)(cores > 0 ? cores : 1);
 }
 
-/* Several models have one name where a hypervisor hides it. */
+/* Reads the name, with the model: a hypervisor may give several models one name. */
 static void read_name(hwloc_topology_t topology, redist_caches *caches) {
     static const char *const parts[] = {"CPUVendor",      "CPUModel",       "CPUFamilyNumber",
                                         "CPUModelNumber", "CPUImplementer", "CPUPart"};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Caches and processor as the operating system knows them, without hwloc. */
+/* Caches and processor by the operating system, without hwloc. */
 #include "caches.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Of a processor that has no name the system knows its numbers. */
+/* Reads the name, or the numbers of a processor without one. */
 static void read_name(redist_caches *caches) {
     char line[256];
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -28,7 +28,7 @@ void redist__read_caches(redist_caches *caches) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (second > 0)
         caches->second = (size_t)second;
-    if (last > 0) { /* which of the cores share it is not known */
+    if (last > 0) { /* the cores that share it are unknown */
         caches->last_whole = (size_t)last;
         caches->last = (size_t)last / (size_t)(cores > 0 ? cores : 1);
     }

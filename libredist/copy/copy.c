@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Elements are shorter; they are copied as what they are. */
+/* Shorter runs are elements, copied by their type. */
 enum { SHORTEST_RUN = 16 };
 
 /* ---------------------------------------------------------------- the table */
@@ -27,14 +27,15 @@ static int class_of(size_t run) {
     return class;
 }
 
-/* A copy and what follows it use two arrays each, and not alone; what is in the second-level cache stays there. */
+/* Guesses the threshold of nontemporal stores: a copy and the next step use two arrays each, beside other data; arrays
+ * in the second-level cache stay there. */
 static size_t guess_threshold(const redist_caches *caches) {
     size_t share = caches->last / 8;
     return share > caches->second ? share : caches->second;
 }
 
-/* Two rows side by side past the caches suit all processors that were measured so far, more rows are up to three
- * times as slow on some of them; and what the processor prefetches by itself is as good as nothing for rows. */
+/* Guesses the table. Two adjacent rows past the caches were good on all processors measured so far (copy-bench), more
+ * rows up to three times as slow on some; hardware prefetch hardly helps with rows. */
 void redist__copy_guess(struct redist__copy_table *table) {
     const struct redist__registers *widest = redist__registers_at(0);
     const redist_caches *caches = redist_find_caches();
@@ -68,7 +69,7 @@ const struct redist__copy_table *redist__copy_table(void) {
     return atomic_load(&current);
 }
 
-/* Only the first one counts: other threads may be reading it later. */
+/* Sets the table once: other threads may read it later. */
 void redist__copy_set_table(const struct redist__copy_table *table) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     redist__copy_table();
@@ -132,7 +133,7 @@ void redist__copy_fence(void) {
 static void run_nest(const struct redist__copy *copy, const char *from, char *to,
                      const struct redist__loop *loop) {
     redist__copy_rows *rows = loop->registers->copy;
-    int inner = copy->ndims - 1; /* the loop that `rows` does */
+    int inner = copy->ndims - 1; /* the loop inside `rows` */
     if (inner < 0) {
         rows(loop, to, 0, from, 0, 1, copy->run);
         return;

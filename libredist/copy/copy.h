@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs the loop nest of a copy, with the loop that is best on this machine for the length of its runs and for where
- * its arrays are.
+ * Runs the loop nest of a copy, with the fastest loop of this machine for the length of its runs and the place of its
+ * arrays in caches or memory.
  */
 #ifndef REDIST__COPY_H
 #define REDIST__COPY_H
 
 #include "loops.h"
 
-/* What a copy has to do with the caches. */
+/* Use of the caches by a copy. */
 enum redist__copy_use {
     REDIST__COPY_CACHED,           /* between arrays, through the caches */
     REDIST__COPY_NONTEMPORAL,      /* past them */
-    REDIST__COPY_AUTO,             /* past them if that is faster for so many bytes */
-    REDIST__COPY_LOAD,             /* out of an array into a tile that stays in the caches */
-    REDIST__COPY_STORE,            /* out of such a tile into an array, through the caches */
+    REDIST__COPY_AUTO,             /* past them if faster for this size */
+    REDIST__COPY_LOAD,             /* from an array into a tile that stays in the caches */
+    REDIST__COPY_STORE,            /* from such a tile into an array, through the caches */
     REDIST__COPY_STORE_NONTEMPORAL /* past them */
 };
 
@@ -23,27 +23,27 @@ void redist__copy_run(const struct redist__copy *copy, const void *source, void 
                       enum redist__copy_use use);
 void redist__copy_fence(void);
 
-/* Runs a copy that transposes a matrix of short elements, and fences its stores; 0 = it is no such copy. */
+/* Runs a copy that transposes a matrix of short elements, and fences its stores; 0 = not such a copy. */
 int redist__copy_transposed(const struct redist__copy *copy, const void *source, void *destination,
                             enum redist__copy_use use);
 
-/* Runs several copies, out of one array as it were: what the caches take along with the rows of one of them are the
- * rows of the others, so all of them go through the array together. */
+/* Runs several copies of one array together, in bands: the cache lines of the rows of one copy contain rows of the
+ * others. */
 void redist__copy_run_together(int n, const struct redist__copy copies[],
                                const char *const sources[], char *const destinations[],
                                enum redist__copy_use use);
 
-/* The loop that is best for a copy. */
+/* Chooses the loop for a copy. */
 const struct redist__loop *redist__copy_choose(const struct redist__copy *copy,
                                                enum redist__copy_use use);
 
-/* The same as redist__copy_run with a given loop, which runs of its registers' least_run bytes and more suit. */
+/* Runs a copy with a given loop; its runs must have at least the registers' least_run bytes. */
 void redist__copy_run_with(const struct redist__copy *copy, const void *source, void *destination,
                            const struct redist__loop *loop);
 
-/* ---------------------------------------------------------------- which loop */
+/* ---------------------------------------------------------------- table of loops */
 
-/* Where source and destination of a copy are, which decides together with the length of its runs. */
+/* Place of source and destination of a copy; it determines the loop, with the length of the runs. */
 enum redist__copy_case {
     REDIST__NEAR,   /* both in the second-level cache */
     REDIST__MIDDLE, /* in the last one */
@@ -61,21 +61,21 @@ extern const char *const redist__copy_cases[REDIST__CASES];
 enum { REDIST__CLASSES = 8 };
 size_t redist__class_bytes(int class);
 
-/* What is best here. */
+/* The best loops of this machine. */
 struct redist__copy_table {
     struct redist__loop loops[REDIST__CASES][REDIST__CLASSES];
-    double rates[REDIST__CASES][REDIST__CLASSES]; /* GB/s, 0 = not known */
+    double rates[REDIST__CASES][REDIST__CLASSES]; /* GB/s, 0 = unknown */
     size_t near_bytes,
-        middle_bytes;         /* copies whose arrays have no more together are near, or middle */
-    size_t nontemporal_bytes; /* arrays that are larger are stored past the caches */
+        middle_bytes;         /* largest size of both arrays of near, and of middle, copies */
+    size_t nontemporal_bytes; /* larger arrays are stored past the caches */
 };
 
-/* That of this process: the first one that was set, before that a guess. Any thread may read it at any time. */
+/* Returns the table of this process: the first one set, before that a guess. Thread-safe. */
 const struct redist__copy_table *redist__copy_table(void);
 void redist__copy_set_table(const struct redist__copy_table *table);
 int redist__copy_is_set(void);
 
-/* A guess for this processor. */
+/* Guesses the table for this processor. */
 void redist__copy_guess(struct redist__copy_table *table);
 
 #endif

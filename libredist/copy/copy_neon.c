@@ -11,7 +11,7 @@ static inline void through_neon(char *to, const char *from) {
         vst1q_u8((uint8_t *)(to + part), vld1q_u8((const uint8_t *)(from + part)));
 }
 
-/* There is no intrinsic for stores of pairs that bypass the caches. */
+/* Stores pairs past the caches, for which no intrinsic exists. */
 static inline void past_neon(char *to, const char *from) {
     for (int part = 0; part < 64; part += 32) {
         uint8x16_t first = vld1q_u8((const uint8_t *)(from + part)),
@@ -29,7 +29,7 @@ static int runs_here(void) {
     return 1;
 }
 
-/* These stores are ordered like others. */
+/* Does nothing: these stores are ordered like others. */
 static void fence(void) {
     atomic_thread_fence(memory_order_release);
 }

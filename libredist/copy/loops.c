@@ -10,7 +10,7 @@ static int runs_everywhere(void) {
     return 1;
 }
 
-/* A fixed length lets the compiler copy through registers. */
+/* Copies rows of a fixed length, so that the compiler uses registers. */
 #define ROWS_OF(bytes)                                                                             \
     case bytes:                                                                                    \
         for (size_t row = 0; row < rows; row++, to += to_stride, from += from_stride)              \
@@ -57,7 +57,7 @@ const struct redist__registers *redist__registers_at(int i) {
     return NULL;
 }
 
-/* All kinds on one processor share it. */
+/* Calls the fence of the widest registers, which all kinds of one processor share. */
 void redist__loops_fence(void) {
     const struct redist__registers *widest = redist__registers_at(0);
     if (widest->fence != NULL)

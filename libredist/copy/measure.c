@@ -8,12 +8,12 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* A sample of this size takes longer than a clock needs, and a hundred of them no longer than a tenth of a second. */
+/* Bytes of a sample: one takes longer than the clock's resolution, a hundred at most a tenth of a second. */
 enum { SAMPLE = 1 << 19 };
 
 /* ---------------------------------------------------------------- the memory */
 
-/* Shared memory, as most arrays that peers map are, has small pages. */
+/* Creates an arena; small pages are those of shared memory, as of most arrays that peers map. */
 int redist__arena_create(struct redist__arena *arena, size_t bytes, int huge_pages) {
     int kind = huge_pages ? MAP_PRIVATE : MAP_SHARED;
     char *memory = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
@@ -51,7 +51,7 @@ static size_t nearby(size_t bytes, size_t room) {
 }
 
 #if defined __x86_64__
-/* Older processors flush lines one after the other, which takes longer than the copies. */
+/* Returns whether the processor flushes lines in parallel: older ones take longer for that than for the copies. */
 static int flushes_lines(void) {
     enum { CLFLUSHOPT = 1 << 23 };
     unsigned a, b = 0, c, d;
@@ -79,7 +79,7 @@ static void flush(const char *line) {
 }
 #endif
 
-/* Out of all caches: the last one may be larger than what there is time to touch. */
+/* Flushes rows out of all caches: the last one may be too large to overwrite in time. */
 static void evict(const char *rows, size_t count, ptrdiff_t stride, size_t run) {
     enum { LINE = 64 };
     if (!flushes_lines())
@@ -90,14 +90,14 @@ static void evict(const char *rows, size_t count, ptrdiff_t stride, size_t run) 
     __sync_synchronize();
 }
 
-/* What a copy that finds nothing in the caches reads and writes lies behind what the last one did. */
+/* Returns an offset beyond the last copy's memory, so that a copy finds nothing in the caches. */
 static size_t go_on(struct redist__arena *arena, size_t span) {
     size_t begin = arena->next + span <= arena->bytes ? arena->next : 0;
     arena->next = begin + span;
     return begin;
 }
 
-/* A tile is always the same memory, an array is new. */
+/* Measures a copy; tiles reuse memory, arrays are fresh. */
 double redist__measure(struct redist__arena *arena, enum redist__copy_case where,
                        const struct redist__rows *rows, const struct redist__loop *loop) {
     size_t most = arena->bytes / (size_t)rows->source_stride,
@@ -125,8 +125,8 @@ double redist__measure(struct redist__arena *arena, enum redist__copy_case where
     return (now() - start) / (double)(count * rows->run);
 }
 
-/* Half of the rows of an array go to the other of two ranks; a tile has no gaps. Neither is a power of two, which would
- * use a part of the caches only. */
+/* Returns typical rows: of an array half the rows, as for the other of two ranks; of a tile without gaps. Neither has
+ * powers of two, which would use a part of the caches only. */
 struct redist__rows redist__typical_rows(enum redist__copy_case where, int class) {
     const redist_caches *caches = redist_find_caches();
     size_t run = redist__class_bytes(class), tile = caches->second / 8;
@@ -163,13 +163,13 @@ double redist__measure_pair(struct redist__arena *arena, size_t bytes,
     return (now() - start) / (double)(2 * bytes);
 }
 
-/* ---------------------------------------------------------------- what is tried */
+/* ---------------------------------------------------------------- candidates */
 
 static int stores_past(enum redist__copy_case where) {
     return where == REDIST__FAR_NONTEMPORAL || where == REDIST__STORES_NONTEMPORAL;
 }
 
-/* Lines are stored whole past the caches. */
+/* Checks that runs have whole lines to store past the caches. */
 static int suits(const struct redist__loop *loop, int class) {
     enum { LINE = 64 };
     size_t run = redist__class_bytes(class);
@@ -177,7 +177,7 @@ static int suits(const struct redist__loop *loop, int class) {
            (!loop->nontemporal || (loop->registers->fence != NULL && run >= LINE));
 }
 
-/* Rows side by side, and how far ahead of them. */
+/* Candidates: adjacent rows, and prefetch distance. */
 static const struct {
     int abreast;
     size_t ahead;
@@ -186,7 +186,7 @@ static const struct {
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-/* Rows that are shorter are never copied side by side through the caches. */
+/* Returns whether two shapes are the same loop: short rows are never copied side by side through the caches. */
 static int is_same(enum redist__copy_case where, int class, int shape) {
     enum { SHORT_RUN = 256 };
     return shapes[shape].abreast > 1 && redist__class_bytes(class) < SHORT_RUN &&

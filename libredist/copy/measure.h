@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times the loops of the family where they are used: near, in memory, from memory to the caches and back. */
+/* Timing of the loops in each case: near, in memory, from memory to the caches and back. */
 #ifndef REDIST__MEASURE_H
 #define REDIST__MEASURE_H
 
@@ -9,10 +9,10 @@
 struct redist__arena {
     char *arrays[2];
     size_t bytes; /* of each */
-    size_t next;  /* where the next copy begins that is to find nothing in the caches */
+    size_t next;  /* begin of the next copy with cold caches */
 };
 
-/* 0 = there is no memory for that. */
+/* Creates an arena; 0 = no memory. */
 int redist__arena_create(struct redist__arena *arena, size_t bytes, int huge_pages);
 void redist__arena_free(struct redist__arena *arena);
 
@@ -22,19 +22,19 @@ struct redist__rows {
     ptrdiff_t source_stride, destination_stride;
 };
 
-/* Seconds for a byte by one copy of these rows in such a case. */
+/* Times one copy of these rows in a case, in seconds for a byte. */
 double redist__measure(struct redist__arena *arena, enum redist__copy_case where,
                        const struct redist__rows *rows, const struct redist__loop *loop);
 
-/* The rows by which a loop for a case and class is judged. */
+/* Returns the rows with which loops for a case and class are timed. */
 struct redist__rows redist__typical_rows(enum redist__copy_case where, int class);
 
-/* Seconds for a byte of copies of arrays of `bytes` bytes forth and back. */
+/* Times copies of arrays of `bytes` bytes forth and back, in seconds for a byte. */
 double redist__measure_pair(struct redist__arena *arena, size_t bytes,
                             const struct redist__loop *loop);
 
-/* The i-th loop to be tried for a case and class, 0 = there is none. The first ones differ in what they do with rows,
- * the later ones only in their registers: these have `abreast` and `ahead` of `best`, the best one so far. */
+/* Finds the i-th candidate for a case and class, 0 = none. The first ones differ in shape, the later ones only in
+ * registers, with `abreast` and `ahead` of `best`, the best one so far. */
 int redist__loop_candidate(enum redist__copy_case where, int class, int i,
                            const struct redist__loop *best, struct redist__loop *loop);
 

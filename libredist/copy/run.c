@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies as others ask for them: one, transposing where it is one that does; several together; a box of an array. */
+/* Public copies: one, transposing or not; several together; a box of an array. */
 #include "copy.h"
 
 #include <stdint.h>
@@ -12,7 +12,7 @@ void redist__copy_run(const struct redist__copy *copy, const void *source, void 
 
 /* ---------------------------------------------------------------- several copies */
 
-/* Nothing is gained where the runs of each copy are as long as what processors fetch by themselves, a page. */
+/* Returns whether copies are interleaved with runs shorter than a page, the limit of hardware prefetch. */
 static int are_interleaved(int n, const struct redist__copy copies[]) {
     enum { LONG_RUN = 4096 };
     int count = 0;
@@ -26,7 +26,7 @@ static int are_interleaved(int n, const struct redist__copy copies[]) {
     return count > 1;
 }
 
-/* Bands whose sources and destinations fit the second-level cache half. */
+/* Counts bands whose sources and destinations fit half the second-level cache. */
 static size_t count_bands(int n, const struct redist__copy copies[]) {
     size_t bytes = 0, fewest = SIZE_MAX, bands;
     for (int i = 0; i < n; i++) {
@@ -38,7 +38,7 @@ static size_t count_bands(int n, const struct redist__copy copies[]) {
     return bands < fewest ? bands : fewest;
 }
 
-/* The loop is that for the whole copy, most of which is not in the caches. */
+/* Runs a band with the loop for the whole copy, most of which is not in the caches. */
 static void run_band(const struct redist__copy *copy, const char *from, char *to,
                      enum redist__copy_use use, size_t band, size_t nbands) {
     struct redist__copy part = *copy;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies in which the elements that are neighbours on one side are far apart on the other. Where it goes along one
- * loop after the other, each element costs a cache line and a page. Here a tile is transposed in the first-level
- * cache, and its rows are then copied like any others.
+ * Copies whose neighbouring elements on one side are far apart on the other. A plain loop nest needs a cache line and a
+ * page for each element. Here a tile is transposed in the first-level cache, and its rows are then copied like any
+ * others.
  */
 #include "copy.h"
 
 #include <string.h>
 
-/* A tile is as much of a row of either side as makes it worth its page, and fits the cache. */
+/* Size of a tile: long rows on either side, to amortise a page, but within the cache. */
 enum { LINE = 64, TILE_BYTES = 32 << 10 };
 
 /* Along loop `near` the source is contiguous, along loop `far` the destination. */
@@ -28,8 +28,8 @@ static int find_matrix(const struct redist__copy *copy, struct matrix *matrix) {
     return matrix->near >= 0 && matrix->far >= 0;
 }
 
-/* Gathers a tile: `rows` rows of `count` elements, from `count` rows of the source, a cache line of each row at a
- * time. A fixed size lets the compiler copy through registers. */
+/* Gathers a tile: `rows` rows of `count` elements, from `count` rows of the source, a cache line of each row at a time.
+ * With a fixed size the compiler uses registers. */
 #define GATHER(bytes)                                                                              \
     static void gather_##bytes(char *tile, size_t rows, size_t count, const char *from,            \
                                ptrdiff_t column) {                                                 \
@@ -53,7 +53,7 @@ GATHER(32)
 
 typedef void gather(char *tile, size_t rows, size_t count, const char *from, ptrdiff_t column);
 
-/* Elements of this size; the tiles have `side` rows and columns. */
+/* Returns the function for elements of this size; the tiles have `side` rows and columns. */
 static gather *gather_of(size_t run, size_t *side) {
     *side = run <= 8 ? 64 : 32;
     switch (run) {
@@ -94,7 +94,7 @@ static void transpose(const struct redist__copy *copy, const struct matrix *matr
         }
 }
 
-/* How the rows of tiles are stored. */
+/* Chooses the stores of the rows of tiles. */
 static enum redist__copy_use store_use(const struct redist__copy *copy, enum redist__copy_use use) {
     int past = use == REDIST__COPY_NONTEMPORAL || use == REDIST__COPY_STORE_NONTEMPORAL ||
                (use == REDIST__COPY_AUTO &&

@@ -4,20 +4,20 @@
  *
  *     NAME(name)              the name of a function of this kind
  *     TARGET                  the attribute of functions that use the registers
- *     NAME(through)(to, from) copies a cache line, anyhow aligned
+ *     NAME(through)(to, from) copies a cache line, any alignment
  *     NAME(past)(to, from)    the same past the caches, to an aligned line
  *
- * One sequence of reads does not fill the queues of most processors, so several rows, or several pages of one long
- * row, are copied side by side while what comes next is prefetched into the second-level cache. How many, and how
- * far ahead, is the loop's. Past the caches a destination that does not fit there is written without being read
- * first, which saves a third of the memory traffic.
+ * One sequence of reads does not fill the queues of most processors, so several rows, or several pages of one long row,
+ * are copied side by side while the next ones are prefetched into the second-level cache; numbers and distance are the
+ * loop's. Past the caches a destination that does not fit there is written without being read first, which saves a
+ * third of the memory traffic.
  */
 #include "loops.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* A page ends what a processor prefetches by itself, so long rows are cut there. */
+/* Sizes in bytes; long rows are cut at pages, where hardware prefetch ends. */
 enum { LINE = 64, SEGMENT = 4096, MOST_ABREAST = 8, SHORT_RUN = 256, PART = 16 };
 
 #define INLINE static inline __attribute__((always_inline))
@@ -26,7 +26,7 @@ INLINE void prefetch(const char *line) {
     __builtin_prefetch(line, 0, 2);
 }
 
-/* Copies `bytes` of each row, whole lines of its destination; a row's own ends are left to the caller. */
+/* Copies `bytes` of each row, whole lines of its destination; the caller copies the ends of rows. */
 TARGET INLINE void NAME(lines)(char *const to[], const char *const from[], size_t bytes,
                                ptrdiff_t ahead, const int abreast, const int nontemporal) {
     for (size_t done = 0; done < bytes; done += LINE)
@@ -37,7 +37,7 @@ TARGET INLINE void NAME(lines)(char *const to[], const char *const from[], size_
         }
 }
 
-/* The numbers of rows that are known to the compiler. */
+/* Calls the function with a constant number of rows. */
 TARGET static void NAME(lines_abreast)(char *const to[], const char *const from[], size_t bytes,
                                        ptrdiff_t ahead, int abreast, int nontemporal) {
     switch (abreast << 1 | nontemporal) {
@@ -50,13 +50,13 @@ TARGET static void NAME(lines_abreast)(char *const to[], const char *const from[
     }
 }
 
-/* Bytes up to the first line that is stored whole: nontemporal stores need aligned ones. */
+/* Returns the bytes up to the first whole line: nontemporal stores must be aligned. */
 INLINE size_t NAME(head)(const char *to, int nontemporal) {
     return nontemporal ? (size_t)(-(uintptr_t)to % LINE) : 0;
 }
 
-/* The ends of a row of at least a line, of which `whole` bytes behind `head` are copied. Most rows of arrays have none,
- * and calls that copy nothing took 6 % of the time of rows of 512 bytes. */
+/* Copies the ends of a row of at least a line, around `whole` bytes after `head`. Most rows of arrays have none, and
+ * empty calls took 6 % of the time of rows of 512 bytes. */
 TARGET INLINE void NAME(ends)(char *to, const char *from, size_t run, size_t head, size_t whole,
                               int nontemporal) {
     size_t done = head + whole;
@@ -70,7 +70,7 @@ TARGET INLINE void NAME(ends)(char *to, const char *from, size_t run, size_t hea
         NAME(through)(to + run - LINE, from + run - LINE);
 }
 
-/* `abreast` rows of at least a line, however their destinations lie in their lines. */
+/* Copies `abreast` rows of at least a line, with any alignment. */
 TARGET static void NAME(group)(const struct redist__loop *loop, int abreast, char *destination,
                                ptrdiff_t destination_stride, const char *source,
                                ptrdiff_t source_stride, size_t run, ptrdiff_t ahead) {
@@ -93,7 +93,7 @@ TARGET static void NAME(group)(const struct redist__loop *loop, int abreast, cha
     NAME(lines_abreast)(to, from, whole, ahead, abreast, loop->nontemporal);
 }
 
-/* One row, as many segments at a time as the loop copies side by side. */
+/* Copies one row, in as many segments at a time as the loop copies side by side. */
 TARGET static void NAME(long_row)(const struct redist__loop *loop, char *to, const char *from,
                                   size_t run) {
     size_t done = NAME(head)(to, loop->nontemporal), block = (size_t)loop->abreast * SEGMENT;
@@ -108,7 +108,7 @@ TARGET static void NAME(long_row)(const struct redist__loop *loop, char *to, con
         memcpy(to + done, from + done, run - done);
 }
 
-/* The last part of a row overlaps the one before. */
+/* Copies a short row; its last part overlaps the one before. */
 TARGET INLINE void NAME(short_row)(char *to, const char *from, size_t run) {
     if (run >= LINE) {
         for (size_t done = 0; done + LINE <= run; done += LINE)
@@ -121,7 +121,7 @@ TARGET INLINE void NAME(short_row)(char *to, const char *from, size_t run) {
     memcpy(to + run - PART, from + run - PART, PART);
 }
 
-/* Rows, or groups of rows, from one that is read to the one that is fetched meanwhile. */
+/* Returns the prefetch distance in rows, or groups of rows. */
 INLINE ptrdiff_t NAME(rows_ahead)(const struct redist__loop *loop, size_t bytes) {
     return (ptrdiff_t)((loop->ahead + bytes - 1) / bytes);
 }
@@ -137,8 +137,8 @@ TARGET static void NAME(short_rows)(const struct redist__loop *loop, char *to, p
     }
 }
 
-/* How many rows are between those that are copied side by side: some pages, so that each is a stream of its own, and a
- * number of pages that no cache or memory bank has as its distance. */
+/* Returns the distance between rows copied side by side: some pages, so that each is a separate stream, and not a
+ * multiple of the distance of cache sets or memory banks. */
 INLINE size_t NAME(apart)(ptrdiff_t to_stride, ptrdiff_t from_stride) {
     enum { DISTANCE = 5 * SEGMENT };
     size_t to = (size_t)(to_stride < 0 ? -to_stride : to_stride),
@@ -147,7 +147,7 @@ INLINE size_t NAME(apart)(ptrdiff_t to_stride, ptrdiff_t from_stride) {
     return stride == 0 || stride >= DISTANCE ? 1 : DISTANCE / stride;
 }
 
-/* Groups of rows as long as there are enough for one; returns how many rows are done. */
+/* Copies whole groups of rows; returns the number of rows copied. */
 TARGET static size_t NAME(all_groups)(const struct redist__loop *loop, char *to,
                                       ptrdiff_t to_stride, const char *from, ptrdiff_t from_stride,
                                       size_t rows, size_t run) {
@@ -164,8 +164,8 @@ TARGET static size_t NAME(all_groups)(const struct redist__loop *loop, char *to,
     return row;
 }
 
-/* One row after the other through the caches needs no lists of rows. Rows side by side are not neighbours: where these
- * are contiguous, or share a page, a processor would take them for one stream that it cannot foresee. */
+/* Copies rows. Single rows through the caches need no lists. Rows copied side by side are not neighbours: if these are
+ * contiguous, or share a page, a processor would see one irregular stream. */
 TARGET static void NAME(rows)(const struct redist__loop *loop, char *to, ptrdiff_t to_stride,
                               const char *from, ptrdiff_t from_stride, size_t rows, size_t run) {
     size_t row = 0, abreast = (size_t)loop->abreast;

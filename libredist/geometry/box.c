@@ -69,7 +69,7 @@ void redist__copy_prepare(struct redist__copy *copy, int ndims, const redist_ind
         wrap(copy, (size_t)count[i], source[i], destination[i]);
     }
     for (int i = 0, j = copy->ndims - 1; i < j; i++, j--)
-        swap_loops(copy, i, j); /* they were collected innermost first */
+        swap_loops(copy, i, j); /* collected innermost first */
 }
 
 size_t redist__copy_bytes(const struct redist__copy *copy) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who owns what: balanced blocks. */
+/* Balanced blocks. */
 #include "redist_support.h"
 
 static int check(redist_index n, int nparts, int part, const redist_index *count,

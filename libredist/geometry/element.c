@@ -20,7 +20,7 @@ static size_t greatest_common_divisor(size_t a, size_t b) {
     return b == 0 ? a : greatest_common_divisor(b, a % b);
 }
 
-/* The end of the run of data, or of the gap, that begins at a byte. */
+/* Returns the end of the run of data, or of the gap, that begins at a byte. */
 static size_t end_of_run(const unsigned char map[], size_t bytes, size_t begin) {
     size_t end = begin;
     while (end < bytes && (map[end] != 0) == (map[begin] != 0))
@@ -28,7 +28,7 @@ static size_t end_of_run(const unsigned char map[], size_t bytes, size_t begin) 
     return end;
 }
 
-/* The longest runs in which all data can be cut. */
+/* Returns the longest run length into which all data can be cut. */
 static size_t find_run(const unsigned char map[], size_t bytes) {
     size_t run = 0;
     for (size_t at = 0, end; at < bytes; at = end) {
@@ -38,7 +38,7 @@ static size_t find_run(const unsigned char map[], size_t bytes) {
     return run;
 }
 
-/* Where the run of data behind the one at a byte begins; `bytes` if it is the last one. */
+/* Returns the start of the run of data after the one at a byte; `bytes` after the last one. */
 static size_t next_run(const unsigned char map[], size_t bytes, size_t run, size_t at) {
     at += run;
     return at < bytes && !map[at] ? end_of_run(map, bytes, at) : at;
@@ -56,7 +56,7 @@ static size_t count_equal_steps(const unsigned char map[], size_t bytes, size_t 
     return count;
 }
 
-/* Whether the runs are groups of `count` at the distance `step`, which repeat at the distance `stride`. */
+/* Checks that the runs are groups of `count` at the distance `step`, which repeat at the distance `stride`. */
 static int are_groups(const unsigned char map[], size_t bytes, size_t run, size_t count,
                       size_t step, size_t stride, size_t *groups) {
     size_t at = 0, i = 0;

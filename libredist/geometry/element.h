@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places of the data of one element of an array. Bytes between them belong to somebody else. */
+/* Places of the data of one element of an array. Bytes between them are not the library's. */
 #ifndef REDIST__ELEMENT_H
 #define REDIST__ELEMENT_H
 
@@ -11,15 +11,15 @@ enum { REDIST__ELEMENT_AXES = 2 };
 
 struct redist__element {
     size_t extent;         /* bytes from one element to the next */
-    size_t before, behind; /* bytes from the extent to data that lie outside of it */
-    size_t first, end;     /* where the data inside the extent begin and end */
-    size_t run;            /* bytes of each run; 0 = the data are no such box inside the extent */
+    size_t before, behind; /* bytes of data before and behind the extent */
+    size_t first, end;     /* range of the data inside the extent */
+    size_t run;            /* bytes of each run; 0 = the data are not a box inside the extent */
     int naxes;
     redist_index count[REDIST__ELEMENT_AXES];
     ptrdiff_t stride[REDIST__ELEMENT_AXES]; /* bytes */
 };
 
-/* An element whose data lie from `low` to `high`, in bytes from its address. */
+/* Returns an element with data from `low` to `high`, in bytes from its address. */
 struct redist__element redist__element_between(size_t extent, ptrdiff_t low, ptrdiff_t high);
 
 /* Finds the runs of an element from a map of the bytes from its first byte of data to its last one: 0 = none of its

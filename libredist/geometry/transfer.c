@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The description of an exchange is built here and nowhere else. */
+/* Builds the descriptions of exchanges. */
 #include "transfer.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* A rank has many parts, and few arrays have many axes. */
+/* Allocates the parts for the actual number of axes, since a rank has many parts. */
 static int allocate_parts(const struct redist__transfer *transfer, struct redist__side *side) {
     size_t nranks = (size_t)transfer->nranks, ndims = (size_t)transfer->ndims;
     size_t numbers = ndims * (sizeof *side->extent + sizeof *side->stride);
@@ -50,7 +50,7 @@ int redist__transfer_derive(struct redist__transfer *derived, const struct redis
     return REDIST_OK;
 }
 
-/* Elements with one run in all of their extent, or that are no boxes of bytes, have no axes. */
+/* Sets the axes inside an element: none for elements without gaps, or that are not boxes of bytes. */
 static void begin(struct redist__transfer *transfer) {
     const struct redist__element *element = &transfer->element;
     transfer->item = element->run != 0 ? element->run : element->extent;
@@ -113,7 +113,7 @@ int redist__transfer_exchange(struct redist__transfer *transfer, const redist_in
     return cut_axis(transfer, 1, sizes_b, axis_b);
 }
 
-/* The parts of my box that lie in the peers' boxes of the other side. */
+/* Intersects this rank's box with the peers' boxes of the other side. */
 static int intersect_boxes(struct redist__transfer *transfer, int s, const redist_box all[]) {
     struct redist__side *side = &transfer->side[s];
     const redist_box *mine = &all[2 * transfer->rank + s];

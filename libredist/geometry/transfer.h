@@ -7,7 +7,7 @@
 
 /* The box of the local array that is exchanged with one peer. */
 struct redist__part {
-    redist_index *start, *count; /* in the local array; a number for each axis */
+    redist_index *start, *count; /* in the local array, along each axis */
     size_t elements;             /* 0 = nothing is exchanged with this peer */
     size_t offset;               /* bytes from the array's first element to the box's first */
 };
@@ -16,24 +16,23 @@ struct redist__part {
 struct redist__side {
     redist_index *extent;       /* along each axis, */
     ptrdiff_t *stride;          /* and bytes between neighbours */
-    size_t bytes;               /* of the whole local array, up to the last one that is data */
+    size_t bytes;               /* of the whole local array, up to the last data byte */
     size_t elements;            /* in all parts together */
     struct redist__part *parts; /* one for each rank; behind them the numbers of all axes */
 };
 
-/* `side[direction]` is the source, `side[!direction]` the destination. The axes inside an element stand behind those of
- * the array: methods copy and send boxes of items, and what lies between the items of an element stays as it is. */
+/* `side[direction]` is the source, `side[!direction]` the destination. The axes inside an element follow those of the
+ * array: methods copy and send boxes of items, and do not touch the gaps between the items of an element. */
 struct redist__transfer {
     int rank, nranks;
     struct redist__element element;
     int array_ndims;
-    int ndims; /* with those inside an element */
-    size_t
-        item; /* bytes that are copied as they are: one run of an element's data, or an element */
+    int ndims;   /* with those inside an element */
+    size_t item; /* contiguous bytes: one run of an element's data, or an element */
     struct redist__side side[2];
 };
 
-/* The rank at a distance behind this one, or before it; and at which distance behind it a rank is. */
+/* The rank at a distance after this one, or before it; and the distance of a rank after this one. */
 static inline int redist__rank_at(const struct redist__transfer *transfer, int distance) {
     return (transfer->rank + distance % transfer->nranks + transfer->nranks) % transfer->nranks;
 }
@@ -42,26 +41,26 @@ static inline int redist__distance_of(const struct redist__transfer *transfer, i
     return (rank - transfer->rank + transfer->nranks) % transfer->nranks;
 }
 
-/* Both fill a zeroed description whose first members, up to array_ndims, are set; `all` has the boxes in A and in B of
- * each rank. Not collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
+/* Fill a zeroed description whose first members, up to array_ndims, are set; `all` has the boxes in A and in B of each
+ * rank. Not collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
 int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
                               int axis_a, const redist_index sizes_b[], int axis_b);
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]);
 
-/* A description of the same arrays with parts of its own, empty ones: to be filled for so many ranks. To be freed also
- * if it fails; REDIST_ERR_MEMORY. */
+/* Derives a description of the same arrays with empty parts for a given number of ranks. To be freed also after a
+ * failure; REDIST_ERR_MEMORY. */
 int redist__transfer_derive(struct redist__transfer *derived, const struct redist__transfer *whole,
                             int rank, int nranks);
 void redist__transfer_free(struct redist__transfer *transfer);
 
-/* Makes the part of a derived description the same as one of the whole. */
+/* Copies a part of the whole description to a derived one. */
 void redist__part_copy(const struct redist__transfer *transfer, struct redist__part *part,
                        const struct redist__part *from);
 
-/* Elements can be copied as boxes of bytes. */
+/* Returns whether elements can be copied as boxes of bytes. */
 int redist__transfer_copyable(const struct redist__transfer *transfer);
 
-/* A hash of everything that decides how fast an exchange is on this rank. */
+/* Hashes everything that affects the speed of an exchange on this rank. */
 unsigned long long redist__transfer_hash(const struct redist__transfer *transfer);
 
 #endif

@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-/* Messages for one peer, which have a tag each. */
+/* Limits of the messages for one peer, each with its own tag. */
 enum { MOST_SEGMENTS = 8, MOST_MESSAGES = REDIST__MESSAGE_TAGS };
 
 enum { OWN_STREAM, PACK_STREAM, UNPACK_STREAM, STREAMS };
 
-/* Work in a stream that something waits for. */
+/* An event of work in a stream, if any is pending. */
 struct mark {
     void *event;
     enum { AWAITED, RECORDED, REACHED } state;
@@ -21,15 +21,15 @@ struct mark {
 struct redist__chunks {
     const struct redist__problem *problem;
     const struct redist__transfer *transfer;
-    int segments, groups; /* messages for each peer: at most so many times so many */
+    int segments, groups; /* messages for each peer: at most segments * groups */
     struct redist__packing packing[2];
     struct redist__remotes *remotes; /* with groups: the peers' boxes */
     MPI_Datatype element;
     struct redist__messages messages;
-    size_t *missing;    /* elements of each message that were not put yet */
-    size_t own_missing; /* of what stays on this rank */
+    size_t *missing;    /* elements of each message not put yet */
+    size_t own_missing; /* of this rank's own part */
     void **packed;      /* on a device, of each message */
-    int *awaited;       /* messages of each group that were not unpacked yet */
+    int *awaited;       /* messages of each group not unpacked yet */
     struct mark *unpacked, own;
     void *event;
     char *array; /* the one that exists */
@@ -56,7 +56,7 @@ static int create_events(struct redist__chunks *chunks) {
     return REDIST_OK;
 }
 
-/* A side that exists in tiles has all its parts in the buffer, and so has one whose messages are no slabs of the
+/* Creates a side, with all parts in the buffer if the side exists in tiles, or if messages are not slabs of the
  * parts. */
 static int create_side(struct redist__chunks *chunks, int side) {
     const struct redist__problem *problem = chunks->problem;
@@ -95,7 +95,7 @@ int redist__chunks_create(const struct redist__problem *problem, struct redist__
     return redist__element_type(problem->transfer, &chunks->element);
 }
 
-/* Senders cut their parts as the receivers cut their arrays. */
+/* Exchanges the receivers' partitions, by which senders cut their parts. */
 int redist__chunks_connect(struct redist__chunks *chunks) {
     const struct redist__problem *problem = chunks->problem;
     int nranks = chunks->transfer->nranks;
@@ -144,7 +144,7 @@ void redist__chunks_free(struct redist__chunks *chunks) {
     redist_release(chunks);
 }
 
-/* ---------------------------------------------------------------- what is in a message */
+/* ---------------------------------------------------------------- contents of a message */
 
 /* A box of a part: its place among the elements of the packed part, and as a tile of the packed message. */
 struct chunk {
@@ -152,7 +152,7 @@ struct chunk {
     struct redist__tile tile;
 };
 
-/* Cuts an axis to `count` indices from `start` on, both from where the chunk begins. */
+/* Cuts an axis to `count` indices from `start` on, relative to the chunk. */
 static void cut(struct chunk *chunk, int axis, redist_index start, redist_index count) {
     size_t across = chunk->elements / (size_t)chunk->tile.count[axis];
     chunk->first += across * (size_t)start;
@@ -173,7 +173,7 @@ static int first_partition(const struct redist__chunks *chunks, int group) {
     return (int)((long long)group * chunks->problem->partitions / chunks->groups);
 }
 
-/* To what lies in a group of the receiver's partitions. */
+/* Cuts to a group of the receiver's partitions. */
 static void cut_group(const struct redist__chunks *chunks, int side, int peer, int group,
                       struct chunk *chunk) {
     const struct redist__problem *problem = chunks->problem;
@@ -192,7 +192,7 @@ static void cut_group(const struct redist__chunks *chunks, int side, int peer, i
     cut(chunk, axis, low < n ? low : n, high > low ? high - low : 0);
 }
 
-/* The i-th message for a peer, or from it; it has no elements if there are fewer. */
+/* The i-th message for a peer, or from it; empty beyond the last one. */
 static struct chunk chunk_of(const struct redist__chunks *chunks, int side, int peer, int i) {
     const struct redist__transfer *transfer = chunks->transfer;
     static const ptrdiff_t none[REDIST_MAX_NDIMS];
@@ -212,7 +212,7 @@ static struct chunk chunk_of(const struct redist__chunks *chunks, int side, int 
     return chunk;
 }
 
-/* The same with the place of the message, which may lie in the array. */
+/* The same with the address of the message, in the buffer or the array. */
 static struct chunk find_chunk(const struct redist__chunks *chunks, int side, int peer, int i) {
     struct chunk chunk = chunk_of(chunks, side, peer, i);
     if (chunk.elements != 0)
@@ -238,7 +238,7 @@ static int run_copy(const struct redist__chunks *chunks, const struct redist__co
     return REDIST_OK;
 }
 
-/* What two tiles have in common, in elements. */
+/* Copies the intersection of two tiles; returns its elements. */
 static size_t copy_common(const struct redist__chunks *chunks, const struct redist__tile *source,
                           const struct redist__tile *destination, int stream) {
     struct redist__copy copy;
@@ -258,7 +258,7 @@ static struct redist__tile part_in_array(const struct redist__chunks *chunks, in
                                 chunks->array + there->parts[rank].offset, there->stride);
 }
 
-/* Notes that what a stream was given is to be waited for. */
+/* Records an event after the work enqueued in a stream. */
 static void record(const struct redist__chunks *chunks, struct mark *mark, int stream) {
     const struct redist__space *space = chunks->problem->space;
     redist__note(chunks->problem, space->event_record(mark->event, space->stream(stream)));
@@ -310,7 +310,7 @@ static void unpack(struct redist__chunks *chunks, int message) {
     redist__enter(chunks->problem->timer, REDIST__FIRST_MESSAGE);
 }
 
-/* Nonzero while messages are under way. */
+/* Advances the messages; nonzero while any are pending. */
 static int advance(struct redist__chunks *chunks) {
     int left = 1;
     for (int message = 0; message >= 0 && !chunks->messages.lost;) {
@@ -337,7 +337,7 @@ void redist__chunks_arrived(struct redist__chunks *chunks, int *partitions) {
 
 /* ---------------------------------------------------------------- an execution */
 
-/* Contiguous parts leave from where they are, the others as soon as they are packed. */
+/* Sends contiguous parts from the array, the others as soon as they are packed. */
 static void send_all(struct redist__chunks *chunks) {
     const struct redist__problem *problem = chunks->problem;
     for (int distance = 1; distance < chunks->transfer->nranks; distance++) {
@@ -381,7 +381,7 @@ void redist__chunks_open(struct redist__chunks *chunks, void *array) {
         send_all(chunks);
 }
 
-/* Between the tile and the array that exists, of which there may be nothing here. */
+/* Copies this rank's own part between the tile and the array that exists, if any. */
 static void copy_own(struct redist__chunks *chunks, const struct redist__tile *tile) {
     int side = is_put(chunks), rank = chunks->transfer->rank;
     if (chunks->own_missing == 0)
@@ -436,7 +436,7 @@ void redist__chunks_tile(struct redist__chunks *chunks, const struct redist__til
         redist__chunks_progress(chunks);
 }
 
-/* Peers wait for every message, also for those of a source that was not put as a whole. */
+/* Sends the remaining messages, which peers wait for, also if the source was not put as a whole. */
 static void send_missing(struct redist__chunks *chunks) {
     for (int distance = 1; distance < chunks->transfer->nranks; distance++)
         for (int i = 0, peer = redist__rank_at(chunks->transfer, distance); i < each(chunks); i++)
@@ -446,7 +446,7 @@ static void send_missing(struct redist__chunks *chunks) {
             }
 }
 
-/* Tiles that were never fetched leave their messages to be waited for, but nowhere to unpack them. */
+/* Waits for all messages; those of tiles that were never fetched are not unpacked. */
 void redist__chunks_close(struct redist__chunks *chunks) {
     const struct redist__problem *problem = chunks->problem;
     const struct redist__space *space = problem->space;

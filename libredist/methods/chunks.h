@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Executions in tiles by packed messages. What a rank sends to another one leaves in several messages, each as soon as
+ * Executions in tiles by packed messages. A rank sends its part for another one in several messages, each as soon as
  * its last tile was put: cut in segments of the sender's part, and in groups of the receiver's partitions. On a device
- * tiles are packed and messages unpacked in streams of the library; the host sends what is packed, and notes what is
- * unpacked, whenever it comes by.
+ * tiles are packed and messages unpacked in streams of the library; the host polls these, sends packed messages and
+ * counts unpacked ones.
  */
 #ifndef REDIST__CHUNKS_H
 #define REDIST__CHUNKS_H
@@ -12,7 +12,7 @@
 
 struct redist__chunks;
 
-/* To be freed also if it fails: REDIST_ERR_MEMORY. */
+/* To be freed also after a failure: REDIST_ERR_MEMORY. */
 int redist__chunks_create(const struct redist__problem *problem, struct redist__chunks **result);
 void redist__chunks_free(struct redist__chunks *chunks);
 size_t redist__chunks_bytes(const struct redist__chunks *chunks);

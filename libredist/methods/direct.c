@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One strided copy per peer, straight from the source array into the destination array: no packing,
- * no messages. Each execution publishes through shared flags where this rank's array is (sync/flags.h), so any
- * array that peers can map will do.
+ * One strided copy per peer, straight from the source array into the destination array: no packing, no messages. Each
+ * execution publishes the address of this rank's array through shared flags (sync/flags.h), so any array that peers can
+ * map is possible.
  *
  *   push   into the peers' destination arrays, when these are mapped
  *   pull   out of the peers' source arrays, when those are mapped
  *   stage  when neither is: each rank copies its source array into shared memory of the plan, and
  * the peers pull from there; in host memory only
  *
- * On a device the copies run beside the host, each peer's on a stream of its own. The host waits for the
- * user's stream, publishes the array, and issues a copy once the peer is ready: waiting on the device itself
- * makes the copies much slower. What could not be issued at the start of an execution is issued as soon as
- * this or another execution is started or waited for. With `paced` and `lockstep` the copies go in pairwise
- * steps, and those of tiles do so with both.
+ * On a device the copies run asynchronously, each peer's on its own stream. The host waits for the user's stream,
+ * publishes the array, and issues a copy once the peer is ready: waiting on the device itself makes the copies much
+ * slower. Copies that could not be issued at the start of an execution are issued as soon as this or another execution
+ * is started or waited for. With `paced` and `lockstep` the copies are made in pairwise steps, those of tiles with
+ * both.
  *
- * direct_copies.c has what is common to all executions and the copies of whole arrays, direct_tiles.c those of
- * tiles.
+ * direct_copies.c has the common part of all executions and the copies of whole arrays, direct_tiles.c those of tiles.
  */
 #include "../comm/comm.h"
 #include "../copy/copy.h"
 #include "direct_tiles.h"
 #include "packing.h"
 
-/* Rows are split on one side only, so that what is best for one direction need not be for the other. */
+/* Directions, chosen separately: rows are split on one side only, so that the directions may have different optima. */
 enum { FORWARD = 1 << REDIST_FORWARD, BACKWARD = 1 << REDIST_BACKWARD, BOTH = FORWARD | BACKWARD };
 
 static const struct redist__traits traits[] = {
@@ -61,8 +60,7 @@ static int check_mapped(const struct redist__problem *problem, int variant) {
             "method direct needs device memory that peers can map: of redist_alloc_in "
             "or cudaMalloc, given when the plan is made, on devices that reach each "
             "other");
-    int puts =
-        traits[variant].paced && problem->tiles == REDIST_PUT; /* array A need not be there */
+    int puts = traits[variant].paced && problem->tiles == REDIST_PUT; /* array A need not exist */
     if (!problem->space->asynchronous && traits[variant].push && !puts && !(mapped[0] && mapped[1]))
         return redist__fail(
             REDIST_ERR_METHOD,
@@ -85,8 +83,8 @@ static int applies(const struct redist__problem *problem,
     return check_mapped(problem, candidate->variant);
 }
 
-/* Staging whole arrays costs less than MPI's own copies, staging tiles does not. A rank that copies for all peers
- * together reads whole rows, where one that pulls reads parts of them. In host memory pacing is there for tests
+/* Ranks the variants. Staging whole arrays costs less than MPI's own copies, staging tiles does not. A rank that copies
+ * for all peers together reads whole rows, one that pulls reads parts of them. In host memory pacing exists for tests
  * only. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
@@ -96,7 +94,7 @@ static int preference(const struct redist__problem *problem,
     if (chosen->paced)
         return REDIST__BY_NAME;
     int mixed = chosen->push == FORWARD || chosen->push == BACKWARD;
-    if (mixed && problem->tiles != REDIST_WHOLE) /* tiles go in one direction */
+    if (mixed && problem->tiles != REDIST_WHOLE) /* tiles have one direction */
         return REDIST__BY_NAME;
     int staged = !problem->mapped[0] && !problem->mapped[1];
     if (staged && problem->tiles != REDIST_WHOLE)
@@ -116,7 +114,7 @@ static int alike(int variant, int other, int direction) {
 
 /* ---------------------------------------------------------------- making */
 
-/* Without peers any mode will do. */
+/* Chooses push, pull or stage; arbitrary without peers. */
 static enum redist__mode choose_mode(const struct redist__direct *state, int direction) {
     const int *mapped = state->problem->mapped;
     if (state->problem->context->size == 1)
@@ -127,7 +125,7 @@ static enum redist__mode choose_mode(const struct redist__direct *state, int dir
     return mapped[!direction] ? REDIST__PUSH : REDIST__STAGE;
 }
 
-/* Tiles have copies of their own. */
+/* Prepares the copies of a direction; those of tiles are prepared later. */
 static int create_share(struct redist__direct *state, int direction) {
     struct redist__share *share = &state->shares[direction];
     share->mode = choose_mode(state, direction);
@@ -142,8 +140,8 @@ static int create_share(struct redist__direct *state, int direction) {
     return code;
 }
 
-/* In tiles two steps are under way, but with several ranks that are paced: steps begin when there are tiles for
- * them, which is not at the same time on all ranks, so a step that begins early would often be too early. */
+/* Prepares steps. In tiles two are pending at a time, except if several ranks are paced: their steps begin with their
+ * tiles, at different times, so that an early step would often be too early. */
 static void prepare_steps(struct redist__direct *state) {
     int paced = state->traits->paced, size = state->problem->context->size;
     int whole = state->problem->tiles == REDIST_WHOLE;
@@ -177,9 +175,9 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     return create_share(state, REDIST_BACKWARD);
 }
 
-/* ---------------------------------------------------------------- what peers have to know */
+/* ---------------------------------------------------------------- what peers need */
 
-/* Where a box of this rank lies for the peer: in its array, or in the stage from `staged` on. */
+/* Locates a box of this rank for the peer: in the array, or in the stage from `staged` on. */
 static struct redist__remote locate_box(const struct redist__direct *state, int direction, int peer,
                                         size_t *staged) {
     const struct redist__transfer *transfer = state->problem->transfer;
@@ -225,7 +223,7 @@ static void prepare_copy(struct redist__direct *state, int direction, int peer) 
                          transfer->item, push ? local->stride : far, push ? far : local->stride);
 }
 
-/* Peers map the stage also if it holds nothing. */
+/* Creates the stage, which peers map even if it is empty. */
 static int create_stage(struct redist__direct *state) {
     struct redist__context *context = state->problem->context;
     if (state->stage_bytes < REDIST__STAGE_ALIGNMENT)
@@ -262,7 +260,7 @@ static void start(void *data, int direction, const void *source, void *destinati
     redist__direct_advance_all(state);
 }
 
-/* In host memory every execution is its thread's own. */
+/* Advances an execution; in host memory in its own thread only. */
 static int advance(struct redist__direct *state) {
     if (state->problem->space->asynchronous)
         return redist__direct_advance_all(state);

@@ -29,9 +29,9 @@ int redist__direct_array(const struct redist__direct *state, int peer, char **ba
                         peer);
 }
 
-/* ---------------------------------------------------------------- executions under way */
+/* ---------------------------------------------------------------- pending executions */
 
-/* Those that are on the list in this process, the oldest first. */
+/* The pending executions of this process, the oldest first. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct redist__direct *pending;
 
@@ -84,13 +84,13 @@ static void progress(void *data) {
     redist__direct_advance_all(data);
 }
 
-/* On a device other executions go on meanwhile. */
+/* Waits for a peer; meanwhile other executions on devices advance. */
 static void wait_done(struct redist__direct *state, int peer, uint64_t number) {
     redist__flags_wait_done(&state->flags, peer, number, state->problem->failure,
                             state->problem->space->asynchronous ? progress : NULL, state);
 }
 
-/* The array of this rank that peers copy into or out of. */
+/* Returns the array of this rank that peers copy into or out of. */
 static const void *shared_array(const struct redist__direct *state) {
     switch (state->shares[state->direction].mode) {
     case REDIST__PUSH:
@@ -113,7 +113,7 @@ size_t redist__direct_stage_part(const struct redist__transfer *transfer,
            REDIST__STAGE_ALIGNMENT;
 }
 
-/* Copies the boxes for the peers to where these can read them. */
+/* Copies the boxes for the peers to the stage. */
 static void stage_source(const struct redist__direct *state) {
     const struct redist__transfer *transfer = state->problem->transfer;
     const struct redist__side *side = &transfer->side[state->direction];
@@ -136,8 +136,8 @@ static void stage_source(const struct redist__direct *state) {
     redist__copy_fence();
 }
 
-/* Ranks that share no box do not wait for each other in an execution; the next one begins when they have
- * done this one, so that a failure is known everywhere by then. */
+/* Waits for the peers' previous execution. Ranks without a common box do not wait for each other within an execution,
+ * but here, so that a failure is known to all by the next one. */
 static void wait_for_strangers(struct redist__direct *state) {
     const struct redist__context *context = state->problem->context;
     for (int peer = 0; peer < context->size; peer++)
@@ -201,12 +201,12 @@ void redist__direct_drop(struct redist__direct *state) {
 
 /* ---------------------------------------------------------------- whole arrays */
 
-/* The side of the exchange that this rank copies from or to in its own array. */
+/* Returns the side of this rank's own array in its copies. */
 static int near_side(const struct redist__direct *state) {
     return !redist__direct_remote_side(&state->shares[state->direction], state->direction);
 }
 
-/* The own part of a staged exchange bypasses the stage. */
+/* Finds source and destination; this rank's own part bypasses the stage. */
 static int find_addresses(struct redist__direct *state, int peer) {
     const struct redist__transfer *transfer = state->problem->transfer;
     struct redist__share *share = &state->shares[state->direction];
@@ -247,7 +247,7 @@ static int issue_one(struct redist__direct *state, int peer) {
     return code;
 }
 
-/* The peer at distance i has step i - 1, the own part needs none. */
+/* Checks the step: the peer at distance i has step i - 1, the own part none. */
 static int has_step(const struct redist__direct *state, int peer) {
     int distance = redist__distance_of(state->problem->transfer, peer);
     return !state->traits->paced || distance == 0 ||
@@ -260,7 +260,7 @@ static int may_issue(const struct redist__direct *state, int peer) {
             redist__flags_is_ready(&state->flags, peer));
 }
 
-/* Whether a copy that was issued is done. After a failure it counts as done, so that peers go on. */
+/* Checks whether an issued copy is complete. After a failure it counts as complete, so that peers continue. */
 static int try_to_end(struct redist__direct *state, int peer) {
     int reached = 1;
     int code = state->problem->space->event_is_reached(state->events[peer], &reached);
@@ -283,7 +283,7 @@ static int may_end(const struct redist__direct *state, int peer) {
            (!state->traits->paced || distance == 0 || distance == state->steps.ended + 1);
 }
 
-/* Empty parts take a step too. */
+/* Advances the copy with a peer; empty parts take a step too. */
 static int advance_peer(struct redist__direct *state, int peer) {
     int issued = may_issue(state, peer) ? issue_one(state, peer) : REDIST_OK;
     int ended = may_end(state, peer) ? try_to_end(state, peer) : REDIST_OK;
@@ -300,7 +300,7 @@ static int issue_all(struct redist__direct *state) {
     return space->event_record(state->events[0], space->stream(0));
 }
 
-/* One copy for all peers, as soon as all are ready. */
+/* Issues one copy for all peers, as soon as all are ready. */
 static int advance_together(struct redist__direct *state) {
     if (state->copies[0] == REDIST__RUNS)
         return try_to_end(state, 0);
@@ -315,7 +315,7 @@ static int advance_together(struct redist__direct *state) {
     return code;
 }
 
-/* Does what can be done without waiting. */
+/* Advances all copies without waiting. */
 int redist__direct_advance_copies(struct redist__direct *state) {
     int code = REDIST_OK;
     if (state->left != 0 && state->traits->together &&
@@ -328,7 +328,7 @@ int redist__direct_advance_copies(struct redist__direct *state) {
     return code;
 }
 
-/* Copies of empty parts are done before they begin, except for the steps that they take. */
+/* Resets the copies; empty parts are complete, except for their steps. */
 void redist__direct_expect(struct redist__direct *state) {
     int side = near_side(state), size = state->problem->context->size;
     int failed = redist__has_failed(state->problem);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tiles are copied to or from all peers at once. Where the copy engines of a device would take all tiles at once,
- * or the variant is paced, tiles that are put wait for their steps, since the copies of different ranks would
- * else meet at the receivers. A sweep serves each peer in a step of its own with the same tiles: as many as there
- * are, up to what makes a step long enough. If the destination is completed in partitions, a sweep takes of all
- * tiles what belongs to the first partition that is not complete; else all partitions are complete with the last
- * tile. A rank publishes how many partitions all others have from it.
+ * Tiles are copied to or from all peers at once. With the copy engines of a device, or a paced variant, tiles that are
+ * put wait for their steps, since else the copies of different ranks would meet at the receivers. A sweep serves each
+ * peer in one step with the same tiles: all that are waiting, up to the least length of a step. If the destination is
+ * completed in partitions, a sweep takes from all tiles the elements of the first incomplete partition; else all
+ * partitions are complete with the last tile. A rank publishes the number of partitions that all others have from it.
  */
 #include "direct_tiles.h"
 #include "../comm/comm.h"
@@ -13,9 +12,8 @@
 
 #include <string.h>
 
-/* Bytes for one peer that make a step long enough: it takes some 10 us until others know that one has ended, but
- * what is sent in many steps is complete the sooner partition by partition. Of two ranks none waits for the end of the
- * other one's steps, so that these may be shorter. */
+/* Bytes for one peer in a step. The end of a step takes some 10 us to reach the others, but with many steps the first
+ * partitions are complete earlier. Two ranks do not wait for each other's steps, so that these may be shorter. */
 enum { STEP_BYTES = 24 << 20, MANY_STEPS = 16, PAIR_STEP_BYTES = 8 << 20 };
 
 static int is_queued(const struct redist__direct *state) {
@@ -25,7 +23,7 @@ static int is_queued(const struct redist__direct *state) {
 
 /* ---------------------------------------------------------------- partitions */
 
-/* Notes that a tile was put; nonzero if others get something of it. */
+/* Counts a tile that was put; nonzero if other ranks have a part of it. */
 static int note_tile(struct redist__direct *state, const struct redist__tile *tile) {
     const struct redist__transfer *transfer = state->problem->transfer;
     size_t before = state->elements;
@@ -34,7 +32,7 @@ static int note_tile(struct redist__direct *state, const struct redist__tile *ti
     return state->elements - before > redist__tile_elements(transfer, tile, 0, transfer->rank);
 }
 
-/* Whether there will be no more. */
+/* Returns whether all tiles were put. */
 static int all_put(const struct redist__direct *state) {
     return state->elements == state->problem->transfer->side[0].elements;
 }
@@ -46,7 +44,7 @@ static void publish_partitions(const struct redist__direct *state, int partition
 
 /* ---------------------------------------------------------------- one tile */
 
-/* What this rank exchanges with itself, in the array that exists. */
+/* Finds this rank's own part in the array that exists. */
 static struct redist__tile find_own(const struct redist__direct *state) {
     const struct redist__transfer *transfer = state->problem->transfer;
     int put = state->problem->tiles == REDIST_PUT;
@@ -57,7 +55,7 @@ static struct redist__tile find_own(const struct redist__direct *state) {
                                 there->stride);
 }
 
-/* What is exchanged with a peer, or with this rank itself, in the array that exists. */
+/* Finds the part of a peer, or this rank's own, in the array that exists. */
 static int find_far(const struct redist__direct *state, int peer, int first, int last,
                     struct redist__tile *far) {
     int put = state->problem->tiles == REDIST_PUT;
@@ -73,7 +71,7 @@ static int find_far(const struct redist__direct *state, int peer, int first, int
     return REDIST_OK;
 }
 
-/* Copies what a tile and the partitions `first` to `last` - 1 of a peer's array have in common. */
+/* Copies the intersection of a tile with the partitions `first` to `last` - 1 of a peer's array. */
 static int copy_part(const struct redist__direct *state, const struct redist__tile *tile, int peer,
                      int first, int last) {
     const struct redist__transfer *transfer = state->problem->transfer;
@@ -107,7 +105,7 @@ int redist__direct_join(struct redist__put *put, const struct redist__put *next,
 
 /* ---------------------------------------------------------------- tiles that wait */
 
-/* The user may use a tile in host memory again at once. */
+/* Copies a tile in host memory, which the user may reuse at once. */
 static int hold_tile(const struct redist__direct *state, struct redist__put *put) {
     const struct redist__transfer *transfer = state->problem->transfer;
     struct redist__tile *tile = &put->tile;
@@ -152,7 +150,7 @@ static int make_room(struct redist__puts *puts) {
     return REDIST_OK;
 }
 
-/* A tile of which nobody else gets anything needs no step. */
+/* Adds a tile to the waiting ones, unless no other rank has a part of it. */
 static int add_put(struct redist__direct *state, const struct redist__tile *tile) {
     struct redist__put put;
     REDIST_TRY(make_put(state, tile, &put));
@@ -182,7 +180,7 @@ void redist__direct_free_tiles(struct redist__direct *state) {
 
 /* ---------------------------------------------------------------- sweeps */
 
-/* The tile of which a partition comes next: the lowest partition, the oldest tile. NULL = none. */
+/* Chooses the next tile: of the lowest partition, the oldest tile; NULL = none. */
 static struct redist__put *choose_put(const struct redist__direct *state) {
     const struct redist__puts *puts = &state->puts;
     struct redist__put *best = NULL;
@@ -199,14 +197,14 @@ static int count_peers(const struct redist__direct *state) {
     return state->problem->context->size - 1;
 }
 
-/* Notes what will be complete when the sweep is done. */
+/* Records the partitions that will be complete after the sweep. */
 static void note_complete(struct redist__direct *state) {
     const struct redist__put *next = choose_put(state);
     int lowest = next != NULL ? next->last : state->problem->partitions;
     state->puts.complete[state->steps.begun / count_peers(state) % 2] = all_put(state) ? lowest : 0;
 }
 
-/* In host memory, where steps are there for tests, they are short. */
+/* Returns the least length of a step; short in host memory, where steps exist for tests only. */
 static size_t long_enough(const struct redist__problem *problem) {
     const struct redist__transfer *transfer = problem->transfer;
     size_t share = transfer->side[0].bytes / (size_t)problem->context->size / MANY_STEPS;
@@ -217,7 +215,7 @@ static size_t long_enough(const struct redist__problem *problem) {
     return share > STEP_BYTES ? share : STEP_BYTES;
 }
 
-/* Nonzero if there is anything for it. */
+/* Begins a sweep; nonzero if it has any tiles. */
 static int begin_sweep(struct redist__direct *state) {
     struct redist__puts *puts = &state->puts;
     size_t bytes = 0, enough = long_enough(state->problem);
@@ -241,7 +239,7 @@ static void end_sweep(struct redist__direct *state) {
     publish_partitions(state, state->puts.complete[sweep % 2]);
 }
 
-/* Tiles in host memory are done with when the last peer has been served. */
+/* Frees the copies of tiles in host memory after the last peer's step. */
 static void release_sweep(const struct redist__direct *state) {
     const struct redist__puts *puts = &state->puts;
     for (int i = puts->oldest; i < puts->count; i++)
@@ -265,7 +263,7 @@ static int copy_sweep(const struct redist__direct *state, int peer) {
 
 /* ---------------------------------------------------------------- steps */
 
-/* Of the copies of a step: two are under way at most. */
+/* Returns the event of a step's copies, of which at most two are pending. */
 static void *event_of(const struct redist__direct *state, int step) {
     return state->events[step % 2];
 }
@@ -286,7 +284,7 @@ static int begin_step(struct redist__direct *state) {
     return code == REDIST_OK ? recorded : code;
 }
 
-/* Steps end in their order; after a failure too, so that peers go on. */
+/* Ends steps in their order, also after a failure, so that peers continue. */
 static int try_to_end(struct redist__direct *state) {
     int reached, code;
     if (state->steps.ended == state->steps.begun)
@@ -309,14 +307,14 @@ static int count_left(const struct redist__direct *state) {
     return left;
 }
 
-/* A rank that has no more to put publishes that, so that others do not wait for its steps until it closes the
+/* Publishes that this rank has no more tiles, so that others do not wait for its steps until it closes the
  * execution. */
 static void publish_end(struct redist__direct *state) {
     redist__steps_end_all(&state->steps);
     publish_partitions(state, state->problem->partitions);
 }
 
-/* Does what can be done without waiting. */
+/* Advances the sweeps without waiting. */
 int redist__direct_advance_tiles(struct redist__direct *state) {
     int code = REDIST_OK, before;
     do {
@@ -333,7 +331,7 @@ int redist__direct_advance_tiles(struct redist__direct *state) {
 
 static void open_puts(struct redist__direct *state) {
     state->steps.begun = state->steps.ended = state->left = 0;
-    for (int i = 0; i < state->puts.count; i++) /* of an execution that failed */
+    for (int i = 0; i < state->puts.count; i++) /* of a failed execution */
         release_tile(&state->puts.list[i]);
     state->puts.count = state->puts.oldest = 0;
     redist__direct_begin(state);
@@ -352,7 +350,7 @@ static void close_puts(struct redist__direct *state) {
 
 /* ---------------------------------------------------------------- an execution */
 
-/* Waiting calls MPI, which only this thread may do: the others find all arrays ready. */
+/* Waits for all arrays in this thread, the only one that may call MPI. */
 static void wait_for_arrays(const struct redist__direct *state) {
     const struct redist__context *context = state->problem->context;
     int side = state->problem->tiles == REDIST_GET;
@@ -361,7 +359,7 @@ static void wait_for_arrays(const struct redist__direct *state) {
             redist__note(state->problem, redist__flags_wait_ready(&state->flags, peer));
 }
 
-/* Peers may use the array as soon as the user's stream does not. */
+/* Opens an execution. Peers may use the array once the user's stream has finished with it. */
 void redist__direct_open(void *data, void *array) {
     struct redist__direct *state = data;
     const struct redist__problem *problem = state->problem;
@@ -379,7 +377,7 @@ void redist__direct_open(void *data, void *array) {
         publish_partitions(state, problem->partitions);
 }
 
-/* To all peers at once, or, where tiles wait, to this rank itself. */
+/* Copies to all peers at once, or, if tiles wait, only this rank's own part. */
 static int copy_parts(const struct redist__direct *state, const struct redist__tile *tile) {
     const struct redist__context *context = state->problem->context;
     int n = is_queued(state) ? 1 : context->size, code = REDIST_OK;
@@ -391,7 +389,7 @@ static int copy_parts(const struct redist__direct *state, const struct redist__t
     return code;
 }
 
-/* Whether this was the last tile. */
+/* Counts a copied tile, and publishes all partitions after the last one. */
 static void note_copied(struct redist__direct *state, const struct redist__tile *tile) {
     redist__direct_lock();
     note_tile(state, tile);
@@ -410,7 +408,7 @@ void redist__direct_tile(void *data, const struct redist__tile *tile) {
     redist__note(state->problem, code);
     if (problem->tiles == REDIST_PUT && nontemporal &&
         (problem->concurrent || problem->partitions > 1))
-        redist__copy_fence(); /* a thread has to do this for its own stores */
+        redist__copy_fence(); /* each thread for its own stores */
     if (code != REDIST_OK || problem->tiles != REDIST_PUT)
         return;
     if (is_queued(state)) {
@@ -426,7 +424,7 @@ int redist__direct_own(const void *data, const struct redist__tile *tile, redist
     return redist__tile_target(state->problem->transfer, tile, &own, target);
 }
 
-/* Meanwhile other executions go on. */
+/* Waits for a peer; meanwhile other executions advance. */
 static int await_peer(struct redist__direct *state, int peer) {
     for (unsigned poll = 0; !redist__flags_is_ready(&state->flags, peer); poll++) {
         redist__direct_advance_all(state);
@@ -454,7 +452,7 @@ static int list_targets(struct redist__direct *state, const struct redist__tile 
     return REDIST_OK;
 }
 
-/* The stream in which the tile is stored: the user's for a whole array, else one that goes on from where that is. */
+/* Chooses the stream of a direct store: the user's for a whole array, else one that is forked from it. */
 static int choose_stream(struct redist__direct *state, int is_whole, void **stream) {
     const struct redist__space *space = state->problem->space;
     void *event = state->events[state->problem->context->size];
@@ -466,7 +464,7 @@ static int choose_stream(struct redist__direct *state, int is_whole, void **stre
     return space->stream_follow(*stream, event);
 }
 
-/* Partitions are published when the last tile is noted: it is there by then. */
+/* Stores a tile. Partitions are published when the last tile is counted, after its store. */
 static int store_tile(struct redist__direct *state, const struct redist__tile *tile,
                       redist_store *store, void *given) {
     const struct redist__problem *problem = state->problem;
@@ -500,7 +498,7 @@ void redist__direct_progress(void *data) {
         redist__direct_advance_all(state);
 }
 
-/* Waits until the copies of all tiles are done. */
+/* Waits for the copies of all tiles. */
 static void finish_streams(const struct redist__direct *state) {
     const struct redist__problem *problem = state->problem;
     for (int i = 0; i < (is_queued(state) ? 1 : problem->context->size); i++)
@@ -509,7 +507,7 @@ static void finish_streams(const struct redist__direct *state) {
         redist__finish(problem, state->events[0], problem->stream);
 }
 
-/* A rank that has failed leaves the rest of its tiles out, and publishes at once that it has delivered all
+/* Closes an execution. A failed rank drops the rest of its tiles, and publishes at once that it has delivered all
  * partitions: others may wait for these before they close the execution. */
 void redist__direct_close(void *data) {
     struct redist__direct *state = data;
@@ -520,10 +518,10 @@ void redist__direct_close(void *data) {
     redist__direct_finish(state);
 }
 
-/* Whether this rank has copied the own parts of all tiles. */
+/* Checks whether the own parts of all tiles are copied. */
 static int check_own(struct redist__direct *state, int *reached) {
     const struct redist__space *space = state->problem->space;
-    void *event = state->events[state->problem->context->size]; /* steps have others */
+    void *event = state->events[state->problem->context->size]; /* steps have other events */
     int code = REDIST_OK;
     redist__direct_lock();
     if (all_put(state) && state->own == REDIST__WAITS) {

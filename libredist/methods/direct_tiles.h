@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Method direct: executions in tiles, which are copied straight to or from the peers' arrays. */
+/* Method direct: executions in tiles, which are copied directly to or from the peers' arrays. */
 #ifndef REDIST__DIRECT_TILES_H
 #define REDIST__DIRECT_TILES_H
 
@@ -14,12 +14,12 @@ void redist__direct_progress(void *data);
 void redist__direct_arrived(void *data, int *partitions);
 void redist__direct_close(void *data);
 
-/* Tiles that wait for their steps: doing what can be done without waiting, and freeing them. */
+/* Advance tiles that wait for their steps, without waiting; and free them. */
 int redist__direct_advance_tiles(struct redist__direct *state);
 void redist__direct_free_tiles(struct redist__direct *state);
 
-/* Makes the next tile a part of this one if it continues it, in memory too, and the same partitions of both are
- * in the sweep; 0 if not. */
+/* Joins the next tile to this one if they are adjacent, in memory too, with the same partitions in the sweep; 0 if
+ * not. */
 int redist__direct_join(struct redist__put *put, const struct redist__put *next, int ndims);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several nodes: the exchange is cut in two, one among the ranks of each node, which `direct` carries
- * out, and one between nodes, by packed messages that leave as soon as they are packed.
+ * Several nodes: the exchange is cut in two halves: one among the ranks of each node by `direct`, and one between nodes
+ * by packed messages that leave as soon as they are packed.
  *
- *   ranks  one message for each pair of ranks on different nodes, by `p2p`, on a device `p2p-streams`; in tiles both
- *          parts take each of them, and what has arrived is what has arrived of both
+ *   ranks  one message for each pair of ranks on different nodes, by `p2p`, on a device `p2p-streams`; in tiles both halves take each of them, and a partition has arrived when both halves of it have
  *   nodes  one message for each pair of nodes, put together in shared memory (hier_nodes.c)
  */
 #include "hier_nodes.h"
@@ -14,7 +13,7 @@ enum variant { RANKS, NODES };
 
 static const char *const variants[] = {"ranks", "nodes", NULL};
 
-/* A part of the exchange: a description with fewer parts, and the method that serves it. */
+/* A half of the exchange: a description with fewer parts, and its method. */
 struct share {
     struct redist__transfer transfer;
     struct redist__problem problem;
@@ -46,7 +45,7 @@ static int applies(const struct redist__problem *problem,
     return redist__check_counts(problem->transfer, "hier", 0);
 }
 
-/* On one node it is direct. On devices tiles had better not go through MPI inside of the node. */
+/* Ranks the variants: useless on one node; on devices, better than MPI for tiles inside a node. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct redist__context *context = problem->context;
@@ -66,7 +65,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 
 /* ---------------------------------------------------------------- shares */
 
-/* The parts that are exchanged with the ranks of this node, among these; or those with the others. */
+/* Describes the parts exchanged among the ranks of this node, or those with other nodes. */
 static int describe_share(struct share *share, const struct redist__problem *problem,
                           struct redist__context *context, int inside) {
     const int *node_ranks = problem->context->node_ranks;
@@ -86,7 +85,7 @@ static int describe_share(struct share *share, const struct redist__problem *pro
     return REDIST_OK;
 }
 
-/* The most promising one of the candidates that a name covers. */
+/* Chooses the candidate of a name with the highest preference. */
 static int choose(const struct share *share, const char *method,
                   struct redist__candidate *candidate) {
     struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
@@ -102,7 +101,8 @@ static int choose(const struct share *share, const char *method,
     return candidate->method != NULL ? REDIST_OK : reason;
 }
 
-/* By the method of this name, or NULL: by messages between nodes. Collective on the share's communicator. */
+/* Connects a half by the method of this name, or, if NULL, by messages between nodes. Collective on the half's
+ * communicator. */
 static int connect_share(struct share *share, const struct redist__problem *problem,
                          struct redist__context *context, int inside, const char *method) {
     struct redist__candidate candidate = {method == NULL ? &redist__node_messages : NULL, 0};
@@ -145,8 +145,8 @@ static void wait_share(struct share *share) {
     method_of(share)->wait(share->transport.state);
 }
 
-/* Messages first: they travel while the ranks of the node copy. Both parts note their failures in the
- * same plan: what fails inside a node is known to the other nodes at the next execution. */
+/* Starts the messages first: they travel while the ranks of the node copy. Both halves record failures in the same
+ * plan: other nodes learn of a failure inside a node at the next execution. */
 static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     start_share(&state->between, direction, source, destination);
@@ -201,7 +201,7 @@ static void arrived(void *data, int *partitions) {
     *partitions = inside < *partitions ? inside : *partitions;
 }
 
-/* The peers of the node wait for each other's steps; what is sent to others does not wait for them. */
+/* Closes the half inside the node first, whose ranks wait for each other's steps. */
 static void close_tiles(void *data) {
     struct state *state = data;
     method_of(&state->inside)->close(state->inside.transport.state);

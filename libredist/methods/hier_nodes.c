@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One message for each ordered pair of nodes. For each other node one rank of this node carries the
- * message there, and one the message from there; the carriers are different ones for different nodes.
- * All ranks of the node pack their parts into shared memory of the carrier, which sends when all have;
- * when a message has arrived, all unpack theirs from it. A message is ordered by source rank, then by
- * destination rank.
+ * One message for each ordered pair of nodes. For each other node one rank of this node sends the message, and one
+ * receives; the carriers differ between nodes. All ranks of the node pack their parts into shared memory of the
+ * carrier, which sends when all have; when a message has arrived, all unpack theirs from it. A message is ordered by
+ * source rank, then by destination rank.
  *
  * Each rank has counters in shared memory. In execution n
  *   ready    = n  its outgoing messages of execution n - 1 have left: others may pack
@@ -13,10 +12,10 @@
  *   done     = n  it has unpacked all: carriers may receive again
  *   failed   > 0  it has failed; written before `packed`, `arrived` and `done`
  *
- * A message in which a rank of the node has no part, since it failed, is sent empty; and the rank that receives
- * an empty message has failed too, which the ranks of its node see when they unpack. After `done` of an
- * execution each rank sees whether any of its node failed. A rank that frees the plan after a failure leaves all its
- * counters at their ends, so that nobody waits for it.
+ * A message that lacks the part of a failed rank of the node is sent empty; and the rank that receives an empty message
+ * has failed too, which the ranks of its node detect when they unpack. After `done` of an execution each rank checks
+ * whether any of its node failed. A rank that frees the plan after a failure leaves all its counters at their ends, so
+ * that no rank waits for it.
  */
 #include "hier_nodes.h"
 #include "../copy/copy.h"
@@ -38,34 +37,34 @@ struct header {
 struct bundle {
     uint64_t out, in;     /* elements of the messages */
     uint64_t mine;        /* elements of the outgoing one before those of this rank */
-    size_t out_at, in_at; /* where the messages are in their carriers' memory */
+    size_t out_at, in_at; /* offsets in their carriers' memory */
 };
 
 struct node {
     struct bundle bundles[2];  /* of both directions */
-    char is_sent, is_unpacked; /* in the execution under way */
+    char is_sent, is_unpacked; /* in the pending execution */
 };
 
-/* Elements before the part from a rank, in the message that has it, for both directions. */
+/* Elements before the part from a rank, in its message, for both directions. */
 struct position {
     uint64_t before[2];
 };
 
 struct state {
     const struct redist__problem *problem;
-    int nnodes, own;      /* nodes, and the number of this one */
+    int nnodes, own;      /* nodes; this one */
     const int *node_of;   /* of each rank */
     int *first, *members; /* ranks by node: those of node i begin at first[i] */
     struct node *nodes;
     struct position *positions;  /* of each rank */
     MPI_Datatype element;        /* the item's bytes */
     void *memory;                /* of this rank, shared */
-    size_t bytes, head;          /* of it all, of the header */
+    size_t bytes, head;          /* of all of it, of the header */
     void **memories;             /* of all ranks of the node, by rank in it */
-    struct redist__messages mpi; /* with each node one */
-    uint64_t number;             /* of the execution under way */
-    int posted, npacked;         /* receives are posted; nodes that were packed for */
-    int left; /* nodes whose parts are not unpacked, messages not sent or received */
+    struct redist__messages mpi; /* one for each node */
+    uint64_t number;             /* of the pending execution */
+    int posted, npacked;         /* receives are posted; packed nodes */
+    int left;                    /* nodes not unpacked, messages not sent or received */
     int direction;
     const char *source;
     char *destination;
@@ -79,7 +78,7 @@ static struct redist__context *context_of(const struct state *state) {
 
 /* ---------------------------------------------------------------- nodes */
 
-/* The ranks of each node one after the other. */
+/* Sorts the ranks by node. */
 static void sort_by_node(struct state *state) {
     int size = context_of(state)->size;
     for (int rank = 0; rank < size; rank++)
@@ -107,14 +106,14 @@ static int carries(const struct state *state, int other) {
 
 /* ---------------------------------------------------------------- sizes */
 
-/* What this rank sends to each node, or gets from it. */
+/* Sums this rank's elements sent to each node, or received from it. */
 static void sum_by_node(const struct state *state, int side, uint64_t sums[]) {
     const struct redist__part *parts = state->problem->transfer->side[side].parts;
     for (int rank = 0; rank < context_of(state)->size; rank++)
         sums[state->node_of[rank]] += parts[rank].elements;
 }
 
-/* What a rank of this node has in the messages; `sums` are its own, of both sides. */
+/* Adds the elements of a rank of this node to the messages; `sums` are the rank's, of both sides. */
 static void add_rank(struct state *state, int rank, const uint64_t sums[]) {
     for (int direction = 0; direction < 2; direction++)
         for (int node = 0; node < state->nnodes; node++) {
@@ -126,7 +125,7 @@ static void add_rank(struct state *state, int rank, const uint64_t sums[]) {
         }
 }
 
-/* How large the messages are; and each rank gets the positions of its parts. */
+/* Finds the sizes of the messages, and the positions of each rank's parts. */
 static int find_messages(struct state *state, uint64_t sums[], uint64_t all_sums[],
                          struct position positions[]) {
     const struct redist__context *context = context_of(state);
@@ -168,7 +167,7 @@ static int check_counts(const struct state *state) {
     uint64_t most = 0;
     for (int i = 0; i < 2 * state->nnodes; i++) {
         const struct bundle *bundle = &state->nodes[i / 2].bundles[i % 2];
-        if (i / 2 != state->own) /* backward what is in is out */
+        if (i / 2 != state->own) /* backward the incoming message goes out */
             most = bundle->out > most ? bundle->out : most;
     }
     if (most <= INT_MAX)
@@ -184,7 +183,7 @@ static size_t padded(uint64_t elements, size_t item) {
     return bytes + (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
 }
 
-/* The messages in one direction that a member of the node carries, from `at` on; returns where they end. */
+/* Positions the messages in one direction that a member of the node carries, from `at` on; returns their end. */
 static size_t position_bundles(struct state *state, int direction, int incoming, int member,
                                size_t at) {
     size_t item = state->problem->transfer->item;
@@ -197,8 +196,8 @@ static size_t position_bundles(struct state *state, int direction, int incoming,
     return at;
 }
 
-/* Every rank of the node finds the same positions in the carriers' memories. Incoming messages lie behind
- * outgoing ones of either direction: one may be unpacked while the next are packed. */
+/* Positions the messages in the carriers' memories, alike on all ranks of the node. Incoming messages follow the
+ * outgoing ones of either direction, so that one may be unpacked while the next are packed. */
 static void position_messages(struct state *state) {
     const struct redist__context *context = context_of(state);
     const int *members = state->members + state->first[state->own];
@@ -217,7 +216,7 @@ static void position_messages(struct state *state) {
 
 /* ---------------------------------------------------------------- making */
 
-/* After the closing agreement every rank has cleared its counters. */
+/* Connects the shared memory. After the closing agreement every rank has cleared its counters. */
 static int connect_memory(struct state *state) {
     struct redist__context *context = context_of(state);
     position_messages(state);
@@ -295,7 +294,7 @@ static void destroy(void *data) {
 
 /* ---------------------------------------------------------------- one execution */
 
-/* The other nodes, each rank's own successors first. */
+/* Returns the other nodes in cyclic order after the own one. */
 static int node_at(const struct state *state, int step) {
     return (state->own + step) % state->nnodes;
 }
@@ -304,19 +303,19 @@ static struct header *header_of(const struct state *state, int rank) {
     return state->memories[context_of(state)->node_ranks[rank]];
 }
 
-/* Of the rank of this node that carries the messages to and from a node. */
+/* Returns the header of the carrier for a node. */
 static struct header *header_for(const struct state *state, int node) {
     return header_of(state, carrier_of(state, state->own, node));
 }
 
-/* The ranks of the node see it with the next counter that this rank moves on. */
+/* Publishes a failure, which the ranks of the node read with this rank's next counter. */
 static void publish_failure(struct state *state) {
     struct header *mine = state->memory;
     if (redist__has_failed(state->problem))
         atomic_store_explicit(&mine->failed, 1, memory_order_relaxed);
 }
 
-/* What another rank of the node has published before a counter that was read. */
+/* Records a failure that another rank of the node published before the counter just read. */
 static void note_failure_of(struct state *state, const struct header *theirs, int rank) {
     if (atomic_load_explicit(&theirs->failed, memory_order_relaxed) != 0)
         redist__failure_note_peer(state->problem->failure, rank, REDIST_OK);
@@ -333,7 +332,7 @@ static struct bundle *bundle_of(const struct state *state, int node) {
     return &state->nodes[node].bundles[state->direction];
 }
 
-/* Whether all ranks of the node have come as far in one of the counters. */
+/* Returns whether all ranks of the node have reached a value of one of the counters. */
 static int all_reached(const struct state *state, size_t counter, uint64_t value) {
     for (int i = 0; i < context_of(state)->node_size; i++) {
         _Atomic uint64_t *theirs = (void *)((char *)state->memories[i] + counter);
@@ -358,7 +357,7 @@ static void post_receives(struct state *state) {
     }
 }
 
-/* One part of this rank, between its array and the message that has it at `at`. */
+/* Copies one part of this rank between its array and the message at `at`. */
 static void copy_part(const struct state *state, int unpacks, int rank, char *at) {
     const struct redist__transfer *transfer = state->problem->transfer;
     const struct redist__side *side = &transfer->side[state->direction ^ unpacks];
@@ -391,7 +390,7 @@ static uint64_t packed_by(const struct state *state, int step) {
     return (state->number - 1) * (uint64_t)(state->nnodes - 1) + (uint64_t)step;
 }
 
-/* For one node after the other, as long as their carriers are ready. */
+/* Packs for one node after the other, as long as their carriers are ready. */
 static void pack_ready(struct state *state) {
     struct header *mine = state->memory;
     while (state->npacked + 1 < state->nnodes) {
@@ -431,7 +430,7 @@ static void publish_arrived(struct state *state, int node) {
     atomic_store_explicit(&mine->arrived[node], state->number, memory_order_release);
 }
 
-/* Lets the ranks of the node know what has arrived. */
+/* Publishes the arrived messages to the ranks of the node. */
 static void take_arrived(struct state *state) {
     int node, left;
     while (state->posted && !state->mpi.lost &&
@@ -466,7 +465,7 @@ static void unpack_arrived(struct state *state) {
     }
 }
 
-/* Nonzero if anything is left. */
+/* Advances; nonzero if anything is left. */
 static int advance(struct state *state) {
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     post_receives(state);
@@ -481,7 +480,7 @@ static void progress(void *data) {
     (void)advance(data);
 }
 
-/* Empty messages are sent and unpacked from the start. */
+/* Starts; empty messages count as sent and unpacked. */
 static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     struct header *mine = state->memory;
@@ -502,7 +501,7 @@ static void start(void *data, int direction, const void *source, void *destinati
     progress(state);
 }
 
-/* Messages that are given up: the ranks of the node are not to wait for what this rank carries. */
+/* Publishes abandoned messages as complete, so that the ranks of the node do not wait for them. */
 static void publish_all(struct state *state) {
     struct header *mine = state->memory;
     for (int node = 0; node < state->nnodes; node++)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The all-to-all in stages (AccFFT's k-way): ceil(log_k P) of them, in each of which a rank sends at most
- * k - 1 messages; each message carries all blocks that go to the same rank next, also those of other ranks.
- * Fewer messages than the P - 1 of the other methods, for more bytes, as a block travels once for each digit
- * of its distance that is not 0.
+ * The all-to-all in stages (AccFFT's k-way): ceil(log_k P) of them, in each of which a rank sends at most k - 1
+ * messages; each message carries all blocks with the same next rank, also those of other ranks. These are fewer
+ * messages than the P - 1 of the other methods, with more bytes, as a block travels once for each nonzero digit of its
+ * distance.
  *
- * The own blocks of a message are packed straight from the array, those in transit are copied from the
- * buffer of the stage before; a block that has arrived is unpacked straight into the array while the next
- * stage's messages travel. On a device each message is packed on a stream of its own and sent when that is
- * done, and what the array has for the next stage is packed while this one's messages travel; if MPI
- * cannot take device memory, blocks stay in pinned host memory from their first stage to their last.
+ * This rank's blocks of a message are packed directly from the array, those in transit are copied from the buffer of
+ * the previous stage; blocks at their destination are unpacked into the array while the next stage's messages travel.
+ * On a device each message is packed on its own stream and sent when that is done, and the array's blocks for the next
+ * stage are packed while this one's messages travel; if MPI does not accept device memory, blocks stay in pinned host
+ * memory from their first stage to their last.
  *
- * Buffers hold at most what is in transit at a time: even stages use one, odd stages the other.
+ * Buffers hold only the blocks in transit at a time: even stages use one, odd stages the other.
  */
 #include "kway_plan.h"
 #include "messages.h"
@@ -30,11 +30,11 @@ struct state {
     struct redist__kway_plan plans[2];
     struct redist__copy own[2];
     MPI_Datatype element; /* the item's bytes */
-    char *buffers[2][2];  /* for what goes out and comes in, of even and odd stages */
+    char *buffers[2][2];  /* outgoing and incoming, of even and odd stages */
     size_t bytes[2][2];
     struct redist__messages messages; /* of a stage */
-    void **events;                    /* of each message of a stage: it is packed */
-    int direction;                    /* of the execution under way */
+    void **events;                    /* one for each message of a stage: packed */
+    int direction;                    /* of the pending execution */
     const char *source;
     char *destination;
 };
@@ -49,9 +49,9 @@ static int applies(const struct redist__problem *problem,
     return redist__check_counts(problem->transfer, candidate->method->name, 0);
 }
 
-/* Worth measuring are divisors and powers of two. With k = P there is one stage, as in p2p, and larger k
- * are the same. Among ranks that map each other's arrays nothing is gained by fewer messages. Where
- * nothing is measured, it is the smallest k with two stages. */
+/* Ranks k: divisors and powers of two are measured. With k = P the only stage is that of p2p, as with larger k. Ranks
+ * that map each other's arrays have no use for fewer messages. Without measurement the smallest k with two stages is
+ * best. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     int variant = candidate->variant;
@@ -105,7 +105,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     return create_messages(state);
 }
 
-/* For the larger of both directions. */
+/* Creates buffers for the larger of both directions. */
 static int create_buffers(struct state *state) {
     const struct redist__problem *problem = state->shape.problem;
     const struct redist__kway_plan *plans = state->plans;
@@ -127,7 +127,7 @@ static int create_plans(struct state *state, const uint64_t elements[], size_t r
     return create_buffers(state);
 }
 
-/* Only their owners know how large the blocks in transit are. */
+/* Exchanges the sizes of blocks in transit, which only their owners know. */
 static int connect(void *data) {
     struct state *state = data;
     size_t size = (size_t)context_of(state)->size;
@@ -147,7 +147,7 @@ static int connect(void *data) {
 
 /* ---------------------------------------------------------------- one stage */
 
-/* Runs the moves of some messages; after a failure there is nothing to move. */
+/* Runs the moves of some messages; none after a failure. */
 static void run(struct state *state, enum redist__moving moving, int message, int nmessages,
                 const char *from, char *to, int stream) {
     const struct redist__problem *problem = state->shape.problem;
@@ -189,8 +189,8 @@ static void unpack(struct state *state, int stage, int i) {
         state->buffers[REDIST__IN][stage % 2], state->destination, UNPACKING);
 }
 
-/* Messages leave as soon as they are packed; the array's blocks for the first stage are packed here,
- * those for the others while the messages of the stage before travel. */
+/* Sends messages as soon as they are packed. The array's blocks for the first stage are packed here, those for the
+ * others while the messages of the previous stage travel. */
 static void fill_messages(struct state *state, int stage) {
     const struct redist__problem *problem = state->shape.problem;
     for (int i = 0; i < state->shape.width; i++) {
@@ -215,7 +215,7 @@ static void finish_stream(struct state *state, void *stream) {
 
 static void begin_stage(struct state *state, int stage) {
     int width = state->shape.width;
-    if (stage > 0) /* what was unpacked and kept two stages ago is still in the buffer */
+    if (stage > 0) /* the buffer still has the blocks unpacked and kept two stages ago */
         finish_stream(state, state->shape.problem->space->stream(UNPACKING));
     post_receives(state, stage);
     fill_messages(state, stage);
@@ -226,7 +226,7 @@ static void begin_stage(struct state *state, int stage) {
         UNPACKING);
 }
 
-/* The last stage's blocks are unpacked as they arrive. */
+/* Ends a stage; the last stage's blocks are unpacked as they arrive. */
 static void end_stage(struct state *state, int stage) {
     int i, last = stage == state->shape.nstages - 1;
     while ((i = redist__messages_next(&state->messages)) >= 0)
@@ -252,7 +252,7 @@ static void start(void *data, int direction, const void *source, void *destinati
     redist__enter(problem->timer, REDIST__COMMUNICATE);
 }
 
-/* After a failure other streams may still be packing. */
+/* Waits, after a failure also for other streams that may still be packing. */
 static void wait(void *data) {
     struct state *state = data;
     const struct redist__problem *problem = state->shape.problem;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which blocks each message of method kway has, and what is copied for them. At any time a rank has one
- * block for each distance: the one that began with that distance to go. So all tables are
- * over distances, and none is larger than the number of ranks times that of stages.
+ * Blocks and copies of the messages of method kway. At any time a rank has one block for each initial distance to its
+ * destination. So all tables are indexed by distance, with at most ranks times stages entries.
  */
 #include "kway_plan.h"
 
@@ -12,11 +11,10 @@
 /* ---------------------------------------------------------------- stages */
 
 /*
- * The stages of method kway. Where P is a product of as many factors up to k as there must be stages,
- * ranks are numbers with a digit for each factor, and each stage sets one digit: every stage splits the
- * ranks in groups that go on among themselves, as AccFFT's hypercube does. Else, for primes say, the
- * distance from source to destination modulo P is written to the base k, and each stage goes as far as
- * one digit says (Bruck et al.). Both are rings on which blocks travel by the digits of a distance.
+ * The stages of method kway. If P is a product of one factor up to k for each stage, ranks are numbers with a digit for
+ * each factor, and each stage sets one digit: it splits the ranks in groups that continue independently, as AccFFT's
+ * hypercube does. Else, such as for primes, the distance from source to destination modulo P is written to the base k,
+ * and each stage covers one digit (Bruck et al.). Both are rings on which blocks travel by the digits of a distance.
  */
 
 static int stages_needed(int nranks, int k) {
@@ -33,7 +31,7 @@ static int largest_divisor(int n, int most) {
     return divisor;
 }
 
-/* Factors up to k, the largest first; 0 if there are none or more than `most`. */
+/* Finds factors up to k, the largest first; 0 if none, or more than `most`, exist. */
 static int factorise(int nranks, int k, int most, int factors[]) {
     int count = 0;
     for (int rest = nranks; rest > 1; rest /= factors[count++])
@@ -45,7 +43,7 @@ static int factorise(int nranks, int k, int most, int factors[]) {
 int redist__kway_stages(int nranks, int k, struct redist__stage stages[]) {
     int factors[REDIST__MOST_STAGES], needed = stages_needed(nranks, k);
     int groups = factorise(nranks, k, needed, factors);
-    /* the smallest factor is for the ranks that are farthest apart, and comes first */
+    /* the smallest factor is for the most distant ranks, and first */
     for (int i = 0, stride = 1; i < groups; stride *= factors[i++])
         stages[groups - 1 - i] = (struct redist__stage){stride, factors[i], 1, factors[i]};
     for (int i = 0, weight = 1; i < needed && groups == 0; i++) {
@@ -55,7 +53,7 @@ int redist__kway_stages(int nranks, int k, struct redist__stage stages[]) {
     return needed;
 }
 
-/* The digit of a distance that a stage is for. */
+/* Returns a stage's digit of a distance. */
 static int digit_of(const struct redist__stage *stage, int distance) {
     return distance / stage->stride % stage->extent / stage->weight % stage->radix;
 }
@@ -65,7 +63,7 @@ int redist__kway_most(const struct redist__stage *stage) {
     return most < stage->radix ? most : stage->radix - 1;
 }
 
-/* The rank to which a digit carries a block from `rank`; a negative one, from which it does. */
+/* Returns the rank to which a digit carries a block from `rank`; for a negative digit, from which. */
 static int neighbour(const struct redist__stage *stage, int rank, int digit) {
     int here = rank / stage->stride % stage->extent;
     int steps = digit < 0 ? stage->extent - -digit * stage->weight : digit * stage->weight;
@@ -77,7 +75,7 @@ static const struct redist__context *context_of(const struct redist__kway_shape 
     return shape->problem->context;
 }
 
-/* The rank at a distance, forward (sign 1) or back (-1). */
+/* Returns the rank at a distance, forward (sign 1) or back (-1). */
 static int rank_at(const struct redist__kway_shape *shape, int distance, int sign) {
     int rank = context_of(shape)->rank;
     for (int i = 0; i < shape->nstages; i++)
@@ -87,8 +85,7 @@ static int rank_at(const struct redist__kway_shape *shape, int distance, int sig
 
 /* ---------------------------------------------------------------- sizes */
 
-/* The sizes of a message's blocks, in the order in which they lie in it: read from the row of all blocks, or
- * written to it. Returns how many there are. */
+/* Copies the sizes of a message's blocks, in their order, from or to the row of all blocks. Returns their number. */
 static int copy_sizes(const struct redist__stage *stage, int digit, int nranks, int reads,
                       uint64_t row[], uint64_t message[]) {
     int count = 0;
@@ -134,11 +131,11 @@ struct builder {
     struct redist__kway_plan *plan;
     int direction;
     const uint64_t *elements;
-    size_t *where;  /* the block of each distance, in the buffer of the last stage */
+    size_t *where;  /* offset of each distance's block, in the buffer of the last stage */
     size_t largest; /* elements of a message */
 };
 
-/* A move between buffers that continues the last one of its message lengthens that. */
+/* Adds a move; one between buffers that continues the message's last move lengthens that. */
 static void add(const struct builder *builder, enum redist__moving moving, int message,
                 struct redist__move move) {
     struct redist__moves *moves = &builder->plan->moves[moving];
@@ -150,7 +147,7 @@ static void add(const struct builder *builder, enum redist__moving moving, int m
         moves->list[moves->count++] = move;
 }
 
-/* A peer's part of the array, and its place in a buffer. */
+/* Adds the move of a peer's part between the array and a buffer. */
 static void add_part(const struct builder *builder, enum redist__moving moving, int message,
                      int distance, size_t at) {
     const struct redist__kway_shape *shape = builder->shape;
@@ -165,7 +162,7 @@ static void add_part(const struct builder *builder, enum redist__moving moving, 
                               .peer = peer});
 }
 
-/* Whether one of some stages moves a block. */
+/* Returns whether one of some stages moves a block. */
 static int is_moved(const struct redist__kway_shape *shape, int first, int end, int distance) {
     int digits = 0;
     for (int i = first; i < end; i++)
@@ -190,7 +187,7 @@ static int count_elements(struct builder *builder, size_t bytes) {
     return (int)(elements <= INT_MAX ? elements : 0);
 }
 
-/* Fills the message that carries the blocks with a digit out, from `at` on; returns where it ends. */
+/* Fills the outgoing message of a digit, from `at` on; returns its end. */
 static size_t send(struct builder *builder, int i, int digit, size_t at) {
     const struct redist__kway_shape *shape = builder->shape;
     int index = i * shape->width + digit - 1;
@@ -230,7 +227,7 @@ static size_t receive(struct builder *builder, int i, int digit, size_t at) {
     return at;
 }
 
-/* Blocks that came before this stage and go on behind it move to where its own blocks are. */
+/* Moves blocks that skip this stage to its buffer. */
 static size_t keep(const struct builder *builder, int i, size_t at) {
     const struct redist__kway_shape *shape = builder->shape;
     for (int distance = 1; distance < context_of(shape)->size; distance++) {

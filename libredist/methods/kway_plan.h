@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What method kway plans: its stages, the messages of each, and what is copied for them. */
+/* Plans of method kway: stages, their messages, and copies. */
 #ifndef REDIST__KWAY_PLAN_H
 #define REDIST__KWAY_PLAN_H
 
 #include "method.h"
 
-/* log2 of the most ranks that there can be */
+/* log2 of the largest number of ranks */
 enum { REDIST__MOST_STAGES = 32 };
 
-/* In a stage, ranks of a ring send to each other. A block that has to go a certain distance goes as far
- * as one digit of that distance says. */
+/* A stage, in which ranks of a ring send to each other. A block moves by one digit of its distance. */
 struct redist__stage {
     int stride; /* from one rank of the ring to the next */
     int extent; /* ranks of the ring */
     int weight; /* steps along the ring for each unit of the digit */
-    int radix;  /* the digit is below that */
+    int radix;  /* bound of the digit */
 };
 
-/* The stages for k; returns how many, the least m with k^m >= nranks. */
+/* Finds the stages for k; returns their number, the least m with k^m >= nranks. */
 int redist__kway_stages(int nranks, int k, struct redist__stage stages[]);
 
-/* The largest digit of a stage: it has as many messages. */
+/* Returns the largest digit of a stage, the number of its messages. */
 int redist__kway_most(const struct redist__stage *stage);
 
-/* What is copied for the messages: a block is packed from the array for the first stage that moves it, is
- * forwarded from one stage's buffer to that of another, kept while stages pass it by, and unpacked after the last. */
+/* Copies for the messages: a block is packed from the array for the first stage that moves it, forwarded from one
+ * stage's buffer to another's, kept while stages skip it, and unpacked after the last. */
 enum redist__moving {
     REDIST__PACK_BLOCKS,
     REDIST__FORWARD_BLOCKS,
@@ -33,15 +32,15 @@ enum redist__moving {
     REDIST__MOVINGS
 };
 
-/* Bytes that go from one place to another: offsets in arrays or buffers. */
+/* A copy of bytes: offsets in arrays or buffers. */
 struct redist__move {
     size_t from, to, bytes;
-    int peer; /* whose part of the array it is; -1 = from buffer to buffer */
+    int peer; /* owner of the part of the array; -1 = from buffer to buffer */
 };
 
 struct redist__moves {
     int count;
-    int *first; /* of each message, and the end */
+    int *first; /* first move of each message, and the end */
     struct redist__move *list;
     struct redist__batch batch; /* the same for the space */
 };
@@ -57,7 +56,7 @@ struct redist__message {
 struct redist__kway_plan {
     struct redist__message *messages; /* `width` for each stage */
     struct redist__moves moves[REDIST__MOVINGS];
-    size_t bytes[2][2]; /* of the buffers for what goes out and comes in, of even and odd stages */
+    size_t bytes[2][2]; /* of the outgoing and incoming buffers, of even and odd stages */
 };
 
 enum { REDIST__OUT, REDIST__IN };
@@ -69,14 +68,13 @@ struct redist__kway_shape {
     struct redist__stage stages[REDIST__MOST_STAGES];
 };
 
-/* Finds the sizes of the blocks in transit from the peers: elements[stage * ranks + distance] is that of
- * the block at this rank before a stage that began with that distance to go; `nstages` + 1 rows, the
- * first of which this fills too. Collective, with all its calls whatever fails: *code keeps the first failure.
- * `scratch` has room for 2 * ranks. */
+/* Finds the sizes of the blocks in transit from the peers: elements[stage * ranks + distance] is that of the block with
+ * this initial distance at this rank before a stage; `nstages` + 1 rows, including the first. Collective, with all its
+ * calls after a failure too: *code keeps the first one. `scratch` has room for 2 * ranks. */
 void redist__kway_find_sizes(const struct redist__kway_shape *shape, int direction,
                              uint64_t elements[], uint64_t scratch[], int *code);
 
-/* Makes a plan of that; to be freed also if it fails. Not collective. */
+/* Makes a plan from these sizes; to be freed also after a failure. Not collective. */
 int redist__kway_plan_create(struct redist__kway_plan *plan, const struct redist__kway_shape *shape,
                              int direction, const uint64_t elements[]);
 void redist__kway_plan_free(struct redist__kway_plan *plan);

@@ -21,7 +21,7 @@ int redist__messages_create(struct redist__messages *messages,
     return REDIST_OK;
 }
 
-/* Gives up what can be given up: a receive that has no message yet. */
+/* Returns whether a request is pending; cancels a receive without a message if told to. */
 static int is_active(MPI_Request *request, int cancels) {
     int done = 1;
     if (*request == MPI_REQUEST_NULL)
@@ -54,20 +54,20 @@ void redist__messages_give_up(struct redist__messages *messages) {
     redist__give_up(messages->problem->context);
 }
 
-/* A peer that has freed the plan neither sends nor receives: nothing is waited for, by nobody. */
+/* Returns whether a peer has freed the plan, after which no message is waited for. */
 static int is_lost(struct redist__messages *messages) {
     messages->lost |= redist__life_is_over(messages->problem->life);
     return messages->lost;
 }
 
-/* Whether MPI has refused to begin something, so that it has to be tried again: a call that returns an error may
- * have begun it all the same. */
+/* Returns whether MPI has refused to begin a message, to be repeated: a call that returns an error may still have begun
+ * it. */
 static int is_refused(struct redist__messages *messages, int result, const MPI_Request *request) {
     redist__failure_note_mpi(messages->problem->failure, result);
     return result != MPI_SUCCESS && *request == MPI_REQUEST_NULL;
 }
 
-/* After a failure messages are sent empty. */
+/* Posts a message, empty after a failure. */
 static void post(struct redist__messages *messages, int i, int sends, void *buffer, int count,
                  MPI_Datatype type, int peer, int tag) {
     MPI_Request *request = sends ? &messages->sends[i] : &messages->receives[i];
@@ -88,7 +88,7 @@ void redist__messages_receive(struct redist__messages *messages, int i, void *bu
     post(messages, i, 0, buffer, count, type, peer, tag);
 }
 
-/* After a failure at once. */
+/* Sends a message once it is filled, after a failure at once. */
 static void send_if_filled(struct redist__messages *messages, int i) {
     struct redist__later_send *later = &messages->later[i];
     int reached = 1;

@@ -112,8 +112,7 @@ void redist__transport_destroy(struct redist__transport *transport) {
     *transport = (struct redist__transport){0};
 }
 
-/* A peer that is gone is no reason to leave a device at work. What cannot be waited for by an event is waited
- * for with all else. */
+/* Waits even if a peer is gone, so that the device is idle; without an event, for the whole device. */
 void redist__finish(const struct redist__problem *problem, void *event, void *stream) {
     const struct redist__space *space = problem->space;
     int idle = 1, code = space->stream_is_idle(stream, &idle);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The methods that move each part by MPI. They differ in what a message is and in who sends it:
+ * Methods that move each part by MPI, with different messages and calls:
  *
  *   alltoallw    subarray datatypes, one MPI_Alltoallw: the reference (Dalcin, Mortensen, Keyes, Listing 3)
  *   p2p-type     the same datatypes, MPI_Isend and MPI_Irecv
@@ -10,12 +10,11 @@
  *   p2p-streams  the same, each part packed on a stream of its own and sent as soon as it is packed (Egger,
  *                Peer2Peer-Streams)
  *
- * The own part is copied directly, except that alltoallw leaves it to MPI in host memory. Executions that are started
- * use messages of their own. Those at once make the blocking calls: the nonblocking ones would let a rank give up
- * when a peer ends inside, but MPI_Ialltoallw of Open MPI 4.1 does not always end where some ranks have no elements
- * (7x6x9 on 8 ranks, where test_fftnd_transform hung in it). A collective call has no room for news of a
- * failure, so the ranks agree before it: what a rank fails in behind that concerns its own data, and the others learn
- * of it in the next execution.
+ * This rank's own part is copied directly, except that alltoallw leaves it to MPI in host memory. Started executions
+ * send messages instead of collective calls. Others make the blocking calls: the nonblocking ones would let a rank give
+ * up when a peer ends inside, but MPI_Ialltoallw of Open MPI 4.1 does not always end where some ranks have no elements
+ * (7x6x9 on 8 ranks, where test_fftnd_transform hung in it). A collective call cannot carry a failure, so the ranks
+ * agree before it: a later failure concerns the rank's own data, and the others learn of it in the next execution.
  *
  * In tiles (p2p only), a part travels in several messages (chunks.h).
  */
@@ -29,7 +28,7 @@
 struct kind {
     enum redist__layout layout;
     int collective; /* one call for all messages */
-    int streams;    /* each part is packed on a stream of its own */
+    int streams;    /* each part is packed on its own stream */
 };
 
 struct state {
@@ -38,13 +37,13 @@ struct state {
     const struct kind *kind;
     struct redist__packing packing[2];
     struct redist__types types[2];
-    struct redist__copy own[2]; /* empty where MPI moves the own part too */
+    struct redist__copy own[2]; /* empty if MPI moves the own part too */
     struct redist__messages messages;
-    struct redist__chunks *chunks; /* in tiles, in place of all else */
-    void **events; /* with streams, of each distance: the part is packed; else one */
+    struct redist__chunks *chunks; /* in tiles, instead of all else */
+    void **events;                 /* packed parts: with streams one for each distance, else one */
     int nevents;
-    int is_known;  /* all ranks know of a failure: none calls MPI any more */
-    int direction; /* of the execution under way */
+    int is_known;  /* a failure is known to all ranks: none calls MPI any more */
+    int direction; /* of the pending execution */
     const char *source;
     char *destination;
 };
@@ -64,8 +63,8 @@ static int applies(const struct redist__problem *problem,
                     : redist__check_counts(problem->transfer, name, kind->collective);
 }
 
-/* MPI copies each contiguous run of a type on a device by itself, which is extremely slow. In host memory
- * p2p-streams has nothing that p2p lacks. */
+/* Ranks the methods. MPI copies each contiguous run of a type on a device separately, which is extremely slow. In host
+ * memory p2p-streams is the same as p2p. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct kind *kind = candidate->method->kind;
@@ -88,7 +87,7 @@ static int allocate(struct state *state) {
     return redist__messages_create(&state->messages, state->problem, n);
 }
 
-/* The reference leaves the own part to MPI, and elements that are no plain bytes only MPI can copy. */
+/* Creates a side. MPI moves the own part of the reference, and of elements that are not plain bytes. */
 static int create_side(struct state *state, int side) {
     const struct redist__problem *problem = state->problem;
     enum redist__layout layout = state->kind->layout;
@@ -179,8 +178,8 @@ static void pack_all(struct state *state) {
         finish_stream(state);
 }
 
-/* On a device one kernel packs for all peers, unless there is a stream for each: stream 0 is for the own part and
- * for unpacking, stream i for the i-th peer. Elsewhere each message leaves as soon as it is packed. */
+/* Packs and sends. On a device one kernel packs for all peers, unless each has a stream: stream 0 is for the own part
+ * and for unpacking, stream i for the i-th peer. In host memory each message leaves as soon as it is packed. */
 static void pack_and_send(struct state *state) {
     const struct redist__problem *problem = state->problem;
     const struct redist__space *space = problem->space;
@@ -255,10 +254,10 @@ static void wait(void *data) {
     redist__enter(timer, REDIST__UNPACK);
     finish_stream(state);
     if (state->kind->streams && redist__has_failed(state->problem))
-        state->problem->space->drain(); /* streams that pack may still be at work */
+        state->problem->space->drain(); /* streams may still be packing */
 }
 
-/* The base address of all messages. */
+/* Returns the base address of all messages. */
 static void *base_of(const struct redist__packing *packing, const void *array) {
     return packing->all_in_array ? (void *)(size_t)array : packing->buffer;
 }
@@ -276,7 +275,7 @@ static int call_mpi(const struct state *state) {
                          to->counts, to->displacements, to->types, comm);
 }
 
-/* Whether nobody has failed, and all ranks are here: a blocking call waits for one that does not come. */
+/* Agrees that no rank has failed, and all are here: a blocking call would wait for a missing one. */
 static int all_begin(struct state *state) {
     const struct redist__problem *problem = state->problem;
     const struct redist__context *context = problem->context;
@@ -289,7 +288,7 @@ static int all_begin(struct state *state) {
     return code == REDIST_OK && !state->is_known;
 }
 
-/* Where MPI copies on this core, the own part is better copied after the call. */
+/* Makes the call, and copies the own part after it if MPI copies on this core. */
 static void execute_collective(struct state *state) {
     const struct redist__problem *problem = state->problem;
     int beside = problem->space->asynchronous;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One kernel packs for all peers, one group of ncclSend and ncclRecv moves all messages, one kernel
- * unpacks all; the host only waits for the end. Large messages go in segments, so that one segment is packed and
- * another unpacked while a third is under way; the own part is copied meanwhile. NCCL's communicator is made
- * once for each communicator of the user.
+ * One kernel packs for all peers, one group of ncclSend and ncclRecv moves all messages, one kernel unpacks all; the
+ * host only waits for the end. Large messages are cut in segments, so that one segment is packed and another unpacked
+ * while a third is sent; the own part is copied meanwhile. NCCL's communicator is made once for each communicator of
+ * the user.
  *
  * In tiles a segment leaves when its last tile was put, and all before it have left: NCCL needs the same order on all
- * ranks. That was compiled, and not run yet.
+ * ranks. This was compiled, but not run yet.
  *
- * NCCL's kernels wait on the device for those of the peers, without end. So all ranks learn by a reduction
- * whether each of them has given its device all kernels. If one has not, all abort the communicator, which ends
- * the kernels, and the plans that used it have failed; the next plan makes a new one.
+ * NCCL's kernels wait on the device for those of the peers, without end. So a reduction checks that each rank has
+ * launched all kernels. If one has not, all abort the communicator, which ends the kernels, and the plans that used it
+ * have failed; the next plan makes a new one.
  */
 #include "messages.h"
 #include "packing.h"
@@ -23,33 +23,33 @@
 
 enum { OWN_STREAM, PACK_STREAM, UNPACK_STREAM };
 
-/* Messages of less than so many bytes go in one segment. */
+/* Limits of segments: messages of fewer bytes have one. */
 enum { SEGMENTS = 4, LEAST_BYTES = 32 << 20 };
 
 /* A segment of each message. */
 struct segment {
-    struct redist__transfer transfer; /* with parts of its own */
+    struct redist__transfer transfer; /* with its own parts */
     struct redist__problem problem;
     struct redist__packing packing[2];
     void *packed, *moved; /* events */
-    int is_empty;         /* all messages go with other segments */
-    size_t missing;       /* in tiles: elements for peers that were not put yet */
+    int is_empty;         /* all messages are in other segments */
+    size_t missing;       /* in tiles: elements for peers not put yet */
 };
 
 struct state {
     const struct redist__problem *problem;
     struct segment segments[SEGMENTS];
     struct redist__copy own[2];
-    void *stream; /* of the messages: its kernels go first, so that all peers' kernels begin */
+    void *stream; /* of the messages: its kernels have priority, so that all peers' kernels begin */
     void *event;
     struct link *link;
-    ncclComm_t comm;           /* of the execution under way, NULL = there is none, */
+    ncclComm_t comm;           /* of the pending execution, or NULL, */
     unsigned long long number; /* and its number */
-    int is_known;              /* all ranks know of a failure: none moves anything any more */
-    int next;                  /* in tiles: the first segment that has not left, */
+    int is_known;              /* a failure is known to all ranks: none moves data any more */
+    int next;                  /* in tiles: the first segment not sent, */
     char *destination;         /* and array B */
-    int status[2]; /* of the execution under way: this rank if it failed, the lowest that did */
-    struct redist__messages messages; /* the reduction of that, in the place of a send */
+    int status[2]; /* of the pending execution: this rank if it failed, the lowest failed rank */
+    struct redist__messages messages; /* the reduction of the status, as a send */
 };
 
 static int applies(const struct redist__problem *problem,
@@ -64,21 +64,20 @@ static int applies(const struct redist__problem *problem,
 
 /* ---------------------------------------------------------------- the communicator of a context */
 
-/* One for each device that plans were made on. */
+/* The communicator for a device with plans. */
 struct link {
     struct redist__kept kept;
     redist_place place;        /* without a stream */
-    ncclComm_t comm;           /* NULL = there is none */
-    unsigned long long number; /* no other one of this process has it */
+    ncclComm_t comm;           /* or NULL */
+    unsigned long long number; /* unique in this process */
 };
 
-/* NCCL's own sentence says more than its code, CUDA's error more than "unhandled cuda error". */
+/* Reports NCCL's last error rather than its code, and CUDA's error rather than "unhandled cuda error". */
 static int check_nccl(ncclResult_t result, const char *what) {
     if (result == ncclSuccess)
         return REDIST_OK;
     const char *last = ncclGetLastError(NULL);
-    cudaError_t error =
-        cudaGetLastError(); /* which is cleared: the user's own checks are not to find it */
+    cudaError_t error = cudaGetLastError(); /* clears it for the user's own checks */
     return redist__fail(REDIST_ERR_DEVICE, "%s: %s (%s; CUDA's last error: %s)", what,
                         ncclGetErrorString(result), last != NULL ? last : "",
                         cudaGetErrorString(error));
@@ -104,7 +103,7 @@ static struct link *next_link(const struct redist__problem *problem, const struc
 
 enum { MOST_LINKS = 30 };
 
-/* A bit for each that is of this rank's place, the newest first. */
+/* Returns a bit for each link of this rank's place, the newest first. */
 static int find_links(const struct redist__problem *problem) {
     const struct link *link = next_link(problem, NULL);
     int bits = 0;
@@ -128,7 +127,7 @@ static int keep_link(const struct redist__problem *problem, struct link **result
     return REDIST_OK;
 }
 
-/* One that is of the places of all ranks, whose devices may have changed since it was made, else a new one. */
+/* Finds a link of the current places of all ranks, else makes a new one. */
 static int provide_link(const struct redist__problem *problem, struct link **link) {
     int common = 0;
     REDIST_TRY(redist__find_common(problem->context, find_links(problem), &common));
@@ -157,7 +156,7 @@ static int connect_comm(const struct redist__problem *problem, ncclComm_t *comm)
     return code;
 }
 
-/* NCCL refuses two ranks on one device only after a while, and on some ranks with a crash. */
+/* Connects. Checks first that no device has two ranks, which NCCL refuses late, and on some ranks with a crash. */
 static int connect(void *data) {
     static atomic_ullong counter;
     struct state *state = data;
@@ -176,7 +175,7 @@ static int connect(void *data) {
 
 /* ---------------------------------------------------------------- segments */
 
-/* The slowest axis that can be cut in all segments, else the longest: the same at both ends of a message. */
+/* Chooses the slowest axis that can be cut in all segments, else the longest: the same at both ends of a message. */
 static int choose_axis(const struct redist__part *part, int ndims) {
     int longest = 0;
     for (int i = 0; i < ndims; i++) {
@@ -279,7 +278,7 @@ static int exchange(const struct state *state, const struct segment *segment, in
                     const void *source, void *destination) {
     const struct redist__context *context = state->problem->context;
     if (redist_place_is_gone())
-        return REDIST_ERR_DEVICE; /* the failure is noted */
+        return REDIST_ERR_DEVICE; /* the failure is recorded */
     ncclResult_t result = ncclGroupStart();
     if (result != ncclSuccess)
         return check_nccl(result, "ncclGroupStart");
@@ -290,7 +289,7 @@ static int exchange(const struct state *state, const struct segment *segment, in
     return check_nccl(result == ncclSuccess ? ended : result, "ncclSend, ncclRecv");
 }
 
-/* What `later` gets from now on begins after what `earlier` has got. */
+/* Orders later work of `later` after the work in `earlier`. */
 static int follow(const struct redist__space *space, void *earlier, void *event, void *later) {
     REDIST_TRY(space->event_record(event, earlier));
     return space->stream_follow(later, event);
@@ -299,7 +298,7 @@ static int follow(const struct redist__space *space, void *earlier, void *event,
 static int pack_segment(struct state *state, struct segment *segment, int direction,
                         const void *source) {
     const struct redist__space *space = state->problem->space;
-    if (source != NULL) /* tiles are packed as they come */
+    if (source != NULL) /* tiles are packed as they are put */
         REDIST_TRY(redist__packing_pack(&segment->packing[direction], 0, segment->transfer.nranks,
                                         source, PACK_STREAM));
     return follow(space, space->stream(PACK_STREAM), segment->packed, state->stream);
@@ -313,8 +312,8 @@ static int unpack_segment(struct state *state, struct segment *segment, int dire
                                   destination, UNPACK_STREAM);
 }
 
-/* A rank that fails to pack exchanges all the same: NCCL connects two ranks when both have their first messages
- * for each other, and the host waits for that. */
+/* Moves a segment, also if packing failed: NCCL connects two ranks at their first messages for each other, and the host
+ * waits for that. */
 static int move_segment(struct state *state, struct segment *segment, int direction,
                         const void *source, void *destination) {
     int packed = pack_segment(state, segment, direction, source);
@@ -323,7 +322,7 @@ static int move_segment(struct state *state, struct segment *segment, int direct
     return unpack_segment(state, segment, direction, destination);
 }
 
-/* The own part is copied when all is packed, while the last segments are under way. */
+/* Copies the own part after packing, while the last segments are sent. */
 static int copy_own(struct state *state, int direction, const void *source, void *destination) {
     const struct redist__space *space = state->problem->space;
     REDIST_TRY(
@@ -332,7 +331,7 @@ static int copy_own(struct state *state, int direction, const void *source, void
                                 destination, OWN_STREAM);
 }
 
-/* The communicator for this execution; whether there is one is the same on all ranks. */
+/* Finds the communicator for this execution, on all ranks or on none. */
 static int find_comm(struct state *state) {
     const struct link *link = state->link;
     state->comm = link->comm;
@@ -347,12 +346,12 @@ static int find_comm(struct state *state) {
     return state->comm != NULL;
 }
 
-/* Lets the peers know whether this rank has given its device all that they wait for. */
+/* Informs the peers whether this rank has launched all kernels that they wait for. */
 static void post_status(struct state *state) {
     const struct redist__context *context = state->problem->context;
     state->status[0] = redist__has_failed(state->problem) ? context->rank : context->size;
     MPI_Request *request = &state->messages.sends[0];
-    int result = MPI_ERR_OTHER; /* a call that returns an error may have begun it all the same */
+    int result = MPI_ERR_OTHER; /* a call that returns an error may still have begun it */
     for (int attempt = 0; attempt < 2 && result != MPI_SUCCESS && *request == MPI_REQUEST_NULL;
          attempt++)
         result = redist__failure_note_mpi(state->problem->failure,
@@ -376,7 +375,7 @@ static void start(void *data, int direction, const void *source, void *destinati
     post_status(state);
 }
 
-/* Ends when a peer is gone, for whose kernels the event would wait, or when NCCL knows of an error. */
+/* Waits for an event; ends when a peer is gone, for whose kernels the event would wait, or at an error of NCCL. */
 static int wait_event(const struct state *state, void *event) {
     enum { POLLS_PER_LOOK = 1024 };
     int reached = 0;
@@ -400,8 +399,8 @@ static int wait_stream(const struct state *state, int stream) {
     return wait_event(state, state->event);
 }
 
-/* With a phase timer, packing lasts until the first segment is packed, and unpacking begins once the last one has
- * moved; what is hidden behind the messages between is no phase of its own. */
+/* Times the phases: packing lasts until the first segment is packed, and unpacking begins once the last one has
+ * arrived; all in between is communication. */
 static int time_segments(const struct state *state) {
     struct redist__phase_timer *timer = state->problem->timer;
     const struct segment *first = NULL, *last = NULL;
@@ -420,7 +419,7 @@ static int time_segments(const struct state *state) {
     return REDIST_OK;
 }
 
-/* Whether all ranks have given their devices everything. */
+/* Returns whether all ranks have launched all kernels. */
 static int is_complete(struct state *state) {
     const struct redist__context *context = state->problem->context;
     redist__messages_end(&state->messages);
@@ -429,14 +428,14 @@ static int is_complete(struct state *state) {
     return !state->messages.lost && state->status[1] == context->size;
 }
 
-/* Whether the communicator is the one that the execution began with: else its kernels were ended half way, by
- * another plan on all ranks. */
+/* Checks that the communicator is still the one of the execution's begin: else another plan, on all ranks, has aborted
+ * its kernels. */
 static int has_comm(const struct state *state) {
     const struct link *link = state->link;
     return link->comm != NULL && link->number == state->number;
 }
 
-/* Ends the kernels that would wait without end. All ranks do so. */
+/* Aborts the kernels that would wait for ever, on all ranks. */
 static void give_up(struct state *state) {
     if (has_comm(state)) {
         if (!redist_place_is_gone())
@@ -456,7 +455,7 @@ static int finish(const struct state *state) {
     return wait_stream(state, OWN_STREAM);
 }
 
-/* Whether the device does nothing any more, behind calls that it has taken: the peers' kernels wait for those. */
+/* Returns whether the device has stopped before calls that it had accepted, for which the peers' kernels wait. */
 static int has_lost_device(const struct state *state) {
     int loss = redist_place_is_gone();
     if (loss != REDIST_NOT_LOST)
@@ -464,8 +463,8 @@ static int has_lost_device(const struct state *state) {
     return state->problem->space->stream_check(state->stream) != REDIST_OK;
 }
 
-/* What fails here does so on this rank alone, and the peers learn of it in the next execution; but where the
- * peers' kernels never end, the communicator is unusable on all ranks. */
+/* Waits for the streams. A failure here concerns this rank alone, and the peers learn of it in the next execution; but
+ * if the peers' kernels never end, the communicator is unusable on all ranks. */
 static void wait_streams(struct state *state) {
     ncclResult_t result = ncclSuccess;
     int code = finish(state);
@@ -547,7 +546,7 @@ static int put_in(const struct state *state, struct segment *segment, int peer,
     return code;
 }
 
-/* Those that are complete, in their order, or all of them. */
+/* Sends complete segments, in their order, or all of them. */
 static void send_segments(struct state *state, int all) {
     while (state->next < SEGMENTS && (all || state->segments[state->next].missing == 0)) {
         struct segment *segment = &state->segments[state->next++];
@@ -570,7 +569,7 @@ static void put_tile(void *data, const struct redist__tile *tile) {
     send_segments(state, 0);
 }
 
-/* The peers' kernels wait for all segments, also for those that were not put as a whole. */
+/* Sends all segments, for which the peers' kernels wait, also those not put as a whole. */
 static void close_tiles(void *data) {
     struct state *state = data;
     if (state->comm == NULL)

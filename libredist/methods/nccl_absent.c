@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In the place of method nccl in builds without NCCL. */
+/* Replacement of method nccl in builds without NCCL. */
 #include "method.h"
 
 static int applies(const struct redist__problem *problem,

@@ -35,7 +35,7 @@ static void prepare_peer(struct redist__packing *packing, const struct redist__t
                     : packing->pack.copies[peer].ndims == 0 && part->offset % transfer->item == 0;
 }
 
-/* All messages lie in the array, or those that can, or none. */
+/* Chooses the messages in the array: all, those that can be, or none. */
 static void choose_in_array(struct redist__packing *packing,
                             const struct redist__transfer *transfer) {
     packing->all_in_array = packing->layout != REDIST__NONE_IN_ARRAY;
@@ -45,8 +45,8 @@ static void choose_in_array(struct redist__packing *packing,
         memset(packing->in_array, 0, (size_t)transfer->nranks);
 }
 
-/* Gives each message its position, and returns the bytes of the buffer. What lies in the array needs no copy, and
- * the own part has no message. */
+/* Gives each message its position, and returns the bytes of the buffer. Messages in the array need no copy, and the own
+ * part has no message. */
 static size_t position_messages(struct redist__packing *packing,
                                 const struct redist__transfer *transfer) {
     size_t bytes = 0;
@@ -104,7 +104,7 @@ static int run(const struct redist__packing *packing, struct redist__batch *batc
     return packing->space->batch_run(batch, first, count, packing->space->stream(stream));
 }
 
-/* A peer's box in the buffer. */
+/* Returns a peer's box in the buffer. */
 static char *box_in_buffer(const struct redist__packing *packing, int peer) {
     return packing->buffer + (packing->layout == REDIST__AS_IN_ARRAY
                                   ? packing->side->parts[peer].offset
@@ -143,8 +143,8 @@ int redist__element_type(const struct redist__transfer *transfer, MPI_Datatype *
     return redist_check_mpi(result);
 }
 
-/* MPICH 4.0 receives nothing into types that are derived from complex long doubles, or crashes. The user's type may
- * contain some, so elements that are as large are bytes, unless they have gaps, which stay as they are. */
+/* Returns whether elements are described as bytes, because receiving into types derived from complex long doubles
+ * yields nothing or crashes in MPICH 4.0. Elements of that size may contain some; elements with gaps are excluded. */
 static int has_bytes(const struct redist__problem *problem, int size) {
     const struct redist__element *element = &problem->transfer->element;
     return (size_t)size >= 2 * sizeof(long double) && element->run == element->extent;
@@ -166,13 +166,13 @@ static int create_derived(const struct redist__problem *problem, const int exten
     return result;
 }
 
-/* MPI has no subarray of extent zero, so an empty part has a count of 0. */
+/* Creates a subarray; an empty part has a count of 0, as MPI has no subarray of extent zero. */
 static int create_subarray(struct redist__types *types, const struct redist__problem *problem,
                            const struct redist__side *side, int peer) {
     const struct redist__part *part = &side->parts[peer];
     int extent[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], start[REDIST_MAX_NDIMS];
     for (int i = 0; i < problem->transfer->array_ndims; i++) {
-        extent[i] = (int)side->extent[i]; /* redist__check_extents */
+        extent[i] = (int)side->extent[i]; /* checked by redist__check_extents */
         count[i] = (int)part->count[i];
         start[i] = (int)part->start[i];
     }
@@ -181,7 +181,7 @@ static int create_subarray(struct redist__types *types, const struct redist__pro
     return redist_check_mpi(result == MPI_SUCCESS ? MPI_Type_commit(&types->types[peer]) : result);
 }
 
-/* MPI needs a datatype for each rank, also where the count is 0. */
+/* Creates the subarrays; MPI needs a datatype for each rank, also with a count of 0. */
 static int create_subarrays(struct redist__types *types, const struct redist__problem *problem,
                             const struct redist__side *side, int own) {
     for (int peer = 0; peer < types->size; peer++)
@@ -201,7 +201,8 @@ static int share_element(struct redist__types *types, const struct redist__probl
         types->types[peer] = element;
         if (peer == problem->transfer->rank)
             continue;
-        types->counts[peer] = (int)packing->side->parts[peer].elements; /* redist__check_counts */
+        types->counts[peer] =
+            (int)packing->side->parts[peer].elements; /* checked by redist__check_counts */
         types->displacements[peer] = (int)(packing->position[peer] / problem->transfer->item);
     }
     return code;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * As method direct, strided copies straight into the peers' arrays, but ordered by the devices themselves, with words
- * in device memory (sync/signals.h): executions are enqueued in the user's stream, and no host waits for anything.
+ * Strided copies directly into the peers' arrays, as in method direct, but ordered by the devices themselves, by flags
+ * in device memory (sync/signals.h): executions are enqueued in the user's stream, and no host waits.
  *
- *   kernel   one kernel tells, waits, copies and ends: best for small arrays
+ *   kernel   one kernel signals, waits, copies and ends: best for small arrays
  *   engines  the copy engines copy, in steps with one sender for each receiver, between kernels that signal
  *
- * Peers have to know the destination when the plan is made, and each rank needs a device of its own: kernels that
- * wait for each other might not run at the same time on one. A rank that waits for longer than the plan allows, or
- * whose peer is gone, has failed, and tells all others. A rank whose device takes no work any more cannot tell: its
- * process gives up, which the peers' hosts see for their devices (sync/notice.h).
+ * Peers have to know the destination when the plan is made, and each rank needs its own device: kernels that wait for
+ * each other might not run at the same time on one. A rank that waits for longer than the plan allows, or whose peer is
+ * gone, has failed, and signals that to all others. A rank whose device accepts no more work cannot signal: its process
+ * gives up, which the peers' hosts report to their devices (sync/notice.h).
  */
 #include "signals.h"
 #include "../sync/notice.h"
@@ -21,10 +21,10 @@ static const char *const variants[] = {"kernel", "engines", NULL};
 
 enum { BY_KERNEL, BY_ENGINES };
 
-/* Of the largest local array: less is copied faster by one kernel. */
+/* Limit of the largest local array, below which one kernel copies faster. */
 static const size_t most_kernel_bytes = (size_t)32 << 20;
 
-/* At least one step is counted between two of them. */
+/* Limit of partitions, as at least one step is counted for each. */
 static const int most_partitions = REDIST__MOST_COUNT / 2;
 
 /* ---------------------------------------------------------------- what it can serve */
@@ -41,7 +41,7 @@ static int check_ranks(const struct redist__problem *problem) {
     return redist__check_one_node(problem, "signals");
 }
 
-/* Collective. */
+/* Checks that each rank has its own device. Collective. */
 static int check_devices(const struct redist__problem *problem) {
     unsigned long long device = 0;
     REDIST_TRY(redist_agree(problem->context->comm,
@@ -74,7 +74,7 @@ static int applies(const struct redist__problem *problem,
     return REDIST_OK;
 }
 
-/* Tiles are many copies, beside transforms that need the processors. */
+/* Ranks the variants: tiles are many copies beside transforms, which need the multiprocessors. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     int kernel = problem->tiles == REDIST_WHOLE && problem->largest_bytes <= most_kernel_bytes;
@@ -128,9 +128,9 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     return create_streams(state);
 }
 
-/* ---------------------------------------------------------------- what ranks tell each other */
+/* ---------------------------------------------------------------- data exchanged by ranks */
 
-/* Where a rank's memory is. */
+/* Memory of a rank. */
 struct place {
     struct redist__memory_handle block, arrays[2];
 };
@@ -157,7 +157,7 @@ static int tell_all(struct redist__signalled *state, struct place places[],
     return redist__remotes_exchange(problem, own, state->remotes);
 }
 
-/* ---------------------------------------------------------------- what this rank knows then */
+/* ---------------------------------------------------------------- mappings and tables */
 
 static int map(const struct redist__signalled *state, const struct redist__memory_handle *handle,
                int peer, char **address) {
@@ -200,7 +200,7 @@ static int prepare_path(struct redist__signalled *state, int direction,
                                            &path->boxes);
 }
 
-/* Copies what the device has to know behind the words of this rank. */
+/* Copies the plan's table for the device behind the flags of this rank. */
 static int upload(const struct redist__signalled *state, const char *table, size_t bytes,
                   char *behind) {
     const struct redist__space *space = state->problem->space;
@@ -218,8 +218,8 @@ static unsigned char find_partner(const struct redist__transfer *transfer, int d
     return (unsigned char)((sends ? REDIST__SENDS : 0) | (receives ? REDIST__RECEIVES : 0));
 }
 
-/* The blocks and partners of all ranks in a table for the device, those of the first ranks in the signals too, which
- * are handed over with each call. */
+/* Makes a table of the blocks and partners of all ranks for the device; those of the first ranks are also in the
+ * signals, the arguments of each call. */
 static int make_table(struct redist__signalled *state, const struct place places[], char *table) {
     const struct redist__transfer *transfer = state->problem->transfer;
     struct redist__signals *signals = &state->signals;
@@ -243,7 +243,7 @@ static int make_table(struct redist__signalled *state, const struct place places
     return REDIST_OK;
 }
 
-/* In nanoseconds; nobody waits for longer than a century. */
+/* Converts to nanoseconds, at most a century. */
 static uint64_t patience_of(double seconds) {
     const double most = 3e9;
     return (uint64_t)(1e9 * (seconds < most ? seconds : most));
@@ -280,7 +280,7 @@ static int prepare(struct redist__signalled *state, const struct place places[])
     return prepare_path(state, REDIST_BACKWARD, places);
 }
 
-/* One rank alone waits for nobody. */
+/* Takes the notice of lost peers; not for a single rank. */
 static int take_notice(struct redist__signalled *state) {
     const struct redist__problem *problem = state->problem;
     const _Atomic uint64_t *gone = NULL;
@@ -292,7 +292,7 @@ static int take_notice(struct redist__signalled *state) {
     return code;
 }
 
-/* Nobody signals before the words are clear on all ranks. */
+/* Exchanges the places; the flags are clear on all ranks before any signals. */
 static int connect_places(struct redist__signalled *state, struct place places[],
                           struct redist__remotes own[]) {
     const struct redist__problem *problem = state->problem;
@@ -344,7 +344,7 @@ int redist__signals_step(struct redist__signalled *state, void *stream, int dire
 
 void redist__signals_read(const struct redist__signalled *state) {
     const struct redist__problem *problem = state->problem;
-    if (redist__has_failed(problem)) /* the device, and memory for its words, may be gone */
+    if (redist__has_failed(problem)) /* the device, and memory of its flags, may be gone */
         return;
     uint64_t status = atomic_load_explicit(state->status, memory_order_acquire);
     int rank = (int)(uint32_t)status;
@@ -360,7 +360,8 @@ void redist__signals_read(const struct redist__signalled *state) {
         redist__failure_note_peer(problem->failure, rank, 0);
 }
 
-/* In a stream of the library: what is in the user's may be waiting for a peer. A device may take what it never does. */
+/* Signals a failure in a stream of the library, as the user's may be waiting for a peer. A device may accept work that
+ * it never does. */
 static int tell_by_device(const struct redist__signalled *state) {
     const struct redist__gate gate = {.actions = REDIST__FAIL};
     const struct redist__space *space = state->problem->space;
@@ -370,7 +371,7 @@ static int tell_by_device(const struct redist__signalled *state) {
     return space->stream_check(stream);
 }
 
-/* After a reset the process may go on with other plans, and does not give up. */
+/* Fails. After a reset of the device the process may continue with other plans, and does not give up. */
 void redist__signals_fail(const struct redist__signalled *state) {
     const struct redist__problem *problem = state->problem;
     int loss = redist_place_is_gone();
@@ -394,7 +395,7 @@ static void join(void *data, const void *other) {
 
 /* ---------------------------------------------------------------- whole arrays */
 
-/* Beside the others, from where the stream was before the first gate: nobody else waits for it. */
+/* Copies the own part concurrently, ordered after the stream's work before the first gate; no peer waits for it. */
 static int copy_own(const struct redist__signalled *state, int direction, const char *source) {
     const struct redist__space *space = state->problem->space;
     const struct redist__signal_path *path = &state->paths[direction];
@@ -424,8 +425,8 @@ static int copy_in_steps(struct redist__signalled *state, int direction, const c
     return REDIST_OK;
 }
 
-/* The first gate is enqueued before the own part, whose blocks it would wait for. The user's stream waits for the
- * own part also after a failure. */
+/* Enqueues the first gate before the own part, for whose blocks it would wait otherwise. The user's stream waits for
+ * the own part also after a failure. */
 static int run_engines(struct redist__signalled *state, int direction, const char *source) {
     const struct redist__space *space = state->problem->space;
     void *stream = state->problem->stream;
@@ -449,7 +450,7 @@ static int run_engines(struct redist__signalled *state, int direction, const cha
 static void start(void *data, int direction, const void *source, void *destination) {
     struct redist__signalled *state = data;
     const struct redist__problem *problem = state->problem;
-    (void)destination; /* the one of the plan */
+    (void)destination; /* that of the plan */
     redist__signals_read(state);
     if (!redist__has_failed(problem))
         redist__note(problem, state->by_kernel
@@ -461,7 +462,7 @@ static void start(void *data, int direction, const void *source, void *destinati
         redist__signals_fail(state);
 }
 
-/* The host waits for the user's stream. A peer that is gone never comes. */
+/* Waits for the user's stream on the host, unless a peer is gone. */
 static void wait(void *data) {
     struct redist__signalled *state = data;
     const struct redist__problem *problem = state->problem;
@@ -497,7 +498,7 @@ static void free_path(const struct redist__signalled *state, int direction) {
     redist_release(path->destinations);
 }
 
-/* What was enqueued may still be at work. */
+/* Destroys the state, after the enqueued work. */
 static void destroy(void *data) {
     struct redist__signalled *state = data;
     const struct redist__space *space = state->problem->space;

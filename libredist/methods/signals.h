@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Method signals: what its whole executions and those in tiles share. */
+/* Method signals: common part of whole executions and those in tiles. */
 #ifndef REDIST__METHOD_SIGNALS_H
 #define REDIST__METHOD_SIGNALS_H
 
 #include "../sync/signalling.h"
 #include "tiles.h"
 
-/* One direction: what goes to each peer. */
+/* One direction: the copies to the peers. */
 struct redist__signal_path {
     struct redist__copy *copies;
-    size_t *sources;     /* bytes into the source */
+    size_t *sources;     /* byte offsets in the source */
     char **destinations; /* in the peers' arrays, as mapped here */
-    void *boxes;         /* all of that, for a kernel */
+    void *boxes;         /* the same for a kernel */
 };
 
 enum { REDIST__MOST_HELD = 64 };
@@ -21,40 +21,40 @@ struct redist__signalled {
     const struct redist__signalling *signalling;
     int by_kernel; /* kernels copy, not the engines */
     struct redist__signals signals;
-    void *block; /* the words of this rank, then what its device has to know of the plan */
+    void *block; /* the flags of this rank, then the plan's table for its device */
     size_t block_bytes;
-    int has_notice;                  /* of ranks that are gone (sync/notice.h) */
+    int has_notice;                  /* of lost ranks (sync/notice.h) */
     _Atomic uint64_t *status;        /* of the signals, in host memory */
     struct redist__remotes *remotes; /* the peers' boxes of each side */
     struct redist__signal_path paths[2];
-    void *copy_stream, *own_stream; /* beside the user's: for the peers, and for what stays here */
-    void *forked, *copied, *owned;  /* events: of the user's stream, and of these two */
-    void **told; /* and of what the peers are told of each partition, where tiles are put */
-    uint32_t steps, most_steps; /* of the execution under way; where their count stays */
-    size_t elements;            /* that were put in it */
-    /* tiles that were put, of which some partitions are left for the end: what they hold stays as it is until then;
-     * with room for the last one */
+    void *copy_stream, *own_stream; /* for copies to peers, and for own parts */
+    void *forked, *copied, *owned;  /* events of the user's stream, and of these two */
+    void **told;                    /* and of the signals of each partition, for tiles */
+    uint32_t steps, most_steps;     /* of the pending execution; limit of their count */
+    size_t elements;                /* put in it */
+    /* tiles put, of which some partitions are left for the end, until when their contents must not change; with room
+     * for the last one */
     struct redist__tile *held;
     int nheld;
-    redist_target *targets; /* room for one of each rank, where tiles are put */
-    int has_forked;         /* the execution under way uses the stream of the copies */
-    int has_own;            /* and that for what stays here */
-    int tells_last;         /* what it has put is told when it is closed */
+    redist_target *targets; /* one for each rank, for tiles */
+    int has_forked;         /* the pending execution uses the stream of the copies */
+    int has_own;            /* and that of the own parts */
+    int tells_last;         /* signals its puts when it is closed */
 };
 
-/* Whether there is a path: the peers' arrays were known when the plan was made. */
+/* Returns whether the direction has a path: the peers' arrays were known when the plan was made. */
 int redist__signals_has_path(const struct redist__problem *problem, int direction);
 
-/* Signals in a stream. */
+/* Enqueues signals in a stream. */
 int redist__signals_gate(const struct redist__signalled *state, void *stream,
                          const struct redist__gate *gate);
 
-/* Ends a step of a sweep in a stream, and waits until whoever served the next receiver has done so. Steps have one
- * sender for each receiver: senders that meet there slow each other down. `distance` is that of the step. */
+/* Ends a step of a sweep in a stream, and waits until the previous sender to the next receiver has finished. Steps have
+ * one sender for each receiver, as several slow each other down. `distance` is that of the step. */
 int redist__signals_step(struct redist__signalled *state, void *stream, int direction,
                          int distance);
 
-/* Notes what the device has published; what fails on this rank, others learn by their devices. */
+/* Reads the status published by the device; the peers learn of failures on this rank by their devices. */
 void redist__signals_read(const struct redist__signalled *state);
 void redist__signals_fail(const struct redist__signalled *state);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Method signals, array A in tiles. Each tile is copied behind the work that is in the user's stream when it is put,
- * beside the user's later work: to the peers in one stream, what stays on this rank in another. The first half of the
- * array goes as it comes, since the link has nothing else to do. Of the tiles in the second half only the first half of
- * the partitions does; what is left goes with the last tile, partition by partition. The peers are told of each, so
- * that their next work begins with the first of them while the others are on their way. A tile that the caller stores
- * goes to all peers at once; if it is the whole array, in the user's stream, where nothing has to be joined.
+ * Method signals, array A in tiles. Each tile is copied after the work that is in the user's stream when it is put,
+ * concurrently with later work: to the peers in one stream, own parts in another. Tiles of the first half of the array
+ * are copied at once, since the link is idle. Of the tiles in the second half only the first half of the partitions is;
+ * the rest follows with the last tile, partition by partition. Each partition is signalled to the peers, so that their
+ * next work begins with the first one while the others are being sent. A direct store goes to all peers at once; if it
+ * is the whole array, in the user's stream, without joins.
  */
 #include "signals.h"
 
-/* Also where there is nothing to put. */
+/* Returns whether all elements were put, also if there are none. */
 static int all_put(const struct redist__signalled *state) {
     return state->elements == state->problem->transfer->side[0].elements;
 }
 
-/* Counts the elements of a tile; 0 = it has none. */
+/* Counts and returns the elements of a tile. */
 static int note_tile(struct redist__signalled *state, const struct redist__tile *tile) {
     const struct redist__transfer *transfer = state->problem->transfer;
     size_t before = state->elements;
@@ -23,7 +23,7 @@ static int note_tile(struct redist__signalled *state, const struct redist__tile 
     return state->elements != before;
 }
 
-/* What is sent to a peer, in its array as far as it lies in the partitions `first` to `last` - 1. */
+/* Finds the part of a peer's array in the partitions `first` to `last` - 1. */
 static struct redist__tile find_far(const struct redist__signalled *state, int peer, int first,
                                     int last) {
     const struct redist__remote *remote = &state->remotes[peer].of[1];
@@ -31,7 +31,7 @@ static struct redist__tile find_far(const struct redist__signalled *state, int p
     return redist__tile_of_remote(state->problem, 0, peer, remote, base, first, last);
 }
 
-/* Copies what a tile and the partitions `first` to `last` - 1 of a peer's array have in common. */
+/* Copies the intersection of a tile with the partitions `first` to `last` - 1 of a peer's array. */
 static int copy_part(const struct redist__signalled *state, const struct redist__tile *tile,
                      int peer, int first, int last, void *stream) {
     const struct redist__problem *problem = state->problem;
@@ -48,7 +48,7 @@ static int copy_part(const struct redist__signalled *state, const struct redist_
                                 stream);
 }
 
-/* To all peers, one after the other. */
+/* Copies to all peers, one after the other. */
 static int sweep(struct redist__signalled *state, const struct redist__tile *tile, int first,
                  int last) {
     for (int distance = 1; distance < state->signals.size; distance++) {
@@ -60,9 +60,9 @@ static int sweep(struct redist__signalled *state, const struct redist__tile *til
 }
 
 /*
- * Ranks may have more tiles than others. So steps are counted in as many stretches as there are partitions and one for
- * the tiles before the last, alike on all ranks: whoever has no more of one tells that it is at its end, and nobody
- * waits for steps behind those that he does himself.
+ * Ranks may have different numbers of tiles. So steps are counted in stretches, one for each partition and one for the
+ * tiles before the last, alike on all ranks: a rank without steps left in a stretch signals its end, and no rank waits
+ * for steps after its own.
  */
 static uint32_t end_of_stretch(const struct redist__signalled *state, int stretch) {
     return REDIST__MOST_COUNT / ((uint32_t)state->problem->partitions + 1) *
@@ -81,7 +81,7 @@ static struct redist__gate tell_stretch(const struct redist__signalled *state, i
                                  .steps_to = -1};
 }
 
-/* The last one of those that have been sent. */
+/* Signals the last of the partitions sent. */
 static int tell_partitions(const struct redist__signalled *state, int partitions) {
     struct redist__gate gate = tell_stretch(state, partitions);
     gate.actions |= REDIST__TELL_ARRIVED;
@@ -90,12 +90,12 @@ static int tell_partitions(const struct redist__signalled *state, int partitions
     return state->problem->space->event_record(state->told[partitions - 1], state->copy_stream);
 }
 
-/* Partitions of tiles in the second half that go at once. */
+/* Counts the partitions of tiles in the second half that are sent at once. */
 static int count_early(const struct redist__signalled *state) {
     return state->problem->partitions / 2;
 }
 
-/* For the partitions that are left of it. */
+/* Holds a tile for its remaining partitions. */
 static void hold(struct redist__signalled *state, const struct redist__tile *tile) {
     if (state->nheld == 0 ||
         !redist__tile_join(state->problem->transfer->ndims, &state->held[state->nheld - 1], tile))
@@ -133,7 +133,7 @@ static int send(struct redist__signalled *state, const struct redist__tile *tile
     return count_early(state) > 0 ? sweep(state, tile, 0, count_early(state)) : REDIST_OK;
 }
 
-/* The stream of the copies goes on from where the user's is. */
+/* Forks the stream of the copies from the user's. */
 static int fork_stream(struct redist__signalled *state) {
     const struct redist__space *space = state->problem->space;
     state->has_forked = 1;
@@ -141,7 +141,7 @@ static int fork_stream(struct redist__signalled *state) {
     return space->stream_follow(state->copy_stream, state->forked);
 }
 
-/* From there too. */
+/* Copies the own part in a stream forked likewise. */
 static int copy_own(struct redist__signalled *state, const struct redist__tile *tile) {
     const struct redist__problem *problem = state->problem;
     state->has_own = 1;
@@ -159,7 +159,7 @@ static int put(struct redist__signalled *state, const struct redist__tile *tile)
     return (all_put(state) ? send_last : send)(state, tile);
 }
 
-/* ---------------------------------------------------------------- tiles that the caller stores */
+/* ---------------------------------------------------------------- direct stores */
 
 int redist__signals_own(const void *data, const struct redist__tile *tile, redist_target *target) {
     const struct redist__signalled *state = data;
@@ -180,7 +180,7 @@ static int list_targets(const struct redist__signalled *state, const struct redi
     return n;
 }
 
-/* Nothing else is sent: the streams beside the user's have nothing to do. */
+/* Stores a whole array, without the other streams, since nothing else is sent. */
 static int store_whole(struct redist__signalled *state, int ntargets, redist_store *by,
                        void *data) {
     REDIST_TRY(by(data, ntargets, state->targets, state->problem->stream));
@@ -205,14 +205,14 @@ static int store(struct redist__signalled *state, const struct redist__tile *til
 
 /* ---------------------------------------------------------------- an execution */
 
-/* The user's stream goes on when one of the others is through. */
+/* Makes the user's stream wait for one of the others. */
 static int join(const struct redist__signalled *state, void *event, void *stream) {
     const struct redist__space *space = state->problem->space;
     REDIST_TRY(space->event_record(event, stream));
     return space->stream_follow(state->problem->stream, event);
 }
 
-/* One gate is less than two, also where the first transform begins a little later for it. */
+/* Opens with one gate instead of two, although the first transform begins a little later. */
 static int open(const struct redist__signalled *state) {
     int ends_steps = all_put(state) ? REDIST__TELL_STEPS : 0;
     const struct redist__gate first = {.actions =
@@ -225,7 +225,7 @@ static int open(const struct redist__signalled *state) {
 
 void redist__signals_open(void *data, void *array) {
     struct redist__signalled *state = data;
-    (void)array; /* the one of the plan */
+    (void)array; /* that of the plan */
     state->elements = 0;
     state->nheld = 0;
     begin_stretch(state, 0);
@@ -245,9 +245,9 @@ void redist__signals_store(void *data, const struct redist__tile *tile, redist_s
     redist__attempt(state->problem, store(state, tile, by, given));
 }
 
-/* Behind as many partitions of this rank. A graph may run the work of all streams one after the other, in any order
- * that its edges allow: so no rank waits for a partition before it has sent that to the others, and whoever is last to
- * send has nothing to wait for but steps of the same stretch. */
+/* Waits for partitions, after this rank's own. A graph may serialise the work of all streams in any order that its
+ * edges allow: so no rank waits for a partition before it has sent its own, and the last sender waits only for steps of
+ * the same stretch. */
 static int await(const struct redist__signalled *state, int partitions) {
     const struct redist__problem *problem = state->problem;
     const struct redist__gate gate = {.actions = REDIST__AWAIT_ARRIVED,
@@ -281,7 +281,7 @@ static int close_tiles(const struct redist__signalled *state) {
     return redist__signals_gate(state, state->problem->stream, &last);
 }
 
-/* The user's stream waits for the others also after a failure. */
+/* Closes the execution; the user's stream waits for the others also after a failure. */
 void redist__signals_close(void *data) {
     struct redist__signalled *state = data;
     int copied = state->has_forked ? join(state, state->copied, state->copy_stream) : REDIST_OK;

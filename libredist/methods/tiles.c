@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------- where the peers' boxes are */
+/* ---------------------------------------------------------------- the peers' boxes */
 
 struct redist__remote redist__remote_describe(const struct redist__problem *problem, int side,
                                               int peer) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which loops copy best on this machine: measured once, by all ranks of a node at the same time, since they share its
- * memory, then remembered under the name of the processor. Every rank may use other loops than its peers; only the
- * size from which arrays are stored past the caches decides about methods, and is agreed on.
+ * The fastest copy loops of this machine: measured once, by all ranks of a node at the same time, since they share its
+ * memory, then remembered under the name of the processor. Ranks may use different loops; only the size from which
+ * arrays are stored past the caches affects methods, and is agreed on.
  */
 #include "../copy/measure.h"
 #include "planner.h"
@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Arrays that are not larger fit in the caches of all processors, where loops differ little. */
+/* Limit of small arrays, which fit the caches of all processors, where loops differ little. */
 enum { LEAST_BYTES = 1 << 20 };
 
-/* The best of three is a sample that nothing disturbed. An arena is larger than the share of the last cache, so that
- * what was copied is gone when its turn comes again, and no larger than what half a second can touch. */
+/* Limits of the measurement. The best of three sweeps is undisturbed. An arena is larger than this rank's part of the
+ * last cache, so that copied data are evicted before their next turn, and small enough for half a second. */
 enum { SWEEPS = 3, MOST_LOOPS = 16, LARGEST_ARENA = 32 << 20, SMALLEST_ARENA = 4 << 20 };
 
 /* ---------------------------------------------------------------- measuring */
@@ -28,7 +28,7 @@ struct contest {
     int code;
 };
 
-/* A time is that of the slowest rank. */
+/* Agrees on the times of the slowest rank. */
 static void agree_on_times(struct contest *contest, int n, double seconds[]) {
     redist__keep_first(&contest->code,
                        redist_all_reduce(contest->node, seconds, n, MPI_DOUBLE, MPI_MAX));
@@ -56,7 +56,7 @@ static void compete(struct contest *contest, enum redist__copy_case where, int c
         }
 }
 
-/* How many candidates differ in more than their registers. */
+/* Counts the candidates of different shapes. */
 static int count_shapes(enum redist__copy_case where, int class) {
     struct redist__loop loop, best = {redist__registers_at(0), 0, 1, 0};
     int n = 0;
@@ -76,7 +76,7 @@ static void measure_case(struct contest *contest, enum redist__copy_case where) 
     }
 }
 
-/* Seconds for a byte of arrays of this size: through the caches, however that is done best, and past them. */
+/* Times arrays of a size, in seconds for a byte: through the caches, by the best loop, and past them. */
 static void time_size(struct contest *contest, size_t bytes, double *cached, double *past) {
     static const enum redist__copy_case cases[] = {REDIST__MIDDLE, REDIST__FAR,
                                                    REDIST__FAR_NONTEMPORAL};
@@ -92,7 +92,8 @@ static void time_size(struct contest *contest, size_t bytes, double *cached, dou
     *past = seconds[2];
 }
 
-/* The size with which arrays of all sizes, from the second-level cache to the share of the last one, take least. */
+/* Finds the threshold with the least time for all sizes from the second-level cache to this rank's part of the last
+ * one. */
 static void measure_threshold(struct contest *contest) {
     enum { MOST_SIZES = 8 };
     size_t sizes[MOST_SIZES], bytes = contest->last / 2;
@@ -107,7 +108,7 @@ static void measure_threshold(struct contest *contest) {
         }
     contest->table->nontemporal_bytes = n > 0 ? sizes[0] : contest->last / 2;
     for (int i = 0; i < n; i++) {
-        gain += gains[i]; /* of storing this size and all larger ones past the caches */
+        gain += gains[i]; /* by storing this size and all larger ones past the caches */
         if (gain > most) {
             most = gain;
             contest->table->nontemporal_bytes = sizes[i] / 10 * 7; /* half way to the next size */
@@ -121,7 +122,7 @@ static size_t arena_bytes(void) {
     return bytes > SMALLEST_ARENA ? bytes : SMALLEST_ARENA;
 }
 
-/* Ranks time the same sizes, also where they see other caches: each may have a set of cores of its own. */
+/* Agrees on the sizes to time, as ranks bound to different cores may have different caches. */
 static void agree_on_sizes(struct contest *contest, int created) {
     const redist_caches *caches = redist_find_caches();
     unsigned long long sizes[] = {caches->second, caches->last, created ? contest->arena.bytes : 0};
@@ -131,7 +132,7 @@ static void agree_on_sizes(struct contest *contest, int created) {
     contest->largest = sizes[2];
 }
 
-/* Leaves the guess where there is no memory to measure in. *measured: whether there was, on all ranks. */
+/* Measures the table, or leaves the guess without memory for it; *measured: whether all ranks had memory. */
 static int measure(const struct redist__context *context, struct redist__copy_table *table,
                    int *measured) {
     struct contest contest = {.node = context->node, .table = table};
@@ -151,7 +152,7 @@ static int measure(const struct redist__context *context, struct redist__copy_ta
 
 static const char threshold_name[] = "nontemporal_bytes";
 
-/* One word, for this processor and as many ranks. */
+/* Makes a key of one word, for this processor and number of ranks. */
 static void make_key(const struct redist__context *context, const char *what,
                      char key[REDIST_WISDOM_BYTES]) {
     const redist_caches *caches = redist_find_caches();
@@ -173,7 +174,7 @@ static void print_case(const struct redist__copy_table *table, enum redist__copy
     }
 }
 
-/* A file may hold anything. Only two kinds of copies are followed by a fence wherever they are made. */
+/* Checks a loop from a file: nontemporal stores only for the two cases whose copies are always fenced. */
 static int is_usable(const struct redist__loop *loop, enum redist__copy_case where) {
     return !loop->nontemporal || where == REDIST__FAR_NONTEMPORAL ||
            where == REDIST__STORES_NONTEMPORAL;
@@ -202,7 +203,8 @@ static int scan_threshold(const char *text, struct redist__copy_table *table) {
            text[length] == '\0' && table->nontemporal_bytes > 0;
 }
 
-/* All ranks of the node have the text of its first one, and take it if all of them can: what follows is collective. */
+/* Finds the table. All ranks of the node use the text of its first one if all have its loops: the next steps are
+ * collective. */
 static int find(const struct redist__context *context, const char *file,
                 struct redist__copy_table *table, int *found) {
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];
@@ -258,8 +260,8 @@ int redist__loops_matter(size_t largest_bytes) {
     return largest_bytes > LEAST_BYTES;
 }
 
-/* Also small arrays need a size that is the same on all ranks: these may know different tables from other
- * communicators, or from other nodes. */
+/* Chooses loops. Small arrays too need the same threshold on all ranks, whose tables from other communicators or nodes
+ * may differ. */
 int redist__loops_choose(struct redist__context *context, const redist_options *options,
                          size_t largest_bytes, size_t *nontemporal_bytes) {
     int matter = redist__loops_matter(largest_bytes), code = REDIST_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The communication model (Egger, section 2.5.3): how it is fitted, and what it says. Calls no MPI. */
+/* The communication model (Egger, section 2.5.3): fit and prediction. Calls no MPI. */
 #include "planner.h"
 
 /* ---------------------------------------------------------------- fitting */
@@ -22,8 +22,8 @@ static struct sums add_up(int n, const double bytes[], const double seconds[]) {
     return sums;
 }
 
-/* Where the best line has a negative coefficient, that one is 0 and the other is the best without it. No
- * time for a byte would be a link of endless bandwidth: then the longest message decides. */
+/* Fits a line. A negative coefficient becomes 0, and the other is fitted alone. Without time for a byte, which would be
+ * infinite bandwidth, the longest message decides. */
 redist_link redist__fit_link(int n, const double bytes[], const double seconds[]) {
     struct sums sums = add_up(n, bytes, seconds);
     double determinant = sums.one * sums.squares - sums.bytes * sums.bytes;
@@ -40,7 +40,7 @@ redist_link redist__fit_link(int n, const double bytes[], const double seconds[]
     return (redist_link){0, latency, 1 / per_byte};
 }
 
-/* With one peer start + latency is known, with p peers start / p + latency. */
+/* Solves for start and latency: with one peer the sum start + latency is known, with p peers start / p + latency. */
 void redist__part_latency(redist_link *link, int peers, double bytes, double seconds) {
     if (peers < 2)
         return;
@@ -49,12 +49,12 @@ void redist__part_latency(redist_link *link, int peers, double bytes, double sec
     start = start > 0 ? start : 0;
     link->start = start < most ? start : most;
     double left = link->latency - link->start / peers;
-    link->latency = left > 0 ? left : 0; /* where all of it is start, rounding may leave less */
+    link->latency = left > 0 ? left : 0; /* below 0 by rounding only */
 }
 
-/* ---------------------------------------------------------------- what an exchange takes */
+/* ---------------------------------------------------------------- time of an exchange */
 
-/* So many messages over one link; where it was not measured, over the other. */
+/* Returns the time of messages over one link; if it was not measured, over the other. */
 static double link_seconds(const redist_model *model, int same_node, int messages, double bytes) {
     const redist_link *link = same_node ? &model->node : &model->network;
     const redist_link *other = same_node ? &model->network : &model->node;
@@ -67,7 +67,7 @@ static double start_seconds(const redist_model *model, int near, int far) {
     return node > network ? node : network;
 }
 
-/* How many of the ranks first, first + stride, ... (`nparts` of them) are on a node. */
+/* Counts the ranks first, first + stride, ... (`nparts` of them) on a node. */
 static int count_near(int first, int stride, int nparts, int ranks_per_node, int node) {
     int low = node * ranks_per_node - first, high = low + ranks_per_node - 1;
     int begin = low > 0 ? (low + stride - 1) / stride : 0;
@@ -76,7 +76,7 @@ static int count_near(int first, int stride, int nparts, int ranks_per_node, int
     return end > begin ? end - begin : 0;
 }
 
-/* The messages of one rank. */
+/* Returns the time of one rank's messages. */
 static double rank_seconds(const redist_model *model, int rank, int nparts, int stride,
                            double bytes) {
     int first = rank - rank / stride % nparts * stride, per_node = model->ranks_per_node;

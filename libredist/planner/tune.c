@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Times the candidates on scratch arrays of the real shape, each alone, and then those near the fastest one in turns,
- * which decide; all ranks agree on the slowest rank's times, so all choose the same.
+ * Times the candidates on scratch arrays of the real shape, each alone, and then the leaders alternately, which
+ * decides; all ranks agree on the slowest rank's times, so all choose the same.
  */
 #include "../methods/method.h"
 #include "planner.h"
@@ -11,20 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who is slower than the leader by such a factor has no chance; noise is larger in a first round. */
+/* Factors over the leader's time beyond which a candidate is dropped; larger in the noisier first round (guesses). */
 static const double hopeless = 2, utterly_hopeless = 6;
 enum { PASSES = 3 };
 
-static const double default_seconds = 1.0, turns_share = 0.75; /* of the time to choose */
+static const double default_seconds = 1.0,
+                    turns_share = 0.75; /* seconds; fraction of them for turns */
 
 struct candidate {
     struct redist__candidate candidate;
-    double best;        /* seconds of a round; < 0 = never timed */
-    double in_turns;    /* amid other data; < 0 = not known */
-    const char *failed; /* what failed, the same on all ranks; NULL = nothing */
+    double best;        /* seconds of a round; < 0 = untimed */
+    double in_turns;    /* with cold caches; < 0 = unknown */
+    const char *failed; /* the failed call, the same on all ranks, or NULL */
 };
 
-/* A candidate that can run. A failure is none of the plan's. */
+/* A candidate that is set up. Its failures are not the plan's. */
 struct trial {
     struct candidate *candidate;
     struct redist__problem problem;
@@ -32,7 +33,7 @@ struct trial {
     struct redist__transport transport;
 };
 
-typedef double steps[REDIST_TURN_STEPS]; /* seconds; there and back, where these are timed apart */
+typedef double steps[REDIST_TURN_STEPS]; /* seconds; of both directions, if timed separately */
 
 struct contest {
     const struct redist__problem *problem;
@@ -43,7 +44,7 @@ struct contest {
     struct candidate candidates[REDIST__MOST_CANDIDATES];
     void *scratch[2];
     void *array[2];       /* within scratch */
-    double budget, begin; /* seconds, of rank 0; when measuring began */
+    double budget, begin; /* seconds of rank 0; begin of measuring */
     struct trial leaders[REDIST_MOST_TURNS];
 };
 
@@ -53,9 +54,8 @@ static int preference(const struct contest *contest, int i) {
     return redist__preference(contest->problem, &contest->candidates[i].candidate);
 }
 
-/* A candidate that is for its name only does not compete, if any other does; if none does, what the method itself
- * thinks best. What tiles cost shows in the transforms that use them, so a measurement here would mislead: there
- * what the methods say of themselves decides. */
+/* Drops candidates selectable only by name if others exist, else keeps the method's preferred one. Tiles are not
+ * measured, since their cost shows only in the transforms around them: the methods' preferences decide. */
 static void keep_preferred(struct contest *contest) {
     int count = 0, most = preference(contest, 0);
     for (int i = 1; i < contest->count; i++)
@@ -89,8 +89,7 @@ static int can_enqueue(const struct redist__problem *problem, const struct redis
     return REDIST_OK;
 }
 
-/* Keeps the candidates that apply on all ranks. With one request and no candidate left, the reason is
- * the message. */
+/* Keeps the candidates that apply on all ranks. If one is requested and none is left, the reason is the message. */
 static int collect(struct contest *contest) {
     struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
     const char *request = contest->options->method;
@@ -116,8 +115,8 @@ static int collect(struct contest *contest) {
     return REDIST_OK;
 }
 
-/* Without measurement, of those that did not fail: what the methods say of themselves, then the order of the
- * register. -1 = all failed. */
+/* Chooses without measurement among those that did not fail: by preference, then by the order of the register. -1 = all
+ * failed. */
 static int estimate(const struct contest *contest) {
     int best = -1;
     for (int i = 0; i < contest->count; i++)
@@ -129,7 +128,7 @@ static int estimate(const struct contest *contest) {
 
 /* ---------------------------------------------------------------- measuring */
 
-/* Peers need not map arrays of a datatype that no method can copy. */
+/* Returns whether peers map the array; not for datatypes that no method can copy. */
 static int is_mapped(const struct contest *contest, int side) {
     return contest->problem->mapped[side] && redist__transfer_copyable(contest->problem->transfer);
 }
@@ -142,7 +141,7 @@ static int allocate_side(struct contest *contest, int side, size_t bytes) {
     return redist_agree(contest->comm, space->allocate(bytes, scratch));
 }
 
-/* Clears it too, so that pages exist before they are timed. */
+/* Allocates and clears scratch arrays, so that pages exist before timing. */
 static int allocate_scratch(struct contest *contest) {
     const struct redist__transfer *transfer = contest->problem->transfer;
     for (int side = 0; side < 2; side++) {
@@ -167,7 +166,7 @@ static void free_scratch(struct contest *contest) {
         }
 }
 
-/* The whole array as one tile. */
+/* Executes with the whole array as one tile. */
 static void execute_tile(const struct contest *contest, struct redist__transport *transport) {
     const struct redist__problem *problem = contest->problem;
     const struct redist__method *method = transport->candidate.method;
@@ -182,12 +181,12 @@ static void execute_tile(const struct contest *contest, struct redist__transport
     method->close(transport->state);
 }
 
-/* The whole of it is one step where the host waits once. */
+/* Returns whether a round is one step: the host waits once. */
 static int has_one_step(const struct contest *contest) {
     return contest->problem->tiles != REDIST_WHOLE || contest->problem->asynchronous;
 }
 
-/* Back even if forth has failed: the peers may not know, and would wait. */
+/* Executes both directions, also after a failure of the first: the peers may not know, and would wait. */
 static void execute_pair(const struct contest *contest, struct redist__transport *transport,
                          steps seconds) {
     void *const *array = contest->array;
@@ -198,7 +197,7 @@ static void execute_pair(const struct contest *contest, struct redist__transport
     }
 }
 
-/* For the host to wait once for all. */
+/* Enqueues all executions, for the host to wait once. */
 static void enqueue(const struct contest *contest, struct redist__transport *transport) {
     const struct redist__method *method = transport->candidate.method;
     void *const *array = contest->array;
@@ -208,7 +207,7 @@ static void enqueue(const struct contest *contest, struct redist__transport *tra
         method->start(transport->state, REDIST_BACKWARD, array[1], array[0]);
 }
 
-/* What the plan will do, both ways where it can go both ways; in seconds of the slowest rank. */
+/* Times the plan's work, in both directions if possible; in seconds of the slowest rank. */
 static int time_round(struct contest *contest, struct trial *trial, steps seconds) {
     struct redist__failure *failure = &trial->failure;
     struct redist__transport *transport = &trial->transport;
@@ -230,7 +229,7 @@ static int time_round(struct contest *contest, struct trial *trial, steps second
     return redist_agree(contest->comm, redist__failure_report(failure));
 }
 
-/* -1 = none was timed. */
+/* Returns the fastest candidate; -1 = none was timed. */
 static int fastest(const struct contest *contest) {
     int best = -1;
     for (int i = 0; i < contest->count; i++) {
@@ -268,7 +267,7 @@ static void time_rounds(struct contest *contest, struct trial *trial, int rounds
     }
 }
 
-/* For how long a device waits for a peer: a candidate that hangs is not to take the patience of the plan. */
+/* Returns the wait limit of a device for a candidate, shorter than the plan's in case it hangs. */
 static double find_patience(const struct contest *contest) {
     double enough = 4 * contest->budget;
     enough = enough > 1 ? enough : 1;
@@ -294,7 +293,7 @@ static void close_trial(struct trial *trial) {
     redist__failure_forget(&trial->failure);
 }
 
-/* One candidate that cannot be set up (memory), or fails, drops out on all ranks; the others stay. */
+/* Times a candidate. If it cannot be set up (memory), or fails, it is dropped on all ranks. */
 static void time_candidate(struct contest *contest, struct candidate *candidate, int rounds) {
     struct trial trial = {.candidate = candidate};
     if (open_trial(contest, &trial) != REDIST_OK) {
@@ -311,7 +310,7 @@ static int out_of_time(const struct contest *contest) {
     return out || code != REDIST_OK;
 }
 
-/* A first round for all, then more for those that still have a chance, while time is left. */
+/* Times all in a first round, then those not dropped in more rounds, while time is left. */
 static void compete(struct contest *contest) {
     for (int pass = 0; pass < PASSES && (pass == 0 || !out_of_time(contest)); pass++) {
         double limit = hopeless * least_seconds(contest);
@@ -359,7 +358,7 @@ static int compare_candidates(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The leaders and their times, the fastest one first. */
+/* Finds the leaders and their times, the fastest one first. */
 static int find_leaders(struct contest *contest, double alone[]) {
     struct candidate *list[REDIST__MOST_CANDIDATES];
     double limit = hopeless * least_seconds(contest);
@@ -378,7 +377,7 @@ static int find_leaders(struct contest *contest, double alone[]) {
     return n;
 }
 
-/* -1 = not known. */
+/* Returns the winner of the turns; -1 = unknown. */
 static int find_winner(struct contest *contest) {
     const struct redist__side *sides = contest->problem->transfer->side;
     double medians[REDIST_MOST_TURNS], alone[REDIST_MOST_TURNS];
@@ -429,8 +428,8 @@ static void report(const struct contest *contest, int winner) {
 
 /* ---------------------------------------------------------------- choosing */
 
-/* *measured = 0 if nothing could be timed, such as without memory to measure in: then the winner is a guess,
- * which is not to be remembered. -1 = all failed. */
+/* Chooses by measurement. *measured = 0 if nothing could be timed, such as without memory: then the winner is a guess,
+ * not remembered. -1 = all failed. */
 static int choose_measured(struct contest *contest, int *measured) {
     double seconds = contest->options->tune_seconds;
     int winner = -1;
@@ -460,7 +459,7 @@ static int find_by_name(const struct contest *contest, const char *name) {
     return -1;
 }
 
-/* Words that name this exchange in the memory of what was measured. */
+/* Writes the wisdom key of this exchange. */
 static int describe(const struct contest *contest, size_t bytes, char key[]) {
     const struct redist__problem *problem = contest->problem;
     const struct redist__transfer *transfer = problem->transfer;
@@ -497,14 +496,14 @@ static int choose(struct contest *contest, int *winner) {
     return redist_wisdom_store(contest->comm, file, key, name);
 }
 
-/* Another method may need less memory, or nothing that is missing here. */
+/* Returns whether another method may succeed, with less memory or other resources. */
 static int has_alternative(const struct contest *contest, int code) {
     return (code == REDIST_ERR_MEMORY || code == REDIST_ERR_METHOD || code == REDIST_ERR_LIMIT) &&
            estimate(contest) >= 0;
 }
 
-/* Sets up the winner, or what comes next where that fails, on all ranks alike. If all fail, all that failed
- * while they were timed too, the first failure is the result. */
+/* Sets up the winner, or after a failure the next one, on all ranks alike. If all fail, including those that failed
+ * while timed, the first failure is the result. */
 static int set_up(struct contest *contest, int winner, struct redist__transport *transport) {
     winner = winner >= 0 ? winner : 0;
     char reason[REDIST__MESSAGE_BYTES];

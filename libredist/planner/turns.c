@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Candidates that are alive together run in turns, so that all meet the same noise, and before each run this rank
- * writes memory of its own. A candidate that runs alone finds its arrays in the caches; a program has other data, too,
- * and that changes which one is fastest.
+ * Candidates that exist together run in turns, so that all meet the same noise, and before each run this rank writes
+ * other memory. A candidate that runs alone finds its arrays in the caches; a program has other data, too, which
+ * changes the ranking.
  */
 #include "redist_support.h"
 
@@ -11,17 +11,17 @@
 #include <string.h>
 
 enum { FEWEST_ROUNDS = 3, USUAL_ROUNDS = 10, MOST_ROUNDS = 25, STEPS = REDIST_TURN_STEPS };
-enum { OTHER_ARRAYS = 4 }; /* as many bytes of other data for each byte of the arrays */
+enum { OTHER_ARRAYS = 4 }; /* bytes of other data for each byte of the arrays */
 
 static const size_t little_memory = 64 << 20;
 
 struct rounds {
     const redist_turns *turns;
-    double begin, seconds; /* from then on, for all of it */
+    double begin, seconds; /* of all turns */
     size_t bytes;
     void *memory; /* the other data */
-    size_t held;  /* buffers of the candidates but the first one */
-    int count;    /* candidates that were opened */
+    size_t held;  /* bytes of buffers of all candidates except the first */
+    int count;    /* opened candidates */
     struct entry {
         int failed, hopeless;
         int rounds;
@@ -29,7 +29,7 @@ struct rounds {
     } entry[REDIST_MOST_TURNS];
 };
 
-/* Arrays that do not fit the cache are not there in the next run, whatever is written in between: *bytes = 0. */
+/* Finds the bytes of other data: 0 for arrays that do not fit the cache, as these are evicted anyway. */
 static int find_bytes(const redist_turns *turns, size_t *bytes) {
     const redist_caches *caches = redist_find_caches();
     int node_size = 1, known = redist_node_size(turns->comm, &node_size);
@@ -43,14 +43,14 @@ static int find_bytes(const redist_turns *turns, size_t *bytes) {
     return redist_agree(turns->comm, known != REDIST_OK ? known : reduced);
 }
 
-/* Whether `seconds` more were too many, by rank 0's clock. */
+/* Returns whether `seconds` more would exceed the time, by rank 0's clock. */
 static int is_late(const struct rounds *rounds, double seconds) {
     int late = MPI_Wtime() - rounds->begin + seconds > rounds->seconds;
     int code = redist_broadcast(rounds->turns->comm, &late, sizeof late, 0);
     return late || code != REDIST_OK;
 }
 
-/* The times count from the first turn on: the run that touches pages is none. */
+/* Takes a turn. The run before the first turn, which touches pages, does not count. */
 static void take_turn(struct rounds *rounds, int i) {
     struct entry *entry = &rounds->entry[i];
     double seconds[STEPS] = {0};
@@ -61,13 +61,13 @@ static void take_turn(struct rounds *rounds, int i) {
     entry->rounds += !entry->failed;
 }
 
-/* Without other data it is much the same whether a candidate runs alone or in turns. */
+/* Returns whether a candidate may win, by its time alone, which is reliable without other data. */
 static int has_chance(const struct rounds *rounds, int i) {
     const double *alone = rounds->turns->alone;
     return rounds->bytes != 0 || alone == NULL || alone[i] <= REDIST_TURNS_BEHIND * alone[0];
 }
 
-/* Large buffers of several candidates at once are more than a user has to expect. */
+/* Opens a candidate unless the buffers of all exceed a limit that users can expect. */
 static int open_candidate(struct rounds *rounds, int i) {
     const redist_turns *turns = rounds->turns;
     size_t buffers = 0;
@@ -79,10 +79,10 @@ static int open_candidate(struct rounds *rounds, int i) {
     return REDIST_OK;
 }
 
-/* As many candidates, the first ones, as have time for some rounds; one that cannot be opened is left out. */
+/* Opens the first candidates, as many as have time for some rounds; one that cannot be opened is skipped. */
 static void open_candidates(struct rounds *rounds) {
     const redist_turns *turns = rounds->turns;
-    double cost = 0; /* of a round; the next candidate will take about as long as the others */
+    double cost = 0; /* of a round; the next candidate is assumed to take as long as the others */
     for (int i = 0; i < turns->count && has_chance(rounds, i); i++) {
         if (i > 0 && is_late(rounds, FEWEST_ROUNDS * cost * (i + 1) / i))
             break;
@@ -106,14 +106,15 @@ static int compare_seconds(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Candidates that do the same in a step share its times, unless what the other step leaves in the caches matters. */
+/* Returns whether two candidates share the times of a step: they are identical in it, and it does not depend on the
+ * caches after the other step. */
 static int is_alike(const struct rounds *rounds, int i, int k, int step) {
     const redist_turns *turns = rounds->turns;
     return i == k || (turns->alike != NULL && rounds->bytes == 0 && !rounds->entry[k].failed &&
                       turns->alike(turns->context, i, k, step));
 }
 
-/* Of those that count for a step, in order. */
+/* Sorts the times that count for a step. */
 static int sort_seconds(const struct rounds *rounds, int i, int step, double seconds[]) {
     int n = 0;
     for (int k = 0; k < rounds->count; k++)
@@ -123,7 +124,7 @@ static int sort_seconds(const struct rounds *rounds, int i, int step, double sec
     return n;
 }
 
-/* A run as it usually is, and the best that it could be; infinite where that is not known. */
+/* Finds the usual and the best time of a run; infinite if unknown. */
 static void summarise(const struct rounds *rounds, int i, double *usual, double *best) {
     const struct entry *entry = &rounds->entry[i];
     int known = !entry->failed && !entry->hopeless && entry->rounds >= FEWEST_ROUNDS;
@@ -136,7 +137,7 @@ static void summarise(const struct rounds *rounds, int i, double *usual, double 
     }
 }
 
-/* -1 = none; medians are of a run, -1 = not known. */
+/* Returns the winner, or -1; medians are of a run, -1 = unknown. */
 static int find_winner(const struct rounds *rounds, double medians[]) {
     int winner = -1;
     for (int i = 0; i < rounds->count; i++) {
@@ -149,7 +150,7 @@ static int find_winner(const struct rounds *rounds, double medians[]) {
     return winner;
 }
 
-/* Those whose best run is behind the usual one of the leader only take time from the others. */
+/* Drops candidates whose best run is slower than the leader's usual one. */
 static int drop_hopeless(struct rounds *rounds) {
     double medians[REDIST_MOST_TURNS];
     int left = 0, winner = find_winner(rounds, medians);
@@ -164,7 +165,8 @@ static int drop_hopeless(struct rounds *rounds) {
     return left;
 }
 
-/* Forth and back by turns, and each round begins with another candidate: none is always behind the same one. */
+/* Runs a round, which alternates directions and begins with another candidate each time: none always follows the same
+ * one. */
 static void run_round(struct rounds *rounds, int round) {
     int n = rounds->count;
     for (int k = 0; k < n; k++) {

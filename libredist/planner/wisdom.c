@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What was chosen before. Rank 0 of each communicator remembers, and reads and writes the file; the others get
- * what it found.
+ * Wisdom: earlier choices. Rank 0 of each communicator stores them, and reads and writes the file; the others get its
+ * results.
  *
  * The file is text: a heading, then one line "key name" for each candidate; lines are only appended, the last one
- * counts. A plan does not depend on the file, so nothing about it is an error, and nothing waits for long: what is
- * wrong is printed to stderr, once for each file by the processes that look for something together.
+ * counts. A plan does not depend on the file, so it causes no errors and no long waits: problems are printed to stderr,
+ * once for each file by processes with common searches.
  */
 #include "planner.h"
 
@@ -28,14 +28,14 @@ enum { HEADING_BYTES = sizeof heading - 1 };
 
 /* ---------------------------------------------------------------- warnings about the file */
 
-/* Hashes of the names of files that a warning is about: there is one for each file, as long as there is room. */
+/* Hashes of the names of files with a warning: one for each file, up to a limit. */
 enum { MOST_WARNED = 64 };
 
 static pthread_mutex_t warned_lock = PTHREAD_MUTEX_INITIALIZER;
 static long long warned[MOST_WARNED];
 static int nwarned;
 
-/* Whether there was a warning about the file of this hash; notes one if `now`. */
+/* Returns whether the file of this hash has had a warning; records one if `now`. */
 static int is_warned(long long hash, int now) {
     int i = 0;
     pthread_mutex_lock(&warned_lock);
@@ -62,7 +62,7 @@ static void warn_access(const char *file, const char *wrong, const char *reason)
 
 /* ---------------------------------------------------------------- opening */
 
-/* Neither a pipe without a partner nor a terminal may hold the plan up. NULL with errno. */
+/* Opens a file, without blocking on pipes or terminals. NULL with errno. */
 static FILE *open_file(const char *file, int flags, const char *mode) {
     int descriptor = open(file, flags | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
     struct stat status;
@@ -78,7 +78,7 @@ static FILE *open_file(const char *file, int flags, const char *mode) {
     return stream;
 }
 
-/* Whether it begins as it should, or is empty; warns if not. Goes on behind the heading. */
+/* Checks that the file begins with the heading, or is empty; warns if not. Leaves the position after the heading. */
 static int check_heading(const char *file, FILE *stream) {
     char text[HEADING_BYTES + 1];
     const char *line = fgets(text, sizeof text, stream);
@@ -97,7 +97,7 @@ static int check_heading(const char *file, FILE *stream) {
 
 /* ---------------------------------------------------------------- reading */
 
-/* The next line, "" for one that is too long or has a 0 in it; 0 = none is complete. */
+/* Reads the next line, "" for one that is too long or contains a 0; returns 0 without a complete one. */
 static int next_line(FILE *stream, size_t *left, char line[LINE_BYTES]) {
     size_t length = 0;
     int byte = EOF, is_line = 1;
@@ -120,7 +120,7 @@ static void read_lines(FILE *stream, const char *key, char name[REDIST_WISDOM_BY
             strcpy(name, line + length + 1);
 }
 
-/* Of a file that is too large the end counts, where the latest lines are. */
+/* Skips to the end of a file that is too large, where the latest lines are. */
 static void skip_to_end(FILE *stream, const char *file) {
     struct stat status;
     char line[LINE_BYTES];
@@ -133,11 +133,11 @@ static void skip_to_end(FILE *stream, const char *file) {
         next_line(stream, &left, line); /* half a line */
 }
 
-/* The last complete line for `key`; `name` is left as it is if there is none. */
+/* Reads the last complete line for `key`; without one `name` is unchanged. */
 static void read_file(const char *file, const char *key, char name[REDIST_WISDOM_BYTES]) {
     FILE *stream = open_file(file, O_RDONLY, "r");
     if (stream == NULL) {
-        if (errno != ENOENT) /* a file that is not there yet holds nothing */
+        if (errno != ENOENT) /* a missing file is empty */
             warn_access(file, "cannot be read", strerror(errno));
         return;
     }
@@ -152,7 +152,7 @@ static void read_file(const char *file, const char *key, char name[REDIST_WISDOM
 
 /* ---------------------------------------------------------------- appending */
 
-/* For some tenths of a second; where that was in vain before, once. */
+/* Tries to lock for some tenths of a second; after a failure only once. */
 static int lock_file(int descriptor, const char *file) {
     const struct timespec moment = {0, 10 * 1000 * 1000};
     int attempts = is_warned(redist_hash_text(file), 0) ? 1 : 30, result;
@@ -166,13 +166,13 @@ static int lock_file(int descriptor, const char *file) {
     return result;
 }
 
-/* A last line that was cut off must not swallow the next one. */
+/* Returns whether the file ends in a whole line, else the next one would be lost. */
 static int ends_in_line(int descriptor, off_t end) {
     char last = '\n';
     return pread(descriptor, &last, 1, end - 1) != 1 || last == '\n';
 }
 
-/* Some bytes of a line are worse than none. */
+/* Appends a line as a whole, or nothing. */
 static void append_line(int descriptor, const char *file, const char *key, const char *name) {
     char line[HEADING_BYTES + LINE_BYTES + 2];
     off_t end = lseek(descriptor, 0, SEEK_END);
@@ -184,10 +184,10 @@ static void append_line(int descriptor, const char *file, const char *key, const
         return;
     warn_access(file, "cannot be written", errno != 0 ? strerror(errno) : "there is no room");
     if (written > 0 && ftruncate(descriptor, end) != 0)
-        return; /* readers skip the half line */
+        return; /* readers skip a partial line */
 }
 
-/* A file that is not there is made, one with another heading is left as it is. */
+/* Appends to the file, which is created if missing; one with another heading is unchanged. */
 static void append_file(const char *file, const char *key, const char *name) {
     FILE *stream = open_file(file, O_RDWR | O_APPEND | O_CREAT, "a+");
     if (stream == NULL) {
@@ -203,7 +203,7 @@ static void append_file(const char *file, const char *key, const char *name) {
     fclose(stream);
 }
 
-/* ---------------------------------------------------------------- what this process remembers */
+/* ---------------------------------------------------------------- wisdom of this process */
 
 struct memory {
     char key[REDIST_WISDOM_BYTES], name[REDIST_WISDOM_BYTES];
@@ -221,7 +221,7 @@ unsigned redist__wisdom_age(void) {
     return atomic_load(&age);
 }
 
-/* Without memory for that, the next plan measures again. */
+/* Remembers a choice; without memory, the next plan measures again. */
 static void remember(const char *key, const char *name) {
     struct memory *memory = redist_calloc(1, sizeof *memory), **found = NULL;
     if (memory == NULL)
@@ -267,7 +267,7 @@ static void cut_key(const char *key, char own[REDIST_WISDOM_BYTES]) {
     snprintf(own, REDIST_WISDOM_BYTES, "%s", key);
 }
 
-/* Who looks together hears of the warning too, and gives none as rank 0 of another communicator. */
+/* Finds a choice. All ranks learn of a warning, so that none repeats it as rank 0 of another communicator. */
 int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
                        char name[]) {
     struct {
@@ -292,7 +292,7 @@ int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t 
     return code;
 }
 
-/* A choice that is cut would be another one. */
+/* Returns whether a name fits a line: a truncated one would be another choice. */
 static int is_line(const char *name) {
     return strlen(name) < REDIST_WISDOM_BYTES && strchr(name, '\n') == NULL;
 }

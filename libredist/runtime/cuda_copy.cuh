@@ -7,10 +7,10 @@
 
 namespace {
 
-/* Each thread has several loads under way before its first store. */
+/* Each thread issues several loads before its first store. */
 const int threads = 256, units_per_thread = 4, tile = threads * units_per_thread;
 
-/* n / divisor by multiplication where that is exact (see inverse_of in space_cuda.c), else plainly. */
+/* Divides by multiplication where that is exact (inverse_of in space_cuda.c), else by division. */
 __device__ inline uint64_t divide(uint64_t n, uint64_t divisor, uint64_t inverse) {
     if (inverse != 0)
         return __umul64hi(n, inverse);
@@ -78,7 +78,7 @@ __device__ inline void copy_units(const redist__cuda_part &part) {
     }
 }
 
-/* A part's description where all threads of a block read it fast. */
+/* Copies a part's description to shared memory. */
 __device__ inline void fetch_part(const redist__cuda_part *from, redist__cuda_part *part) {
     const int words = sizeof *part / sizeof(uint64_t);
     for (int i = static_cast<int>(threadIdx.x); i < words; i += threads)
@@ -93,7 +93,7 @@ inline unsigned count_processors() {
     return static_cast<unsigned>(processors);
 }
 
-/* Blocks for each part: enough to fill the device, no more than there is work for. */
+/* Returns the blocks for each part: enough to fill the device, at most one for each tile. */
 inline unsigned blocks_for(int parts, uint64_t units) {
     uint64_t tiles = (units + tile - 1) / tile;
     uint64_t share = count_processors() * uint64_t{16} / static_cast<uint64_t>(parts) + 1;

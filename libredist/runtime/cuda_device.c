@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What space_cuda.c stands on: errors, the library's streams, and what the driver says of addresses. */
+/* Base of space_cuda.c: errors, the library's streams, and the driver's attributes of addresses. */
 #include "cuda_device.h"
 #include "shares.h"
 
@@ -15,7 +15,7 @@
 int redist__cuda_check(cudaError_t error, const char *what) {
     if (error == cudaSuccess)
         return REDIST_OK;
-    (void)cudaGetLastError(); /* the user's own checks are not to find it */
+    (void)cudaGetLastError(); /* cleared for the user's own checks */
     int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
     return redist__fail(code, "%s: %s", what, cudaGetErrorString(error));
 }
@@ -27,16 +27,16 @@ int redist__cuda_refuse(const char *what) {
 
 /* ---------------------------------------------------------------- streams */
 
-/* A stream of the library. Those of contexts that are gone are only forgotten. */
+/* A stream of the library. Those of destroyed contexts are only forgotten. */
 struct kept {
     cudaStream_t stream;
     unsigned long long context;
-    int index; /* -1 = of one user */
-    int waits; /* threads that wait for it */
+    int index; /* -1 = used by one plan */
+    int waits; /* waiting threads */
     struct kept *next;
 };
 
-/* That all users share, of each context. */
+/* Shared streams of each context. */
 enum { STREAMS = 32 };
 
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -50,7 +50,7 @@ static unsigned long long current_context(void) {
     return redist__cuda_find_place(&place) == REDIST_OK ? place.context : 0;
 }
 
-/* With the lock held. The C library's memory: it stays, whatever allocator the user has until then. */
+/* Makes a stream, with the lock held. The list is in memory of the C library, as it outlives the user's allocator. */
 static int make_stream(int index, int priority, unsigned long long context, cudaStream_t *made) {
     struct kept *kept = calloc(1, sizeof *kept);
     *made = NULL;
@@ -69,8 +69,8 @@ static int make_stream(int index, int priority, unsigned long long context, cuda
     return REDIST_OK;
 }
 
-/* Made when first used and kept. Where none can be made, the default stream takes its place for good: who waits
- * for a stream has to find the one that has got the work. */
+/* Makes the stream at first use and keeps it. After a failure the default stream replaces it permanently, so that waits
+ * find the stream with the work. */
 void *redist__cuda_stream(int index) {
     unsigned long long context = current_context();
     cudaStream_t found = NULL;
@@ -99,7 +99,7 @@ int redist__cuda_stream_create(int priority, void **stream) {
     return code;
 }
 
-/* Where a stream of one user is in the list, with the lock held; at the end: it is not there. */
+/* Finds a stream of one plan in the list, with the lock held; the end of the list = absent. */
 static struct kept **find_kept(const void *stream) {
     struct kept **link = &streams;
     while (*link != NULL && ((*link)->index >= 0 || (const void *)(*link)->stream != stream))
@@ -107,7 +107,7 @@ static struct kept **find_kept(const void *stream) {
     return link;
 }
 
-/* Another thread may be waiting for it. */
+/* Destroys a stream after the threads that wait for it. */
 void redist__cuda_stream_destroy(void *stream) {
     if (stream == NULL)
         return;
@@ -126,14 +126,14 @@ void redist__cuda_stream_destroy(void *stream) {
     (void)REDIST__CHECK_CUDA(cudaStreamDestroy(stream));
 }
 
-/* What is captured is not under way, and cannot be waited for. A call that fails may not have waited. */
+/* Waits for a stream, not for a captured one, whose work is not pending. A failed call may not have waited. */
 static void wait_for_stream(cudaStream_t stream) {
     if (redist__cuda_find_capture(stream) == REDIST_NOT_CAPTURED &&
         cudaStreamSynchronize(stream) != cudaSuccess)
         (void)cudaStreamSynchronize(stream);
 }
 
-/* Those of the current context; without the lock, as another thread may have to go on for them to end. */
+/* Waits for the streams of the current context, without the lock, as their end may depend on another thread. */
 static void wait_for_streams(void) {
     unsigned long long context = current_context();
     pthread_mutex_lock(&streams_lock);
@@ -149,11 +149,10 @@ static void wait_for_streams(void) {
     pthread_mutex_unlock(&streams_lock);
 }
 
-/* CUDA documents that cudaStreamDestroy and cudaEventDestroy let work under way end by itself. It documents no
- * such thing for cudaFree, cudaFreeHost and cudaIpcCloseMemHandle, though today's wait for the device: after an
- * execution that failed half way copies may still run. So the library waits itself before it gives anything
- * back. Not for the device as a whole: that would end captures of the user's streams. A failure here has been
- * reported where the work was given. */
+/* Waits for the library's streams before memory is freed. CUDA documents that cudaStreamDestroy and cudaEventDestroy
+ * let pending work complete, but not that cudaFree, cudaFreeHost and cudaIpcCloseMemHandle do, though today's wait for
+ * the device: after an execution that failed half way copies may still run. Waiting for the whole device would end
+ * captures of the user's streams. Failures have been reported where the work was enqueued. */
 void redist__cuda_drain(void) {
     if (redist_place_is_gone())
         return;
@@ -176,8 +175,8 @@ int redist__cuda_upload(void *to, const void *from, size_t bytes) {
 
 /* ---------------------------------------------------------------- the driver */
 
-/* What the driver says of an address. A process that has not used CUDA has not loaded the driver, and then no
- * address of it lies on a device: programs without CUDA pay nothing. */
+/* Attributes of addresses. A process that has not used CUDA has not loaded the driver, so that no address is a
+ * device's: programs without CUDA have no cost. */
 static struct {
     CUresult (*get_attribute)(void *value, CUpointer_attribute attribute, CUdeviceptr address);
     CUresult (*get_attributes)(unsigned count, CUpointer_attribute attributes[], void *values[],
@@ -187,19 +186,19 @@ static struct {
 
 static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* POSIX lets the result of dlsym become a function by way of its bytes only. */
+/* Finds a function; POSIX allows the conversion of dlsym's result only by its bytes. */
 static void find_function(void *library, const char *name, void *function) {
     *(void **)function = dlsym(library, name);
 }
 
-/* How many libraries were loaded so far. */
+/* Counts the libraries loaded so far. */
 static int count_loads(struct dl_phdr_info *info, size_t bytes, void *count) {
     (void)bytes;
     *(unsigned long long *)count = info->dlpi_adds;
     return 1;
 }
 
-/* To look for a library that is not there takes a search of the disk: only after others were loaded. */
+/* Looks for the driver, which takes a search of the disk if it is missing: only after other libraries were loaded. */
 static int has_driver(void) {
     static unsigned long long looked_at;
     unsigned long long loads = 0;
@@ -238,7 +237,7 @@ int redist__cuda_is_device(const void *address) {
            get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) && type == CU_MEMORYTYPE_DEVICE;
 }
 
-/* Each execution asks this of each array: in one call. */
+/* Finds the device of an address in one call, as each execution does so for each array. */
 int redist__cuda_device_of(const void *address, int *device) {
     CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
@@ -255,11 +254,10 @@ int redist__cuda_device_of(const void *address, int *device) {
     return 1;
 }
 
-/* What toolkits before 12 have no names for: the mapping that an address of virtual memory belongs to, and the memory
- * behind it. */
+/* Attributes without names in toolkits before 12: the mapping of an address of virtual memory, and its allocation. */
 enum { MAPPING_BYTES = 18, MAPPING_BASE = 19, MEMORY_BLOCK = 20, FABRIC = 8 };
 
-/* Of the addresses and of the memory: the user of virtual memory may change either. */
+/* Identifies addresses and memory, both of which the user of virtual memory may change. */
 static int find_buffer(const void *address, uint64_t *buffer) {
     unsigned long long range = 0, block = 0;
     if (!get(&range, CU_POINTER_ATTRIBUTE_BUFFER_ID, address))
@@ -280,7 +278,7 @@ cudaMemPool_t redist__cuda_pool(const void *address) {
     return get(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, address) ? pool : NULL;
 }
 
-/* Virtual memory and pools allow what they were made for; of all else IPC can be tried. */
+/* Finds the kinds: virtual memory and pools allow those of their creation; for other memory IPC can be tried. */
 static unsigned find_kinds(const void *address) {
     int has_ipc = 0, is_pooled = redist__cuda_pool(address) != NULL;
     unsigned kinds = 0, types = 0;
@@ -296,7 +294,7 @@ static unsigned find_kinds(const void *address) {
     return kinds;
 }
 
-/* Of virtual memory one mapping, which is all of one allocation. */
+/* Finds the range; for virtual memory one mapping, all of one allocation. */
 static int find_range(const void *address, struct redist__shared_memory *memory) {
     CUdeviceptr base = 0;
     size_t bytes = 0;

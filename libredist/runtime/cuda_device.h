@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files about CUDA share. Only they include this header. */
+/* Declarations for the files about CUDA only. */
 #ifndef REDIST__CUDA_DEVICE_H
 #define REDIST__CUDA_DEVICE_H
 
@@ -14,8 +14,7 @@ extern "C" {
 
 enum { REDIST__CUDA_LOOPS = 16 };
 
-/* One box as a kernel copies it: units of `width` bytes, `run` of them contiguous, and loops around
- * that, innermost first. */
+/* One box for a kernel: units of `width` bytes, `run` of them contiguous, and loops around that, innermost first. */
 struct redist__cuda_part {
     const char *source;
     char *destination;
@@ -31,8 +30,7 @@ struct redist__copy;
 void redist__cuda_describe(const struct redist__copy *copy, const void *source, void *destination,
                            int most_width, struct redist__cuda_part *part);
 
-/* Copies `count` boxes, whose descriptions lie on the device, by one kernel; `most` is the largest
- * number of units. */
+/* Copies `count` boxes, described in device memory, by one kernel; `most` is the largest number of units. */
 cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part *parts, int count, uint64_t most,
                                     cudaStream_t stream);
 
@@ -42,13 +40,12 @@ cudaError_t redist__cuda_copy_part(const struct redist__cuda_part *part, cudaStr
 /* REDIST_OK, or a code and a message that names `what`; the error is cleared. */
 int redist__cuda_check(cudaError_t error, const char *what);
 
-/* Makes a call, unless the thread is in the place of a context that is gone; as redist__cuda_check. */
+/* Makes a call, unless the thread is in the place of a destroyed context; as redist__cuda_check. */
 #define REDIST__CHECK_CUDA(call)                                                                   \
     (redist_place_is_gone() ? redist__cuda_refuse(#call) : redist__cuda_check(call, #call))
 int redist__cuda_refuse(const char *what);
 
-/* Streams of the library on the current device: one that all users share, and one of the caller's own, of a priority of
- * CUDA's. */
+/* Streams of the library on the current device: a shared one, and the caller's own with a CUDA priority. */
 void *redist__cuda_stream(int index);
 int redist__cuda_stream_create(int priority, void **stream);
 void redist__cuda_stream_destroy(void *stream);
@@ -56,8 +53,8 @@ void redist__cuda_stream_destroy(void *stream);
 /* As `drain` of struct redist__space. */
 void redist__cuda_drain(void);
 
-/* Copies between host and device, and returns when that is done; in a stream of the library, as a capture may forbid
- * the default stream. */
+/* Copy between host and device, synchronously, in a stream of the library, as a capture may forbid the default
+ * stream. */
 int redist__cuda_upload(void *to, const void *from, size_t bytes);
 
 /* As those of struct redist__space (cuda_place.c). */
@@ -67,17 +64,17 @@ void redist__cuda_leave(const redist_visit *visit);
 int redist__cuda_check_stream(const char *function, const char *name, void *stream);
 enum redist_capture redist__cuda_find_capture(void *stream);
 
-/* What the driver says of an address (cuda_device.c). */
+/* Attributes of an address (cuda_device.c). */
 struct redist__shared_memory;
 int redist__cuda_is_device(const void *address);
 int redist__cuda_find(const void *address,
                       struct redist__shared_memory *memory); /* 0 = not found */
-/* Whether it is memory of a device, and of which one; -1 = managed memory, which is of all. */
+/* Returns whether an address is of a device, and finds which; -1 = managed memory, of all devices. */
 int redist__cuda_device_of(const void *address, int *device);
-cudaMemPool_t redist__cuda_pool(const void *address); /* that it is of, or NULL */
+cudaMemPool_t redist__cuda_pool(const void *address); /* its pool, or NULL */
 int redist__cuda_is_buffer(const void *address, uint64_t buffer);
 
-/* A function of the driver, which is loaded; 0 = it has none of that name. */
+/* Finds a function of the loaded driver; 0 = missing. */
 int redist__cuda_function(const char *name, void *function);
 
 #ifdef __cplusplus

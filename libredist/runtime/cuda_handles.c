@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How CUDA hands allocations to other processes, for each kind of shares.h. IPC and descriptors of virtual memory ran
- * on GPUs; pools and fabrics were only compiled, and the logic around all kinds is tested with another driver too
+ * Export of CUDA allocations to other processes, for each kind of shares.h. IPC and descriptors of virtual memory ran
+ * on GPUs; pools and fabrics were only compiled, and the logic around all kinds is also tested with another driver
  * (tests/test_redist_shares.c).
  */
 #include "cuda_device.h"
@@ -12,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* CU_MEM_HANDLE_TYPE_FABRIC, which older toolkits do not know. */
+/* CU_MEM_HANDLE_TYPE_FABRIC, absent in older toolkits. */
 enum { FABRIC = 8 };
 
 _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof((struct redist__memory_handle *)0)->ipc &&
                    sizeof(struct cudaMemPoolPtrExportData) <= sizeof(cudaIpcMemHandle_t),
                "a memory handle has room for those of CUDA");
 
-/* The runtime library has no functions for virtual memory. */
+/* Functions of the driver; the runtime library has none for virtual memory. */
 static struct {
     CUresult (*retain)(CUmemGenericAllocationHandle *handle, void *address);
     CUresult (*release)(CUmemGenericAllocationHandle handle);
@@ -51,14 +51,14 @@ static void find_functions(void) {
         redist__cuda_function("cuMemSetAccess", &virtual_memory.set_access);
 }
 
-/* An address of a device was seen before: the driver is loaded. */
+/* Finds the functions; the driver is loaded, since an address of a device was seen before. */
 static int has_virtual_memory(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_functions);
     return virtual_memory.is_complete;
 }
 
-/* Nonzero if it succeeded; the user's own checks are not to find that it did not. */
+/* Returns nonzero after success; clears a failure for the user's own checks. */
 static int succeeds(cudaError_t error) {
     if (error != cudaSuccess)
         (void)cudaGetLastError();
@@ -84,7 +84,7 @@ static int export_virtual(const struct redist__shared_memory *memory,
     return error == CUDA_SUCCESS;
 }
 
-/* A mapping holds the allocation. */
+/* Maps an allocation, which the mapping then keeps. */
 static int map_allocation(CUdeviceptr address, size_t bytes,
                           CUmemGenericAllocationHandle allocation) {
     CUmemAccessDesc access = {.location.type = CU_MEM_LOCATION_TYPE_DEVICE,
@@ -119,7 +119,7 @@ static char *open_virtual(const struct redist__memory_handle *handle, int descri
 
 /* ---------------------------------------------------------------- pools */
 
-/* Of a pool that was not exported yet the driver may export no memory. */
+/* Exports memory of a pool, after the pool itself, which the driver may require. */
 static int export_pooled(const struct redist__shared_memory *memory,
                          struct redist__memory_handle *handle, int *descriptor) {
     struct cudaMemPoolPtrExportData data;
@@ -137,7 +137,7 @@ static int export_pooled(const struct redist__shared_memory *memory,
     return 1;
 }
 
-/* Only the device of a pool sees it at first. */
+/* Opens memory of a pool, which at first only the pool's device can access. */
 static char *open_pooled(const struct redist__memory_handle *handle, int descriptor, void **kept) {
     struct cudaMemAccessDesc access = {.location.type = cudaMemLocationTypeDevice,
                                        .flags = cudaMemAccessFlagsProtReadWrite};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels that copy boxes: to pack, to unpack, and straight into the memory of peers. */
+/* Kernels that copy boxes: to pack, to unpack, and directly into the memory of peers. */
 #include "cuda_copy.cuh"
 
 namespace {

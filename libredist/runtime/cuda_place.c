@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The contexts of devices: which one is current, whether one is gone, and captures of streams. The driver is asked,
- * since the runtime library makes a context on the device that was current before when that one is put back.
+ * The contexts of devices: the current one, destroyed ones, and captures of streams. This file calls the driver, since
+ * the runtime library makes a context on the previous device when that device is restored.
  */
 #include "../comm/comm.h"
 #include "cuda_device.h"
@@ -24,7 +24,7 @@ static struct {
 
 static atomic_int has_driver;
 
-/* Whether the functions are known: the driver is loaded by the first call of the runtime library that needs it. */
+/* Finds the functions; the runtime library loads the driver in the first call that needs it. */
 static int find_driver(void) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (atomic_load(&has_driver))
@@ -44,7 +44,7 @@ static int find_driver(void) {
     return found;
 }
 
-/* The number of the current context; 0 = there is none, or none any more. */
+/* Returns the number of the current context; 0 = none, or destroyed. */
 static unsigned long long find_number(void) {
     unsigned long long number = 0;
     CUdevice device;
@@ -59,7 +59,7 @@ static int is_active(CUdevice device) {
     return driver.get_state(device, &flags, &active) == CUDA_SUCCESS && active;
 }
 
-/* The context that the runtime library has on a device, which is there; NULL after a failure. */
+/* Returns the existing context of the runtime library on a device; NULL after a failure. */
 static CUcontext find_primary(CUdevice device) {
     CUcontext context = NULL;
     if (driver.retain(&context, device) != CUDA_SUCCESS)
@@ -68,7 +68,7 @@ static CUcontext find_primary(CUdevice device) {
     return context;
 }
 
-/* A thread that has not used CUDA has a device but no context. */
+/* Makes a context; a thread that has not used CUDA has a device but no context. */
 static int make_context(int *device) {
     REDIST_TRY(redist__cuda_check(cudaGetDevice(device), "cudaGetDevice"));
     if (find_driver() && find_number() != 0)
@@ -111,7 +111,7 @@ static int make_current(const redist_place *place) {
            find_number() == place->context;
 }
 
-/* The number of the current context, or what has to be asked where contexts have none. */
+/* Queries the number of the current context, or its state if contexts have no numbers. */
 static CUresult ask_current(void) {
     unsigned long long number;
     CUdevice device;
@@ -119,7 +119,7 @@ static CUresult ask_current(void) {
                                      : driver.get_device(&device);
 }
 
-/* The same of the context of a device, which becomes the current one; of none if there is none. */
+/* Queries the same of a device's context, which becomes the current one; of none without one. */
 static CUresult ask_primary(CUdevice of_device) {
     CUcontext context;
     unsigned flags = 0;
@@ -135,8 +135,8 @@ static CUresult ask_primary(CUdevice of_device) {
     return result == CUDA_SUCCESS ? ask_current() : result;
 }
 
-/* What a kernel has left in the context of a place that cannot be entered, where each call returns it; CUDA_SUCCESS =
- * nothing: the context is gone. */
+/* Returns a kernel's error in the context of a place that cannot be entered, which each call there returns;
+ * CUDA_SUCCESS = no error: the context is destroyed. */
 static CUresult find_failure(const redist_place *place) {
     CUresult result = place->is_primary ? ask_primary(place->device) : ask_current();
     int is_gone = result == CUDA_ERROR_NOT_INITIALIZED || result == CUDA_ERROR_DEINITIALIZED ||
@@ -172,7 +172,7 @@ int redist__cuda_enter(const redist_place *place, redist_visit *visit) {
         place->device);
 }
 
-/* A context that is gone since then cannot be put back. */
+/* Restores the previous context, unless it was destroyed meanwhile. */
 void redist__cuda_leave(const redist_visit *visit) {
     CUstreamCaptureMode mode = (CUstreamCaptureMode)visit->mode;
     CUcontext now = NULL;
@@ -189,7 +189,7 @@ static int is_default(const void *stream) {
            stream == (const void *)cudaStreamPerThread;
 }
 
-/* The device of a stream's context; 0 = it has none. */
+/* Finds the device of a stream's context; 0 = none. */
 static int find_device(void *stream, CUdevice *device) {
     CUcontext own = NULL, current = NULL;
     if (driver.get_context(stream, &own) != CUDA_SUCCESS ||
@@ -217,7 +217,7 @@ int redist__cuda_check_stream(const char *function, const char *name, void *stre
         name, stream, (int)device, (int)current);
 }
 
-/* What cannot be answered is for the calls that come next to report. */
+/* Finds the capture state of a stream; later calls report failures of the query. */
 enum redist_capture redist__cuda_find_capture(void *stream) {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (redist_place_is_gone())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of peers as this process maps it: each part is opened for the first plan that needs it, and closed with the
- * last one. */
+/* Mappings of peers' memory in this process: each is opened for the first plan that needs it, and closed with the last
+ * one. */
 #ifndef REDIST__IMPORTS_H
 #define REDIST__IMPORTS_H
 
@@ -9,43 +9,43 @@
 #include <pthread.h>
 
 struct redist__import {
-    struct redist__memory_handle handle; /* that led to it */
-    redist_place place;                  /* of this process, that sees it; host: zero */
-    char *address;  /* NULL = closed, and only kept for the mappings that still refer to it */
-    void *kept;     /* by whoever opened it */
-    int references; /* by mappings */
+    struct redist__memory_handle handle; /* from which it was opened */
+    redist_place place;                  /* of this process, that maps it; host: zero */
+    char *address;                       /* NULL = closed, but still referred to by mappings */
+    void *kept;                          /* state of `open` */
+    int references;                      /* by mappings */
     struct redist__import *next;
 };
 
 typedef int redist__choose_import(const struct redist__import *import,
                                   const struct redist__memory_handle *handle);
 
-/* A way to map memory of peers, and what it has mapped. */
+/* A way to map memory of peers, and its imports. */
 struct redist__importer {
     char *(*open)(const struct redist__memory_handle *handle,
-                  void **kept); /* NULL = it cannot be mapped */
+                  void **kept); /* NULL = cannot be mapped */
     void (*close)(const struct redist__import *import);
     int (*is_gone)(
         const struct redist__import *import); /* the owner has freed it; NULL = cannot be seen */
-    /* Which imports are of memory that is gone, as another handle shows; NULL = none. */
+    /* Chooses imports of memory that was freed, as another handle shows; NULL = none. */
     redist__choose_import *is_displaced;
     pthread_mutex_t lock;
     struct redist__import *imports;
 };
 
-/* Where the allocation of a handle begins in this process, mapped for these mappings if it was not; NULL if that fails.
- * Forgets what is gone. */
+/* Returns the address of a handle's allocation in this process, mapped for these mappings if necessary; NULL after a
+ * failure. Forgets freed memory. */
 char *redist__import(struct redist__importer *importer, const struct redist__memory_handle *handle,
                      const redist_place *place, struct redist__mappings *mappings);
 
-/* Drops all that the mappings refer to. */
+/* Drops all imports of the mappings. */
 void redist__import_drop(struct redist__importer *importer, struct redist__mappings *mappings);
 
-/* Closes those that are chosen, once for all plans that refer to them. */
+/* Closes the chosen imports, once for all plans that refer to them. */
 void redist__import_close(struct redist__importer *importer, redist__choose_import *chosen,
                           const struct redist__memory_handle *handle);
 
-/* A handle's own import, in whatever place. */
+/* Returns whether an import is of a handle, in any place. */
 int redist__import_is_of(const struct redist__import *import,
                          const struct redist__memory_handle *handle);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process has one memory file, which only grows: each array is at a place of its own in it, whose pages go back to
- * the system when the array is freed. In front of an array is a page that holds its key. It turns to zeros with all
- * others then, by which peers see that what they still map is gone.
+ * A process has one memory file, which only grows: each array has its own range in it, whose pages return to the system
+ * when the array is freed. Before an array is a page with its key. It becomes zero with the array's pages, by which
+ * peers detect that the array was freed.
  *
- * A peer opens the file through the owner's list of open files in /proc, maps the array, and closes the file. What it
- * has mapped is shared by all plans that use it; it goes with the last of them, or, if the array was freed, when they
- * look for another one.
+ * A peer opens the file through the owner's list of open files in /proc, maps the array, and closes the file. All plans
+ * share the mapping; it is closed with the last of them, or, if the array was freed, when they map another one.
  */
 #include "local.h"
 #include "imports.h"
@@ -29,10 +28,10 @@ enum { PAGE = REDIST__FILE_PAGE };
 
 /* ---------------------------------------------------------------- the file */
 
-/* What leads a peer to a part of a file, in the `ipc` of a memory handle. */
+/* Location of a part of a file, in the `ipc` of a memory handle. */
 struct way {
     uint64_t begin; /* of the part in the file */
-    dev_t device;   /* what the file is, wherever it was found */
+    dev_t device;   /* identity of the file */
     ino_t file;
     int descriptor; /* of the owner */
 };
@@ -41,12 +40,12 @@ _Static_assert(sizeof(struct way) <= sizeof((struct redist__memory_handle *)0)->
                "a memory handle has room for the way to a file");
 
 static struct {
-    struct redist__process owner; /* a process that was forked needs a file of its own */
+    struct redist__process owner; /* a forked process needs its own file */
     struct way way;
-    uint64_t end; /* of what was used, in bytes */
+    uint64_t end; /* of the used range, in bytes */
 } file = {.way = {.descriptor = -1}};
 
-/* 0 = the system has no memory files. Called with the lock held, as all functions that use the file. */
+/* Opens the file; 0 without memory files. Called with the lock held, as all functions that use the file. */
 static int open_file(void) {
     struct stat status;
     if (file.owner.number == (uint64_t)getpid())
@@ -62,7 +61,7 @@ static int open_file(void) {
     return file.way.descriptor >= 0;
 }
 
-/* A new part at the end of the file; NULL if there is none. */
+/* Adds a part at the end of the file; NULL after a failure. */
 static char *grow(size_t bytes, uint64_t *begin) {
     if (!open_file() || !redist__memory_file_may_end(file.end + bytes) ||
         ftruncate(file.way.descriptor, (off_t)(file.end + bytes)) != 0)
@@ -75,7 +74,7 @@ static char *grow(size_t bytes, uint64_t *begin) {
 
 /* ---------------------------------------------------------------- arrays of this process */
 
-/* Its page and its memory; without a key it is plain memory, and has no page. */
+/* An array: its page and its memory; without a key it is plain memory, without a page. */
 struct part {
     _Atomic uint64_t *key; /* in its page, or NULL */
     char *base;
@@ -86,7 +85,7 @@ struct part {
 
 static void *parts; /* a tree by address */
 
-/* Those that overlap count as equal: a byte finds the part that it lies in. */
+/* Compares; overlapping parts are equal, so that a byte finds its part. */
 static int compare_addresses(const void *left, const void *right) {
     const struct part *a = left, *b = right;
     if ((uintptr_t)a->base + a->bytes <= (uintptr_t)b->base)
@@ -118,7 +117,7 @@ static int place_in_heap(struct part *part) {
     return part->base != NULL;
 }
 
-/* The pages of a part of a file that another process made, before this one was forked, stay that one's. */
+/* Releases memory, except pages of the parent's file in a forked process. */
 static void release_memory(const struct part *part) {
     if (part->key == NULL) {
         free(part->base);
@@ -232,7 +231,7 @@ static struct way way_of(const struct redist__memory_handle *handle) {
     return way;
 }
 
-/* -1 if it is not there, or another file is. */
+/* Opens the file of a handle; -1 if it is missing or another one. */
 static int open_way(const struct redist__memory_handle *handle) {
     char name[64];
     struct stat status;
@@ -278,7 +277,7 @@ static void close_import(const struct redist__import *import) {
     munmap(import->address, (size_t)import->handle.bytes);
 }
 
-/* To look at the page of an array that was freed takes a new one in the owner's file, which is given back. */
+/* Returns whether an array was freed. Reading its page allocates a new one in the owner's file, which is released. */
 static int is_freed(const struct redist__import *import) {
     if (atomic_load((_Atomic uint64_t *)(void *)import->address) == import->handle.key)
         return 0;

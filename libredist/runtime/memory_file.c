@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process gives its peers a file as a descriptor in a message over a socket of the machine. The way through the list
- * of its open files in /proc (local.c) is closed between user namespaces, as containers have them, one for each rank.
- * A socket's name is random. Other users may send to it, too, but no file that is the expected one.
+ * A process sends a file's descriptor to its peers over a local socket. The list of its open files in /proc (local.c)
+ * is inaccessible between user namespaces, such as containers with one rank each. A socket's name is random. Other
+ * users may send to it, too, but not the expected file.
  */
 #include "memory_file.h"
 
@@ -23,7 +23,8 @@ char *redist__memory_file_map(int descriptor, uint64_t begin, uint64_t bytes) {
     return address != MAP_FAILED ? address : NULL;
 }
 
-/* A signal interrupts the call, and undoes it: those of a profiler may come again before so many pages are there. */
+/* Takes pages in steps: a signal interrupts the call, and undoes it, and a profiler's may repeat too fast for all pages
+ * at once. */
 int redist__memory_file_take(int descriptor, uint64_t begin, uint64_t end) {
     uint64_t at_once = 64 << 20;
     int error = 0;
@@ -52,8 +53,8 @@ int redist__memory_has_room(uint64_t bytes) {
 
 /* ---------------------------------------------------------------- to other processes */
 
-/* Which file it is, and where ranks receive it: at names that begin with a zero, and so are in no directory, and end
- * with the number of the rank. */
+/* Identity of the file, and the sockets that receive it: their names begin with a zero (abstract), and end with the
+ * rank. */
 struct offer {
     uint64_t device, file;
     struct sockaddr_un address;
@@ -81,7 +82,7 @@ static struct sockaddr_un address_of(const struct offer *offer, int rank) {
     return address;
 }
 
-/* -1 = there is none. */
+/* Opens a socket, or returns -1. */
 static int open_socket(const struct offer *offer, int rank) {
     struct sockaddr_un address = address_of(offer, rank);
     int opened = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -117,7 +118,7 @@ static int send_file(int socket, int file, const struct offer *offer, int rank) 
     return sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
 }
 
-/* The descriptor in the next message, -1 = none is in it; 0 = there is no message. */
+/* Receives the descriptor of the next message, -1 without one; returns 0 without a message. */
 static int receive_message(int socket, int *file) {
     char nothing;
     union control control;
@@ -152,7 +153,7 @@ static int check(int done) {
     return done ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no shared memory on this node");
 }
 
-/* What was sent is there once the sender says so. */
+/* Passes the file on; messages have arrived once the sender has reported success. */
 static int pass_on(const struct redist__context *context, const struct offer *offer, int socket,
                    int *descriptor) {
     int is_sent = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* There is no profiler to tell names to. */
+/* Ranges in builds without a profiler. */
 #include "redist_support.h"
 
 void redist_range_begin(const char *name) {

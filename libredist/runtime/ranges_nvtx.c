@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names for what a rank does, as NVIDIA's profilers show them; without a profiler a range costs some nanoseconds. */
+/* Named ranges for NVIDIA's profilers; without a profiler a range costs some nanoseconds. */
 #include "redist_support.h"
 
 #include <nvtx3/nvToolsExt.h>

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An allocation is exported once, when it is first used, and imported once by each process and device that needs it.
- * That serves arrays of redist_alloc_in and the user's own alike; memory that allows none of the kinds of shares.h has
- * no handle.
+ * An allocation is exported once, at its first use, and imported once by each process and device that needs it, an
+ * array of redist_alloc_in like the user's own; memory that allows none of the kinds of shares.h has no handle.
  *
- * An import is open for as long as a plan refers to it: CUDA leaves undefined what happens if the exporter frees
- * memory that is still open elsewhere, and redist_plan_free returns on no rank before all have closed. Two things
- * close it earlier, at once for all plans: redist_free of the array, and an array at the same address of the
- * same owner that belongs to another allocation, which shows that the one before is gone.
+ * An import is open for as long as a plan refers to it: CUDA leaves undefined what happens if the exporter frees memory
+ * that is still open elsewhere, and redist_plan_free returns on no rank before all have closed. It is closed earlier,
+ * for all plans, by redist_free of the array, and by an array of another allocation at the same address of the same
+ * owner, which shows that the former was freed.
  *
- * A descriptor stays open in its owner, and the importer takes a copy of it from there, if the system lets it: some
- * systems let a process have descriptors of its children only, unless these say that they agree.
+ * A descriptor stays open in its owner, from which the importer copies it if the system permits: some systems permit
+ * that for child processes only, unless the owner consents.
  */
 #include "shares.h"
 #include "../comm/comm.h"
@@ -23,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of Linux 5.3 and 5.6, with the same numbers everywhere; the C library's headers may be older. */
+/* Since Linux 5.3 and 5.6, with the same numbers on all processors; the C library's headers may be older. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -31,27 +30,26 @@
 #define SYS_pidfd_getfd 438
 #endif
 
-/* The memory of shared allocations is shared in whole blocks of this size; whole blocks keep other
- * allocations out of it. */
+/* Rounds shared allocations up to whole blocks of this size, the unit of sharing, which keeps other allocations out. */
 enum { BLOCK_BITS = 21 };
 
 /* An allocation of this process. */
 struct export {
     struct redist__shared_memory memory;
-    struct redist__memory_handle handle; /* key 0 = it cannot be mapped */
-    int descriptor;                      /* -1 = there is none */
+    struct redist__memory_handle handle; /* key 0 = cannot be mapped */
+    int descriptor;                      /* or -1 */
     struct redist__context *context;     /* of redist_alloc_in, else NULL, */
-    redist_place place;                  /* and where that made it */
+    redist_place place;                  /* and its place */
     struct export *next;
 };
 
 static const struct redist__share_driver *const driver = &redist__share_driver;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct export *exports;
-static int nexpected; /* how many plans peers map exports of */
+static int nexpected; /* plans with exports that peers map */
 static struct redist__process self;
 
-/* This process does not change: what has used CUDA cannot use it after a fork. */
+/* Identifies this process, once: after a fork a process cannot use CUDA. */
 static void find_self(void) {
     self = redist__process_self();
 }
@@ -64,7 +62,7 @@ static const struct redist__process *this_process(void) {
 
 /* ---------------------------------------------------------------- exports */
 
-/* A number that this process gives once: with the process it names an allocation. */
+/* Returns a number unique in this process: with the process it names an allocation. */
 static uint64_t next_key(void) {
     static uint64_t counter;
     return ++counter;
@@ -80,7 +78,7 @@ static void free_export(struct export *export) {
     redist_release(export);
 }
 
-/* The export of an allocation; forgets those that lay there before it. */
+/* Finds the export of an allocation; forgets earlier ones at its address. */
 static struct export *find_export(const struct redist__shared_memory *memory) {
     struct export **link = &exports;
     while (*link != NULL) {
@@ -97,7 +95,7 @@ static struct export *find_export(const struct redist__shared_memory *memory) {
     return NULL;
 }
 
-/* By the first kind that the driver does. */
+/* Makes a handle by the first kind that the driver supports. */
 static void find_handle(struct export *export) {
     struct redist__memory_handle *handle = &export->handle;
     handle->owner = *this_process();
@@ -125,7 +123,7 @@ static struct export *add_export(const struct redist__shared_memory *memory) {
     return export;
 }
 
-/* An export that is still of the allocation at this address; saves most questions to the driver. */
+/* Finds an export that is still of the allocation at this address; saves most queries of the driver. */
 static struct export *find_known(const void *array, struct redist__shared_memory *memory) {
     uint64_t address = (uint64_t)(uintptr_t)array;
     for (struct export *export = exports; export != NULL; export = export->next)
@@ -169,14 +167,14 @@ struct redist__memory_handle redist__shares_export(const void *array, size_t byt
 
 /* ---------------------------------------------------------------- imports */
 
-/* An owner's addresses are its own on whatever devices its allocations are. */
+/* Returns whether an import is at an owner's address, on any device. */
 static int lies_there(const struct redist__import *import,
                       const struct redist__memory_handle *handle) {
     return redist__process_is_same(&import->handle.owner, &handle->owner) &&
            overlaps(import->handle.base, import->handle.bytes, handle->base, handle->bytes);
 }
 
-/* This process's own copy of a descriptor of the owner's; -1 if there is none, or the system does not give it. */
+/* Copies a descriptor of the owner; -1 without one, or without permission. */
 static int fetch_descriptor(const struct redist__memory_handle *handle) {
     if (handle->descriptor < 0 || handle->owner.space != this_process()->space ||
         redist__process_has_ended(&handle->owner))
@@ -197,7 +195,7 @@ static char *open_import(const struct redist__memory_handle *handle, void **kept
     return address;
 }
 
-/* Where it was opened; of a context that is gone nothing is left. */
+/* Closes an import in its place, unless that context was destroyed. */
 static void close_import(const struct redist__import *import) {
     redist_visit visit;
     if (redist_enter(&import->place, &visit) == REDIST_OK) {
@@ -223,8 +221,8 @@ char *redist__shares_map(const struct redist__memory_handle *handle,
     return base != NULL ? base + handle->offset : NULL;
 }
 
-/* A descriptor keeps memory from the system that its user has freed. Peers may be about to take a copy of it for as
- * long as there is a plan; a later one exports again. */
+/* Closes descriptors, which hold freed memory, once no plan exists whose peers may copy them; a later plan exports
+ * again. */
 static void close_descriptors(struct redist__mappings *mappings) {
     struct export **link = &exports;
     pthread_mutex_lock(&lock);
@@ -242,8 +240,8 @@ static void close_descriptors(struct redist__mappings *mappings) {
     pthread_mutex_unlock(&lock);
 }
 
-/* What an execution that failed has left under way may still go to the peers' arrays, or come from arrays that
- * the user is about to free. */
+/* Unmaps, after draining: pending copies of a failed execution may still use the peers' arrays, or arrays that the user
+ * is about to free. */
 void redist__shares_unmap(struct redist__mappings *mappings) {
     driver->drain();
     redist__import_drop(&importer, mappings);
@@ -252,7 +250,7 @@ void redist__shares_unmap(struct redist__mappings *mappings) {
 
 /* ---------------------------------------------------------------- redist_alloc_in */
 
-/* Returns 0 if the array is not known. */
+/* Records the context of an array; 0 for an unknown one. */
 static int note_context(const void *array, struct redist__context *context,
                         const redist_place *place) {
     struct redist__shared_memory memory;
@@ -268,7 +266,7 @@ static int note_context(const void *array, struct redist__context *context,
     return export != NULL;
 }
 
-/* Exported at once, since what says whose the array is, is kept there. */
+/* Allocates, and exports at once, since the export has the array's context. */
 static int allocate(struct redist__context *context, const redist_place *place, size_t bytes,
                     void **array) {
     size_t blocks = (bytes >> BLOCK_BITS) + 1;
@@ -304,7 +302,7 @@ int redist__shares_create(struct redist__context *context, size_t bytes, void **
     return code;
 }
 
-/* Takes the export of an array of redist_alloc_in off the list. */
+/* Removes the export of an array of redist_alloc_in from the list. */
 static struct export *unlink_export(const void *array) {
     pthread_mutex_lock(&lock);
     struct export **link = &exports;
@@ -318,8 +316,8 @@ static struct export *unlink_export(const void *array) {
     return export;
 }
 
-/* Every rank of the node closes its imports of what is about to be freed, whichever plans refer to them. 0 if a peer
- * was gone already: then nobody knows who has closed. */
+/* Closes the imports of an export on every rank of the node, for all plans, before it is freed. 0 if a peer is gone:
+ * then the state of the others is unknown. */
 static int close_at_peers(const struct redist__context *context, const struct export *export) {
     int nothing;
     driver->drain();

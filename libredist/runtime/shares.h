@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of a device that processes map into each other: which allocations were handed to others, what of theirs this
- * process has mapped, and how that is done for each kind of memory. The calls of the device's driver are a table, for
- * which a test has one of its own.
+ * Memory of a device that processes map into each other: exported allocations, imports from others, and the kinds of
+ * handles. The calls of the device's driver are a table, which a test replaces.
  */
 #ifndef REDIST__SHARES_H
 #define REDIST__SHARES_H
 
 #include "space.h"
 
-/* How an allocation reaches another process, the first that works: by the driver's own handle for processes of one
- * machine (cudaMalloc), by a handle that machines understand which share a fabric, or by a descriptor: of the
- * allocation (virtual memory functions), or of the pool that it is of (cudaMallocAsync). */
+/* Kinds of export, the first that works: the driver's own handle for processes of one machine (cudaMalloc), a handle
+ * for machines of a fabric, or a descriptor: of the allocation (virtual memory functions), or of its pool
+ * (cudaMallocAsync). */
 enum {
     REDIST__BY_IPC,
     REDIST__BY_FABRIC,
@@ -20,11 +19,11 @@ enum {
     REDIST__SHARE_KINDS
 };
 
-/* What the driver says of an address. */
+/* Attributes of an address by the driver. */
 struct redist__shared_memory {
     uint64_t base, bytes, buffer; /* of the allocation; `buffer` is never used again */
     int device;
-    unsigned kinds; /* 1 << kind, of all that it allows */
+    unsigned kinds; /* 1 << kind, of the allowed ones */
 };
 
 struct redist__share_driver {
@@ -36,12 +35,12 @@ struct redist__share_driver {
     int (*allocate)(size_t bytes, void **array);
     void (*release)(void *array);
 
-    /* Fills `ipc` of the handle, and *descriptor where the kind has one, which is the caller's to close. 0 = not so. */
+    /* Fills `ipc` of the handle, and, for kinds with one, *descriptor, which the caller closes. 0 = failure. */
     int (*export_memory)(const struct redist__shared_memory *memory,
                          struct redist__memory_handle *handle, int *descriptor);
 
-    /* The allocation as the current device sees it, or NULL; `descriptor` is one of this process, and stays open. *kept
-     * is what `close` gets back. */
+    /* Returns the allocation's address on the current device, or NULL; `descriptor` is this process's, and stays open.
+     * *kept is passed to `close`. */
     char *(*open)(const struct redist__memory_handle *handle, int descriptor, void **kept);
     void (*close)(const struct redist__memory_handle *handle, char *address, void *kept);
 };

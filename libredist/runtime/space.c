@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The register of memory spaces, and what is the same in all of them. */
+/* The register of memory spaces, and their common functions. */
 #include "space.h"
 #include "../comm/comm.h"
 #include "local.h"
@@ -17,7 +17,7 @@
 #define SPACE_CUDA NULL
 #endif
 
-/* Every value of enum redist_space; NULL = this build has no such memory. */
+/* Spaces by value of enum redist_space; NULL = not in this build. */
 static const struct redist__space *const spaces[] = {
     [REDIST_SPACE_AUTO] = &redist__space_host,
     [REDIST_SPACE_HOST] = &redist__space_host,
@@ -64,7 +64,7 @@ int redist_place_is_gone(void) {
     return (int)here.loss;
 }
 
-/* Questions about a stream that is captured could spoil its capture. */
+/* Checks a stream, but not a captured one, whose capture a query could invalidate. */
 static int check_stream(const char *function, const char *name, const redist_place *place) {
     if (place->space->find_capture(place->stream) != REDIST_NOT_CAPTURED)
         return redist_fail_in(
@@ -93,7 +93,7 @@ int redist_place_find(const char *function, const redist__space *space, const ch
     return code;
 }
 
-/* Within a call of the user that is there already nothing has to be entered. */
+/* Returns whether a call of the user has already entered the place. */
 static int is_there(const redist_place *place) {
     return here.place != NULL && here.place->space == place->space &&
            here.place->context == place->context;
@@ -125,7 +125,8 @@ static int is_default(const void *stream) {
     return (uintptr_t)stream <= 2;
 }
 
-/* What is asynchronous may be captured: only a default stream may have to wait for one that is. */
+/* Checks for captures; asynchronous work may be captured, and only a default stream may have to wait for a captured
+ * one. */
 int redist_check_capture(const char *function, const redist_place *place, int asynchronous) {
     if (!place->has_stream || redist_place_is_gone() ||
         (asynchronous && !is_default(place->stream)))

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* More copies than this for one box, and a kernel does them all; between host and device it does not, if
- * runs are as long as this: it would be slower across the bus. */
+/* Limits of the copy engines: a box with more copies is copied by a kernel; not between host and device with runs this
+ * long, where a kernel is slower across the bus. */
 enum { MOST_ENGINE_COPIES = 1024, LONG_RUN = 16 << 10 };
 
-/* Bytes of a unit that a thread of a kernel copies at once, at most. */
+/* Largest unit that a thread of a kernel copies, in bytes. */
 enum { MOST_WIDTH = 16 };
 
 #define CHECK(call) REDIST__CHECK_CUDA(call)
@@ -139,7 +139,7 @@ static int stream_create(void **made) {
     return redist__cuda_stream_create(0, made);
 }
 
-/* A kernel of a single block waits for all blocks of those before it otherwise. */
+/* Creates a stream of high priority: else a kernel of a single block waits for all blocks of earlier kernels. */
 static int stream_create_urgent(void **made) {
     int least = 0, greatest = 0;
     *made = NULL;
@@ -147,7 +147,7 @@ static int stream_create_urgent(void **made) {
     return code == REDIST_OK ? redist__cuda_stream_create(greatest, made) : code;
 }
 
-/* Ends a call in a stream: after a failure nothing may be under way there. What is captured never is. */
+/* Ends a call in a stream: after a failure waits for pending work, unless the stream is captured. */
 static int settle(int code, cudaStream_t in_stream) {
     if (code != REDIST_OK && !redist_place_is_gone() &&
         redist__cuda_find_capture(in_stream) == REDIST_NOT_CAPTURED) {
@@ -157,7 +157,7 @@ static int settle(int code, cudaStream_t in_stream) {
     return code;
 }
 
-/* An answer that is not there yet is no error. */
+/* Reads an answer of CUDA, in which "not ready" is no error. */
 static int take_answer(cudaError_t error, const char *what, int *yes) {
     *yes = error == cudaSuccess;
     if (error == cudaErrorNotReady) {
@@ -167,15 +167,16 @@ static int take_answer(cudaError_t error, const char *what, int *yes) {
     return redist__cuda_check(error, what);
 }
 
-/* A stream that is idle needs no event, which takes longer than the question. */
+/* Queries a stream: an idle one needs no event, which would take longer. */
 static int stream_is_idle(void *in_stream, int *idle) {
     if (redist_place_is_gone())
         return redist__cuda_refuse("cudaStreamQuery");
     return settle(take_answer(cudaStreamQuery(in_stream), "cudaStreamQuery", idle), in_stream);
 }
 
-/* A stream that is captured has no work that could have failed, and a query would end the capture; so would one of the
- * default stream that waits for it, or of any stream in the global mode, unless this thread says otherwise. */
+/* Checks a stream, not a captured one, which has no work that could have failed: a query would end the capture, as
+ * would one of the default stream that waits for it, or of any stream in global mode unless this thread is in relaxed
+ * mode. */
 static int stream_check(void *in_stream) {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
@@ -194,7 +195,7 @@ static int stream_check(void *in_stream) {
     return take_answer(error, "work in options.stream", &idle);
 }
 
-/* Idle it is also after a failure, as far as the device can be waited for. */
+/* Waits until a stream is idle, also after a failure, as far as the device allows. */
 static int stream_wait(void *in_stream) {
     int code = CHECK(cudaStreamSynchronize(in_stream));
     if (code != REDIST_OK)
@@ -209,7 +210,7 @@ static void host_waits(cudaEvent_t event) {
     (void)cudaGetLastError();
 }
 
-/* If the stream cannot wait, the host does: its later work would run beside what it depends on. */
+/* Makes a stream wait for an event. After a failure the host waits, else later work would not be ordered. */
 static int stream_follow(void *in_stream, void *event) {
     int code = CHECK(cudaStreamWaitEvent(in_stream, event, 0));
     if (code != REDIST_OK)
@@ -246,22 +247,22 @@ static int event_wait(void *event) {
 
 /* ---------------------------------------------------------------- graphs */
 
-/* Not a stream that work in the default stream waits for, which would end a capture, and none whose work becomes a
- * graph of the user already. */
+/* Returns whether work of a stream can become a graph: not if the default stream waits for it, which would end a
+ * capture, nor if the user captures it. */
 static int stream_can_keep(void *in_stream) {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     unsigned flags = 0;
     if (in_stream == NULL || in_stream == (void *)cudaStreamLegacy ||
         in_stream == (void *)cudaStreamPerThread)
         return 0;
-    /* in this order: asked for its flags, a stream ends the capture of its work */
+    /* in this order: a query of its flags ends a stream's capture */
     return CHECK(cudaStreamIsCapturing(in_stream, &status)) == REDIST_OK &&
            status == cudaStreamCaptureStatusNone &&
            CHECK(cudaStreamGetFlags(in_stream, &flags)) == REDIST_OK &&
            (flags & cudaStreamNonBlocking) != 0;
 }
 
-/* What other threads may not do meanwhile they may do in theirs. */
+/* Begins a capture in the mode that restricts other threads least. */
 static int graph_begin(void *in_stream) {
     return CHECK(cudaStreamBeginCapture(in_stream, cudaStreamCaptureModeThreadLocal));
 }
@@ -289,9 +290,8 @@ static void graph_free(void *graph) {
 
 /* ---------------------------------------------------------------- copies by kernels */
 
-/* m with n / divisor = n * m / 2^64, rounded down, for all n up to `most`; 0 if there is none. The
- * error of m is below 1 in 2^64, that of the quotient below n / 2^64, and that must not reach 1 /
- * divisor. */
+/* Returns m with n / divisor = n * m / 2^64, rounded down, for all n up to `most`; 0 without one. The error of m is
+ * below 1 in 2^64, that of the quotient below n / 2^64, and that must not reach 1 / divisor. */
 static uint64_t inverse_of(uint64_t divisor, uint64_t most) {
     uint64_t product;
     if (divisor <= 1 || __builtin_mul_overflow(divisor, most, &product))
@@ -299,7 +299,7 @@ static uint64_t inverse_of(uint64_t divisor, uint64_t most) {
     return UINT64_MAX / divisor + 1;
 }
 
-/* The largest power of two up to `most` that divides all that a unit's address is made of. */
+/* Returns the largest power of two up to `most` that divides all terms of a unit's address. */
 static int find_width(const struct redist__copy *copy, const void *source, const void *destination,
                       int most) {
     uint64_t bits = copy->run | (uintptr_t)source | (uintptr_t)destination | (uint64_t)most;
@@ -346,7 +346,7 @@ static int is_slice(ptrdiff_t stride, ptrdiff_t row, size_t rows) {
     return stride > 0 && stride % row == 0 && (size_t)(stride / row) >= rows;
 }
 
-/* How many of the innermost loops one call of an engine does: two, one, or none. */
+/* Returns the number of innermost loops in one call of an engine: two, one, or none. */
 static int engine_loops(const struct redist__copy *copy) {
     int row = copy->ndims - 1, slice = row - 1;
     if (row < 0 || !is_pitch(copy->source[row], copy->run) ||
@@ -358,7 +358,7 @@ static int engine_loops(const struct redist__copy *copy) {
     return 2;
 }
 
-/* The innermost loops of a box, by one call. */
+/* Copies the innermost loops of a box, by one call. */
 static cudaError_t copy_inner(const struct redist__copy *copy, int loops, const char *source,
                               char *destination, cudaStream_t stream) {
     int row = copy->ndims - 1, slice = row - 1;
@@ -420,7 +420,7 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
 
 /* ---------------------------------------------------------------- batches */
 
-/* The descriptions of the boxes: as the host wrote them last, and on the device. */
+/* The descriptions of the boxes: the host's last ones, and the device's. */
 struct parts {
     struct redist__cuda_part *host, *device;
 };
@@ -447,7 +447,7 @@ static void batch_close(struct redist__batch *batch) {
     batch->device = NULL;
 }
 
-/* Most executions are on the same arrays as the last one, and find their descriptions on the device. */
+/* Uploads descriptions, unless they are unchanged, as in most executions. */
 static int upload(const struct redist__batch *batch, int first, int count, cudaStream_t stream) {
     const struct parts *parts = batch->device;
     int is_new = 0;
@@ -465,14 +465,14 @@ static int upload(const struct redist__batch *batch, int first, int count, cudaS
     int code =
         CHECK(cudaMemcpyAsync(parts->device + first, parts->host + first,
                               (size_t)count * sizeof *parts->host, cudaMemcpyHostToDevice, stream));
-    if (code != REDIST_OK) /* the device has none of these */
+    if (code != REDIST_OK) /* nothing is valid on the device */
         memset(parts->host + first, 0, (size_t)count * sizeof *parts->host);
     return code;
 }
 
 static int batch_run(struct redist__batch *batch, int first, int count, void *in_stream) {
     const struct parts *parts = batch->device;
-    if (redist_place_is_gone()) /* and with it the descriptions */
+    if (redist_place_is_gone()) /* with the descriptions */
         return redist__cuda_refuse("copying boxes");
     int code = upload(batch, first, count, in_stream);
     uint64_t most = 0;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Host memory: work is done on return, so that there is one stream and one event, NULL.
+ * Host memory: work is complete on return, so that the only stream, and the only event, is NULL.
  *
  * Peers map memory of redist_alloc: one memory file per allocation on each node, in which each rank has a part. Every
- * process keeps the allocations that it takes part in, by address and by key, so that "rank r's memory in
- * allocation k, plus an offset" can be turned into an address of its own. Memory of redist_alloc_local is mapped by
- * local.c.
+ * process lists its allocations by address and by key, so that "rank r's memory in allocation k, plus an offset"
+ * becomes an address of its own. Memory of redist_alloc_local is mapped by local.c.
  *
- * MPI has windows for this (MPI_Win_allocate_shared). Open MPI 4.1 waits for ever where there is too little memory for
- * one, parts begin anywhere in them, and they can be freed by all ranks together only.
+ * MPI has windows for this (MPI_Win_allocate_shared). With too little memory Open MPI 4.1 waits for ever, parts have no
+ * alignment, and only all ranks together can free them.
  */
 #include "../comm/comm.h"
 #include "../copy/copy.h"
@@ -24,31 +23,31 @@
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
-enum { MADV_POPULATE_WRITE = 23 }; /* of Linux 5.14; the C library's headers may be older */
+enum { MADV_POPULATE_WRITE = 23 }; /* since Linux 5.14; the C library's headers may be older */
 #endif
 
 enum { PAGE = REDIST__FILE_PAGE, LINE = 256 };
 
-/* At least one. */
+/* Rounds up to at least one unit. */
 static size_t round_up(size_t bytes, size_t unit) {
     return (bytes / unit + (bytes % unit != 0 || bytes == 0)) * unit;
 }
 
 struct segment {
-    uint64_t key; /* 0 = peers cannot map it */
+    uint64_t key; /* 0 = not mappable */
     struct redist__context *context;
     char *base;
     size_t bytes;
-    char *file;        /* all parts, as mapped here; NULL = memory of aligned_alloc */
+    char *file;        /* all parts, mapped here; NULL = memory of aligned_alloc */
     uint64_t begins[]; /* of each rank's part in it, and the end */
 };
 
 /* ---------------------------------------------------------------- all segments of this process */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void *placed, *keyed; /* trees: of all segments by address, of those with a key by that */
+static void *placed, *keyed; /* trees: all segments by address; those with a key by key */
 
-/* Those that overlap count as equal: a byte finds the segment that it lies in. */
+/* Compares; overlapping segments are equal, so that a byte finds its segment. */
 static int compare_addresses(const void *left, const void *right) {
     const struct segment *a = left, *b = right;
     if ((uintptr_t)a->base + a->bytes <= (uintptr_t)b->base)
@@ -61,7 +60,7 @@ static int compare_keys(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* NULL if there is none. Called with the lock held. */
+/* Finds a segment, or NULL. Called with the lock held. */
 static struct segment *find_placed(const void *address) {
     const struct segment byte = {.base = (char *)(size_t)address, .bytes = 1};
     struct segment **found = tfind(&byte, &placed, compare_addresses);
@@ -76,7 +75,7 @@ static int is_known(uint64_t key) {
     return known;
 }
 
-/* 0 if there is no memory, or something else is in its place. */
+/* Adds a segment; 0 without memory, or if its place is taken. */
 static int add_to_tree(struct segment *segment, void **tree, __compar_fn_t compare) {
     struct segment **found = tsearch(segment, tree, compare);
     return found != NULL && *found == segment;
@@ -93,7 +92,7 @@ static int add_segment(struct segment *segment) {
     return added ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to note an array");
 }
 
-/* Takes out the segment that begins there; NULL if none does. */
+/* Removes the segment that begins at an address, or returns NULL. */
 static struct segment *remove_segment(const void *array) {
     pthread_mutex_lock(&lock);
     struct segment *segment = find_placed(array);
@@ -129,7 +128,7 @@ static int has(const void *array) {
     return found;
 }
 
-/* The ranks of a communicator map its shared memory when it is allocated. */
+/* Maps shared memory: that of a communicator was mapped when it was allocated. */
 static char *map(const struct redist__memory_handle *handle, struct redist__mappings *mappings) {
     const struct segment key = {.key = handle->key};
     if (handle->owner.number != 0)
@@ -153,8 +152,8 @@ static void free_file(struct segment *segment) {
     segment->key = 0;
 }
 
-/* Keys of different processes may be equal, if rarely. Peers of this rank would take the array of another communicator
- * for this one. */
+/* Agrees on a key that no rank has yet. Keys of different processes may be equal, if rarely, and would confuse arrays
+ * of different communicators. */
 static int agree_on_key(struct segment *segment) {
     uint64_t key = redist__process_key();
     int code = redist_broadcast(segment->context->node, &key, sizeof key, 0);
@@ -164,7 +163,7 @@ static int agree_on_key(struct segment *segment) {
     return code;
 }
 
-/* All ranks take part whatever failed. */
+/* Agrees on the parts; all ranks take part also after a failure. */
 static int agree_on_parts(struct segment *segment) {
     const struct redist__context *context = segment->context;
     uint64_t mine = segment->bytes = round_up(segment->bytes, PAGE);
@@ -176,7 +175,7 @@ static int agree_on_parts(struct segment *segment) {
     return code;
 }
 
-/* Before any page is taken: to take all there are would leave none to the programs of the node. */
+/* Creates the file, after checking the free memory: to take all pages would leave none to the programs of the node. */
 static int create_file(const struct redist__context *context, uint64_t bytes, int *descriptor) {
     if (context->node_rank != 0)
         return REDIST_OK;
@@ -225,9 +224,8 @@ static int allocate_plain(struct segment *segment) {
     return REDIST_OK;
 }
 
-/* Shared memory among several ranks of a node; plain memory alone, or where one of the nodes has none to share: all
- * ranks know what plans can do with the array. A rank that is alone on its node is its only peer there, and plain
- * memory is mapped already. */
+/* Allocates shared memory for several ranks of a node; plain memory for a rank alone on its node, whose only peer there
+ * is itself, or on all ranks if a node has no shared memory, so that all know the array's kind. */
 static int allocate_memory(struct segment *segment) {
     const struct redist__context *context = segment->context;
     int is_alone = context->node_size == 1;
@@ -243,7 +241,7 @@ static int allocate_memory(struct segment *segment) {
     return REDIST_OK;
 }
 
-/* A message of a peer that is gone may still come. */
+/* Frees memory; not after the loss of a peer, whose message may still arrive. */
 static void free_memory(struct segment *segment) {
     if (segment->file == NULL)
         free(segment->base);
@@ -262,7 +260,7 @@ static struct segment *create_segment(struct redist__context *context, size_t by
     return segment;
 }
 
-/* Takes the segment apart again if making it failed on any rank. */
+/* Creates a segment, or frees it if any rank failed. */
 static int create(struct redist__context *context, size_t bytes, void **array) {
     struct segment *segment = create_segment(context, bytes);
     int code = redist__agree_memory(context->comm, segment, "to note an array");
@@ -298,7 +296,7 @@ static const char *absent(void) {
     return NULL;
 }
 
-/* What no other space recognises is host memory. */
+/* Returns nonzero for all memory, as other spaces are checked first. */
 static int recognises(const void *array) {
     (void)array;
     return 1;

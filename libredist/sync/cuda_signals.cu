@@ -33,7 +33,7 @@ REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void) {
     return now;
 }
 
-/* Most signals come soon; polling for long should not slow down what the device does besides. */
+/* Pauses: most signals arrive soon, and long polling should not slow down other work of the device. */
 REDIST__SIGNALS_INLINE void redist__word_pause(unsigned poll) {
     if (poll > 4096)
         __nanosleep(200);
@@ -43,14 +43,14 @@ namespace {
 
 const int most_gate_threads = 1024;
 
-/* Nonzero for the last of `count` that come. */
+/* Returns nonzero for the last of `count` callers. */
 __device__ inline int is_last(uint32_t *counter, unsigned count) {
     return atomicInc(counter, count - 1) == count - 1;
 }
 
-/* One block for each run of tiles, the blocks of a peer in a row of the grid, those of this rank in the first. Whoever
- * waits does so for other devices only, so that no block waits for one that has not begun. Without a peer's word its
- * blocks end, and with them the execution is never complete: the plan has failed. */
+/* Executes an exchange. Each block has a run of tiles; the blocks of a peer are a row of the grid, those of this rank
+ * the first. Blocks wait for other devices only, so that none waits for a block that has not begun. Without a peer's
+ * flag its blocks end, the execution never completes, and the plan has failed. */
 __global__ void __launch_bounds__(threads)
     exchange(const __grid_constant__ redist__signals signals, int direction,
              const redist__cuda_part *parts, const char *source) {
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(most_gate_threads)
 
 } // namespace
 
-/* For two ranks one on each processor: more only slow each other down on the link. */
+/* Returns the number of blocks; for two ranks one on each multiprocessor, as more slow each other down on the link. */
 unsigned redist__cuda_exchange_blocks(int parts, uint64_t units) {
     const unsigned least = 16;
     unsigned most = blocks_for(parts, units), share = 2 * count_processors() / parts;

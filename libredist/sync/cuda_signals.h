@@ -10,10 +10,10 @@
 extern "C" {
 #endif
 
-/* Blocks of the kernel for each part, if the largest one has so many units. */
+/* Returns the kernel's blocks for each part, if the largest one has `units` units. */
 unsigned redist__cuda_exchange_blocks(int parts, uint64_t units);
 
-/* A whole execution. The parts are one for each rank, their sources offsets in `source`. */
+/* Launches a whole execution. The parts are one for each rank, their sources offsets in `source`. */
 cudaError_t redist__cuda_exchange(const struct redist__signals *signals, int direction,
                                   const struct redist__cuda_part *parts, unsigned blocks,
                                   const char *source, cudaStream_t stream);

@@ -25,7 +25,7 @@ static void free_pool(struct redist__context *context, struct redist__kept *kept
     redist_release(pool);
 }
 
-/* After the closing agreement every rank has cleared its blocks. */
+/* Creates a pool. After the closing agreement every rank has cleared its blocks. */
 static int create(struct redist__context *context) {
     size_t bytes = BLOCKS * sizeof(struct redist__flag_block);
     struct redist__flag_pool *pool =
@@ -69,7 +69,7 @@ static struct redist__flag_block *own_block(const struct redist__flags *flags) {
     return block_of(flags, flags->context->rank);
 }
 
-/* After a failure ranks may have made different numbers of executions with the blocks: all begin behind the last. */
+/* Agrees on the first number of executions, after the largest of all ranks, which may differ after a failure. */
 static int agree_on_number(struct redist__flags *flags) {
     uint64_t born = flags->born;
     REDIST_TRY(redist_all_reduce(flags->context->comm, &born, 1, MPI_UINT64_T, MPI_MAX));
@@ -99,7 +99,7 @@ void redist__flags_give(struct redist__flags *flags, int failure) {
 
 /* ---------------------------------------------------------------- words */
 
-/* Something that is counted within an execution, of whose number 32 bits are kept. */
+/* Packs a count within an execution with 32 bits of the execution's number. */
 static uint64_t counted(const struct redist__flags *flags, uint32_t n) {
     return flags->number << 32 | n;
 }
@@ -108,7 +108,7 @@ static int has_reached(uint64_t word, const struct redist__flags *flags, uint32_
     return (int64_t)(word - counted(flags, n)) >= 0;
 }
 
-/* Peers poll the block: it is left alone where nothing is new. */
+/* Publishes a count if it has changed, as peers poll the block. */
 static void publish_count(_Atomic uint64_t *counter, uint64_t word) {
     if (atomic_load_explicit(counter, memory_order_relaxed) != word)
         atomic_store_explicit(counter, word, memory_order_release);
@@ -159,7 +159,7 @@ void redist__flags_publish_ready(const struct redist__flags *flags,
     atomic_store(&mine->ready, flags->number);
 }
 
-/* The word of a failure: which execution, and its code. */
+/* Packs a failure: number of the execution, and code. */
 static uint64_t failed_word(uint64_t execution, int code) {
     return execution << 8 | (uint64_t)code;
 }
@@ -172,7 +172,7 @@ void redist__flags_publish_done(const struct redist__flags *flags, int failure) 
     atomic_store_explicit(&mine->done, flags->number, memory_order_release);
 }
 
-/* Another rank that is gone, or has left, is no reason to leave: this peer may still copy. */
+/* Waits for a peer, also if another rank is gone or has left: this peer may still copy. */
 void redist__flags_wait_done(const struct redist__flags *flags, int peer, uint64_t number,
                              struct redist__failure *failure, void (*progress)(void *data),
                              void *data) {
@@ -212,7 +212,7 @@ int redist__steps_distance(const struct redist__steps *steps, int step) {
     return step % (steps->flags->context->size - 1) + 1;
 }
 
-/* Whether the rank that serves one step earlier whom this rank serves next has ended so many steps. */
+/* Returns whether the previous sender to this rank's next receiver has ended `ended` steps. */
 static int has_ended(const struct redist__steps *steps, int ended) {
     const struct redist__context *context = steps->flags->context;
     int peer = context->rank + redist__steps_distance(steps, steps->begun);

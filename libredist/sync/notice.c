@@ -6,29 +6,29 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A look takes some 10 us for each peer. */
+/* Period of the checks, which take some 10 us for each peer. */
 static const long nanoseconds_per_look = 200000000;
 
-/* What a context keeps. The page of the word is registered with the device, which does not own it: a device that is
- * reset meanwhile takes nothing away from the thread. */
+/* The state of a context. The page of the word is registered with the device, which does not own it: a reset of the
+ * device does not affect the thread. */
 struct notice {
     struct redist__kept kept;
     const struct redist__context *context;
     const struct redist__space *space;
     _Atomic uint64_t *word;
     int plans, is_pinned;
-    struct notice *next; /* of those that have plans */
+    struct notice *next; /* of the list of notices with plans */
     char room[];
 };
 
-/* The thread lives while there are notices. Who begins or ends it has `changes`; the list has a lock of its own. */
+/* The thread runs while notices exist. `changes` protects its begin and end, `lock` the list. */
 static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER, lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ends;
 static pthread_t watcher;
 static int has_watcher;
 static struct notice *notices;
 
-/* ---------------------------------------------------------------- looking */
+/* ---------------------------------------------------------------- checks */
 
 static void look(const struct notice *notice) {
     if (atomic_load(notice->word) == 0 && redist__peers_see(notice->context) != REDIST_OK)
@@ -51,7 +51,7 @@ static void *watch(void *nothing) {
     return nothing;
 }
 
-/* Signals are for the program's own threads. */
+/* Begins the thread with all signals blocked, for the program's own threads. */
 static int begin_watcher(void) {
     pthread_condattr_t monotonic;
     sigset_t all, before;
@@ -90,7 +90,7 @@ static struct notice *notice_of(const struct redist__context *context) {
     return (struct notice *)redist__kept(context, REDIST__KEPT_BESIDES, free_notice);
 }
 
-/* Again after a reset of the device, which forgets what was registered. */
+/* Registers the word, again after a reset of the device. */
 static void pin_word(struct notice *notice, size_t page) {
     notice->word = (void *)(notice->room + (page - (uintptr_t)notice->room % page) % page);
     notice->is_pinned = notice->space->is_pinned((void *)notice->word, page) ||
@@ -140,7 +140,7 @@ int redist__notice_take(struct redist__context *context, const struct redist__sp
 
 void redist__notice_give(const struct redist__context *context) {
     struct notice *notice = notice_of(context);
-    if (notice == NULL) /* there was no memory for it */
+    if (notice == NULL) /* without memory for it */
         return;
     pthread_mutex_lock(&changes);
     if (--notice->plans == 0) {

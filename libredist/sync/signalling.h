@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spaces whose streams can signal between ranks: what a method needs of them. */
+/* Interface of spaces whose streams can signal between ranks. */
 #ifndef REDIST__SIGNALLING_H
 #define REDIST__SIGNALLING_H
 
@@ -11,16 +11,16 @@
  * and return REDIST_OK or REDIST_ERR_DEVICE.
  */
 struct redist__signalling {
-    /* Which device is current: a number that all who share it have in common. */
+    /* Identifies the current device, by the same number in all processes. */
     int (*find_device)(unsigned long long *identity);
 
-    /* Boxes to be copied by `exchange`, one for each rank: where in the source they begin, and where they go.
-     * *made is to be freed also if that fails. */
+    /* Makes the boxes of `exchange`, one for each rank: offsets in the source, and destinations. *made is to be freed
+     * also after a failure. */
     int (*boxes_create)(int count, const struct redist__copy copies[], const size_t sources[],
                         char *const destinations[], void **made);
     void (*boxes_free)(void *made);
 
-    /* An execution as a whole: it tells, waits, copies by a kernel, and ends. */
+    /* Enqueues a whole execution: signals, waits, copies by a kernel, and ends. */
     int (*exchange)(const struct redist__signals *signals, int direction, const void *boxes,
                     const char *source, void *stream);
 
@@ -28,7 +28,7 @@ struct redist__signalling {
                 void *stream);
 };
 
-/* The table of a space; NULL = its streams cannot signal. */
+/* Returns the table of a space; NULL = its streams cannot signal. */
 const struct redist__signalling *redist__signalling_of(const struct redist__space *space);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No space of this build has streams that signal. */
+/* Replacement in builds without streams that signal. */
 #include "signalling.h"
 
 const struct redist__signalling *redist__signalling_of(const struct redist__space *space) {

@@ -9,7 +9,7 @@
 
 #define CHECK(call) REDIST__CHECK_CUDA(call)
 
-/* Units of 16 bytes down to one, as the source that an execution gets is aligned. */
+/* Units of 16 bytes down to one, by the alignment of an execution's source. */
 enum { WIDTHS = 5 };
 
 /* Boxes on the device, for each width. */
@@ -19,7 +19,7 @@ struct boxes {
     unsigned blocks;
 };
 
-/* Its place on the machine's buses; parts of a device have that of the device. */
+/* Identifies a device by its bus address; parts of a device have the device's. */
 static int find_device(unsigned long long *identity) {
     static const enum cudaDeviceAttr parts[] = {cudaDevAttrPciDomainId, cudaDevAttrPciBusId,
                                                 cudaDevAttrPciDeviceId};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a device does in the protocol of signals.h. Each kind of device compiles it once: with REDIST__SIGNALS_INLINE
- * as its functions are declared, and the functions named redist__word_* of its own.
+ * The device's side of the protocol of signals.h. Each kind of device compiles it once, with its declaration specifiers
+ * as REDIST__SIGNALS_INLINE, and its own functions redist__word_*.
  */
 #ifndef REDIST__SIGNALS_PROTOCOL_H
 #define REDIST__SIGNALS_PROTOCOL_H
@@ -9,15 +9,15 @@
 #include "signals.h"
 
 REDIST__SIGNALS_INLINE uint64_t redist__word_load(const uint64_t *word);
-/* The same for words that say nothing of other memory. */
+/* Reads a word that does not order other memory. */
 REDIST__SIGNALS_INLINE uint64_t redist__word_peek(const uint64_t *word);
 REDIST__SIGNALS_INLINE void redist__word_store(uint64_t *word, uint64_t value);
-/* The same for what needs no fence: nothing that was done before has to be seen by who sees the word. */
+/* Writes a word without a fence: it does not publish earlier stores. */
 REDIST__SIGNALS_INLINE void redist__word_put(uint64_t *word, uint64_t value);
 REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void); /* nanoseconds */
 REDIST__SIGNALS_INLINE void redist__word_pause(unsigned poll);
 
-/* Polls between two looks at the clock and at whether somebody has failed; and at the host's memory, which is far. */
+/* Polls between checks of the clock and of failures; and of host memory, which is slow to read. */
 enum { REDIST__POLLS_PER_LOOK = 64, REDIST__POLLS_PER_NOTICE = 4096 };
 
 REDIST__SIGNALS_INLINE struct redist__signal_words *
@@ -25,7 +25,7 @@ redist__signal_words_of(struct redist__signal_block *block, int rank) {
     return (struct redist__signal_words *)(block + 1) + rank;
 }
 
-/* What this rank tells a peer. */
+/* Returns this rank's flags in a peer's block. */
 REDIST__SIGNALS_INLINE struct redist__signal_words *
 redist__signal_words_at(const struct redist__signals *signals, int peer) {
     return redist__signal_words_of(
@@ -46,14 +46,14 @@ REDIST__SIGNALS_INLINE uint64_t redist__signal_execution(const struct redist__si
     return redist__word_load(&signals->own->executions) + 1;
 }
 
-/* The ranks of the plan learn that this one failed, and so do the plans that fail together here. */
+/* Signals this rank's failure to the ranks of the plan, and to the plans that fail together here. */
 REDIST__SIGNALS_INLINE void redist__signal_tell_failed(const struct redist__signals *signals) {
     redist__word_store(signals->broken, 1);
     for (int rank = 0; rank < signals->size; rank++)
         redist__word_store(&signals->blocks[rank]->failed, 1 + (uint64_t)signals->rank);
 }
 
-/* The host learns what happened first, and with whom. */
+/* Reports the first failure, and its rank, to the host. */
 REDIST__SIGNALS_INLINE void redist__signal_note(const struct redist__signals *signals,
                                                 uint64_t happened, int with) {
     if (redist__word_load(signals->status) == 0)
@@ -66,14 +66,13 @@ REDIST__SIGNALS_INLINE void redist__signal_fail(const struct redist__signals *si
     redist__signal_tell_failed(signals);
 }
 
-/* Two words that are read at once, beside what else is read. */
+/* Returns whether the plan is broken, reading two words at once. */
 REDIST__SIGNALS_INLINE int redist__signal_is_broken(const struct redist__signals *signals) {
     uint64_t failed = redist__word_peek(&signals->own->failed);
     return (failed | redist__word_peek(signals->broken)) != 0;
 }
 
-/* Makes a failure known to those who do not know of it: that of a peer to this rank, that of another plan here to the
- * peers. */
+/* Spreads a failure: of a peer to this rank, of another plan here to the peers. */
 REDIST__SIGNALS_INLINE void redist__signal_spread(const struct redist__signals *signals) {
     uint64_t failed = redist__word_load(&signals->own->failed);
     if (failed == 0)
@@ -84,7 +83,7 @@ REDIST__SIGNALS_INLINE void redist__signal_spread(const struct redist__signals *
     }
 }
 
-/* Whether this rank, or a peer, has failed. */
+/* Returns whether this rank, or a peer, has failed. */
 REDIST__SIGNALS_INLINE int redist__signal_has_failed(const struct redist__signals *signals) {
     if (!redist__signal_is_broken(signals))
         return 0;
@@ -96,7 +95,7 @@ REDIST__SIGNALS_INLINE int redist__signal_is_gone(const struct redist__signals *
     return signals->gone != NULL && redist__word_peek(signals->gone) != 0;
 }
 
-/* 0 = somebody has failed, or does now. */
+/* Returns whether to continue waiting; 0 = a rank has failed, or fails now. */
 REDIST__SIGNALS_INLINE int redist__signal_may_wait(const struct redist__signals *signals,
                                                    uint64_t *begin, unsigned poll, int peer) {
     uint64_t now = redist__word_clock();
@@ -110,7 +109,7 @@ REDIST__SIGNALS_INLINE int redist__signal_may_wait(const struct redist__signals 
     return 0;
 }
 
-/* 0 = somebody has failed, and the word may be less. */
+/* Waits for a word; 0 = a rank has failed, and the word may be less. */
 REDIST__SIGNALS_INLINE int redist__signal_await(const struct redist__signals *signals,
                                                 const uint64_t *word, uint64_t value, int peer) {
     uint64_t begin = 0;
@@ -123,7 +122,7 @@ REDIST__SIGNALS_INLINE int redist__signal_await(const struct redist__signals *si
     return 1;
 }
 
-/* Behind a kernel's end or a fence, as all telling. */
+/* Signals `ready`, after a kernel's end or a fence, as all signals. */
 REDIST__SIGNALS_INLINE void redist__signal_tell_ready(const struct redist__signals *signals,
                                                       int direction, uint64_t execution, int peer) {
     if (redist__signal_partner(signals, direction, peer) & REDIST__RECEIVES)
@@ -151,13 +150,13 @@ REDIST__SIGNALS_INLINE void redist__signal_await_arrived(const struct redist__si
                                    counted, peer);
 }
 
-/* The end of an execution on its rank, after all else. */
+/* Ends an execution on this rank. */
 REDIST__SIGNALS_INLINE void redist__signal_end(const struct redist__signals *signals,
                                                uint64_t execution) {
     redist__word_put(&signals->own->executions, execution);
 }
 
-/* A gate tells all peers before it waits for any: first this for each of them, then the next for each. */
+/* Signals to a peer: a gate signals to all peers before it waits for any. */
 REDIST__SIGNALS_INLINE void redist__gate_tell(const struct redist__signals *signals,
                                               const struct redist__gate *gate, uint64_t execution,
                                               int peer) {
