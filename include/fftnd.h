@@ -12,18 +12,18 @@
  * For d = 3 on a slab grid (g = 1) the usual order splits axes 0 and 1 (Egger's 2D-1D slab), the order 0, 2, 1
  * splits axes 0 and 2 (the 1D-2D slab).
  *
- * Each axis may have a kind of its own (FFTND_MIXED): none, complex, halved, or any real-to-real transform. An axis
- * that is split and not transformed stays split, and costs no exchange. Which axes are split, in which blocks, and how
- * they lie in memory is free on either side; boxes of any kind take the place of blocks (the last fields of
- * fftnd_options). fftnd_plan_layout says what a rank has.
+ * Each axis may have its own transform (FFTND_MIXED): none, complex, halved, or any real-to-real transform. An axis
+ * that is split and not transformed stays split, and costs no exchange. The split axes, their blocks and their order in
+ * memory are free on either side; any boxes may replace blocks (the last fields of fftnd_options). fftnd_plan_layout
+ * describes a rank's part.
  *
  * One axis over all ranks: a complex axis that is the only one (d = 1) is transformed as an array of n0 rows and n1
  * columns, n = n0 n1, by transforms along the columns, twiddle factors and transforms along the rows (Bailey, 1990),
  * both sides in whole rows. With FFTND_ALIGN_INPUT the spectral side is in natural order. With FFTND_ALIGN_CHAIN, which
- * saves an exchange, element i n1 + j of it is mode i + n0 j: fftnd_plan_wavenumbers says so. n0 is the divisor of n
- * next to its square root; a prime length is correct, but one rank's work. Axes beside it that are not transformed are
- * a batch then, first or last. FFTND_MIXED with `split` naming the axis for both sides does the same in natural order
- * with two exchanges, between which the other axes are split.
+ * saves an exchange, element i n1 + j of it is mode i + n0 j, as fftnd_plan_wavenumbers returns. n0 is the divisor of n
+ * next to its square root; a prime length is correct, but one rank's work. Other axes, not transformed, are a batch
+ * then, first or last. FFTND_MIXED with `split` naming the axis for both sides does the same in natural order with two
+ * exchanges, between which the other axes are split.
  *
  * Dealiasing: fftnd_options.retained_modes makes the spectral side shorter than the transforms. Let an axis
  * have n = sizes[i] points and K = retained_modes[i] <= n modes, let X[k] be its transform of n points without
@@ -35,32 +35,30 @@
  *               X[k] = X[-k] = Y[k] / 2    for k = K/2, if K is even and K < n
  *               X[k] = 0                   for all others
  *
- * and Y is stored as a transform of K points would be: k = 0 .. ceil(K/2) - 1, then the negative ones
- * -floor(K/2) .. -1. Of the halved axis k = 0 .. floor(K/2) are stored and X[-k] is the mirror image, the
- * conjugate of X[k] with all other wavenumbers negated. Of FFTND_DHT and FFTND_R2HC axes the modes with |k| <= K/2 are
- * retained in the same way, as a transform of K points would store them. Other real-to-real axes have the first K
- * coefficients, and backward takes the others as zero. K = n is the transform without `retained_modes`. With any K,
- * backward followed by forward is the identity on the modes of a field, up to scaling. The scalings divide by products
- * of `sizes`, not of `retained_modes`: amplitudes (FFTND_SCALE_FORWARD) stay what they are. The 3/2 rule is sizes =
- * 3N/2 and retained_modes = N, the 2/3 rule is sizes = N and retained_modes = 2N/3. Each axis is truncated right after
- * its transform and filled with zeros right before, in the caches: what is not retained is neither sent nor stored.
- * fftnd_plan_wavenumbers says which k an element belongs to.
+ * and Y is stored as a transform of K points would be: k = 0 .. ceil(K/2) - 1, then the negative ones -floor(K/2) ..
+ * -1. Of the halved axis k = 0 .. floor(K/2) are stored and X[-k] is the mirror image, the conjugate of X[k] with all
+ * other wavenumbers negated. Of FFTND_DHT and FFTND_R2HC axes the modes with |k| <= K/2 are retained in the same way,
+ * as a transform of K points would store them. Other real-to-real axes have the first K coefficients, and backward
+ * takes the others as zero. K = n is the transform without `retained_modes`. With any K, backward followed by forward
+ * is the identity on the modes of a field, up to scaling. The scalings divide by products of `sizes`, not of
+ * `retained_modes`: amplitudes (FFTND_SCALE_FORWARD) are unchanged. The 3/2 rule is sizes = 3N/2 and retained_modes =
+ * N, the 2/3 rule is sizes = N and retained_modes = 2N/3. Each axis is truncated right after its transform and filled
+ * with zeros right before, in the caches: dropped modes are neither sent nor stored. fftnd_plan_wavenumbers returns the
+ * k of each element.
  *
- * Arrays larger than a device: with fftnd_options.device or device_bytes the arrays are in host memory and the
- * serial transforms run on a device, tile by tile: a tile holds some axes whole, which are transformed, and as
- * much of the others as the limit allows. It is copied up, transformed and copied down, while other tiles are
- * on their way; between ranks it goes from and to the host by the exchange's method. Arrays that the device
- * cannot reach (neither allocated as page-locked memory, nor by pin_arrays) go through buffers of the plan,
- * which the host fills and empties; `threads` share that work, and the exchange's where its method lets them.
- * retained_modes and FFTND_LOCAL_TRANSPOSE_ALWAYS are unavailable there. Such a plan measures no configurations
- * and methods, since there may be no memory for that: it takes what is remembered, named by `method`, or usual
- * (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
+ * Arrays larger than a device: with fftnd_options.device or device_bytes the arrays are in host memory and the serial
+ * transforms run on a device, tile by tile: a tile holds some axes whole, which are transformed, and as much of the
+ * others as the limit allows. It is uploaded, transformed and downloaded, while other tiles are being copied; between
+ * ranks the exchange's method moves it from and to the host. Arrays that the device cannot access (page-locked neither
+ * by their allocation nor by pin_arrays) are copied through buffers of the plan by the host; `threads` share that work,
+ * and the exchange's if its method permits. retained_modes and FFTND_LOCAL_TRANSPOSE_ALWAYS are unavailable there. Such
+ * a plan measures no configurations and methods, which may need too much memory: it takes those remembered, named by
+ * `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
  *
- * Conventions, failures and threads are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS,
- * and redist_error_message() explains. Wrong arguments, and failures while something is made, give an error on
- * all ranks, and nothing has been touched. A transform that fails in the middle fails on all ranks, in that
- * call or in the next one with the plan, which is broken then. docs/guarantees.md also says what the library
- * and a program that uses FFTW itself must leave to each other.
+ * Conventions, failures and threads are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, and
+ * redist_error_message() explains. Wrong arguments, and failures while something is made, are an error on all ranks,
+ * without changes. A transform that fails in the middle fails on all ranks, in that call or in the next one with the
+ * plan, which is broken then. docs/guarantees.md also has the rules for programs that use FFTW themselves.
  */
 #ifndef FFTND_H
 #define FFTND_H
@@ -77,30 +75,29 @@ extern "C" {
 #define FFTND_VERSION_MINOR 3
 #define FFTND_VERSION_PATCH 0
 
-/** The version of the library that runs; NULL for what is not wanted. Not collective. */
+/** Returns the version of the loaded library; arguments may be NULL. Not collective. */
 REDIST_API void fftnd_version(int *major, int *minor, int *patch);
 
-/** What a transform maps to what. */
+/** Kinds of transforms. */
 enum fftnd_kind {
-    FFTND_C2C = 0, /**< complex to complex, sizes alike on both sides */
+    FFTND_C2C = 0, /**< complex to complex, the same sizes on both sides */
     /** forward real to complex, backward back; the halved axis has n/2 + 1 elements on the complex side */
     FFTND_R2C = 1,
     FFTND_R2R = 2,  /**< real to real: a transform of enum fftnd_r2r along each axis */
-    FFTND_MIXED = 3 /**< each axis as fftnd_options.axes says */
+    FFTND_MIXED = 3 /**< each axis by fftnd_options.axes */
 };
 
 /**
- * What a transform does along an axis, where each has a kind of its own (FFTND_MIXED). With a halved axis the physical
- * side is real, with complex axes alone both sides are complex, with neither both are real. Real-to-real axes of
- * complex elements transform real and imaginary parts. The order in which axes are transformed changes no result.
- * Backward, a halved spectrum is one of a real field: modes k = 0 and n/2 are the conjugates of their mirror images.
- * Serial libraries make different things of others.
+ * Transforms of an axis with FFTND_MIXED. With a halved axis the physical side is real, with complex axes alone both
+ * sides are complex, with neither both are real. Real-to-real axes of complex elements transform real and imaginary
+ * parts. The order in which axes are transformed changes no result. Backward, a halved spectrum is one of a real field:
+ * modes k = 0 and n/2 are the conjugates of their mirror images. The results of others depend on the serial library.
  */
 enum fftnd_axis {
-    FFTND_AXIS_NONE = 0,    /**< not transformed: as long on the spectral side */
+    FFTND_AXIS_NONE = 0,    /**< not transformed: the same length on the spectral side */
     FFTND_AXIS_COMPLEX = 1, /**< complex to complex */
     FFTND_AXIS_HALVED = 2,  /**< real to complex, one axis at most: n/2 + 1 spectral elements */
-    FFTND_AXIS_R2R = 3      /**< real to real, as fftnd_options.r2r says */
+    FFTND_AXIS_R2R = 3      /**< real to real, by fftnd_options.r2r */
 };
 
 enum fftnd_precision {
@@ -126,13 +123,13 @@ enum fftnd_r2r {
     FFTND_DHT = 10  /**< discrete Hartley transform, its own inverse */
 };
 
-/** How an axis is split among the processes along a grid dimension. */
+/** Blocks of an axis along a grid dimension. */
 enum fftnd_blocks {
     FFTND_BLOCKS_BALANCED = 0, /**< as redist_decompose: block sizes differ by 1 at most */
     FFTND_BLOCKS_CEILING = 1   /**< as FFTW: ceil(n/P) elements each, the last ones fewer or none */
 };
 
-/** Which direction divides by the product of the logical sizes. */
+/** The direction that divides by the product of the logical sizes. */
 enum fftnd_scaling {
     FFTND_SCALE_NONE = 0,     /**< neither: a round trip multiplies by the product */
     FFTND_SCALE_BACKWARD = 1, /**< backward divides: a round trip is the identity */
@@ -140,57 +137,55 @@ enum fftnd_scaling {
     FFTND_SCALE_UNITARY = 3   /**< both divide by the square root */
 };
 
-/** How hard the serial library's planner and the choice of method try. */
+/** The effort of the serial library's planner and of the choice of methods. */
 enum fftnd_effort { FFTND_ESTIMATE = 0, FFTND_MEASURE = 1, FFTND_PATIENT = 2 };
 
-/** In which alignment the spectral side is. */
+/** The alignment of the spectral side. */
 enum fftnd_alignment {
     FFTND_ALIGN_CHAIN = 0, /**< as the chain ends: whole along axis 0 (no further exchange) */
     FFTND_ALIGN_INPUT = 1  /**< carried back to the input's alignment (one more exchange) */
 };
 
-/** Where the batch index is in the local arrays. */
+/** The position of the batch index in the local arrays. */
 enum fftnd_batch_position {
     FFTND_BATCH_FIRST = 0, /**< whole fields one after the other: the slowest index */
     FFTND_BATCH_LAST = 1   /**< components side by side at each point: the fastest index */
 };
 
-/** Whether serial transforms and exchanges are fused in one pass over memory. */
+/** Fusion of serial transforms and exchanges in one pass over memory. */
 enum fftnd_fusion {
-    /** where the peers' memory can be mapped and tiles fit the caches */
+    /** if the peers' memory can be mapped and tiles fit the caches */
     FFTND_FUSION_AUTO = 0,
     FFTND_FUSION_NEVER = 1, /**< one after the other, over whole arrays */
-    FFTND_FUSION_ALWAYS = 2 /**< ERR_METHOD where that is impossible, as on a device always */
+    FFTND_FUSION_ALWAYS = 2 /**< ERR_METHOD if that is impossible, as always on a device */
 };
 
-/** Whether transforms over whole arrays also transpose the local array, so that the rows of the next transform
- * are contiguous (Egger, chapter 4: Realigned); input and output always lie in C order. */
+/** Transposition of the local array by transforms over whole arrays, so that the rows of the next transform are
+ * contiguous (Egger, chapter 4: Realigned); input and output always have C order. */
 enum fftnd_local_transpose {
     FFTND_LOCAL_TRANSPOSE_AUTO = 0,  /**< on a device as measured, else not */
     FFTND_LOCAL_TRANSPOSE_NEVER = 1, /**< all arrays in C order (Egger's layout "Default") */
-    /** not with FFTND_FUSION_ALWAYS, nor where modes are dropped; in place and with
-     * overwrite_input it may need a second work array */
+    /** not with FFTND_FUSION_ALWAYS, nor with dropped modes; in place and with overwrite_input it may need a second
+     * work array */
     FFTND_LOCAL_TRANSPOSE_ALWAYS = 2
 };
 
-/** What a user may choose about a transform. All of it must agree, lists being given on all ranks or on none, except
- * where a field says otherwise. All lists, boxes and texts may be freed once the plan is made: grid, order, r2r,
- * retained_modes, method, wisdom_file, axes, memory_order, padding, bounds (its lists, too), split, box. The stream
- * lives as long as the plan. */
+/** Options of a transform. All must agree, lists being given on all ranks or on none, unless stated otherwise. All
+ * lists, boxes and texts may be freed once the plan is made: grid, order, r2r, retained_modes, method, wisdom_file,
+ * axes, memory_order, padding, bounds (its lists, too), split, box. The stream lives as long as the plan. */
 typedef struct fftnd_options {
     size_t size; /**< sizeof(fftnd_options) */
 
     /* The process grid */
     int grid_ndims; /**< process grid dimensions, 1..d-1; 0 = choose */
-    /** nonzero: the ranks of a node are neighbours in the grid whatever their numbers are
-     * (redist_grid_create_by_node); fftnd_plan_layout says which part a rank has */
+    /** nonzero: the ranks of a node are neighbours in the grid (redist_grid_create_by_node); fftnd_plan_layout returns
+     * a rank's part */
     int by_node;
     /** processes along each grid dimension (grid_ndims values), 0 = choose; NULL = choose all */
     const int *grid;
-    /** the axes in the order of the chain (d values, each axis once): grid dimension i splits
-     * axis order[i] of the input and axis order[i + 1] of the output; the halved axis is not
-     * among the first g. NULL = 0..d-1, the halved axis last; on a device, if the grid is left
-     * open too, measured */
+    /** the axes in the order of the chain (d values, each axis once): grid dimension i splits axis order[i] of the
+     * input and axis order[i + 1] of the output; the halved axis is not among the first g. NULL = 0..d-1, the halved
+     * axis last; measured on a device if the grid is not given either */
     const int *order;
 
     /* The transform */
@@ -198,110 +193,101 @@ typedef struct fftnd_options {
     enum fftnd_alignment alignment;
     int batch; /**< fields transformed at once, >= 1 */
     enum fftnd_batch_position batch_position;
-    const enum fftnd_r2r *r2r; /**< FFTND_R2R: the forward transforms (d values); else not read */
+    const enum fftnd_r2r *r2r; /**< FFTND_R2R: the forward transforms (d values); else ignored */
     /** modes retained along each axis (d values, 1..sizes[i]): the spectral side has K/2 + 1
      * (halved axis) or K elements for K modes; NULL = all. See "Dealiasing" above */
     const redist_index *retained_modes;
-    int halved_axis; /**< FFTND_R2C: the axis that is halved; -1 = the last; else not read */
+    int halved_axis; /**< FFTND_R2C: the halved axis; -1 = the last; else ignored */
 
     /* The arrays */
-    /** nonzero: input and output are the same array, each side of `bytes` of fftnd_layout; for
-     * FFTND_R2C the real side is padded: one or two numbers at the end of each row, which belong to
-     * the modes of the row and have any value */
+    /** nonzero: input and output are the same array, each side of `bytes` of fftnd_layout; for FFTND_R2C the real side
+     * is padded: one or two numbers at the end of each row, part of the row's modes, with any value */
     int in_place;
-    /** nonzero: the input array may be used as work space; both arrays are then of `bytes` of
-     * fftnd_layout. This and in_place save a work array, unless modes are dropped */
+    /** nonzero: the input array may be used as work space; then both arrays have `bytes` of fftnd_layout. This and
+     * in_place save a work array, unless modes are dropped */
     int overwrite_input;
-    /** nonzero: all arrays that are transformed are from redist_alloc (on a device
-     * redist_alloc_in) over the plan's ranks, or parts of such arrays. Exchanges then begin and
-     * end in them, which saves work space and leaves more of the arrays in the caches; with
-     * overwrite_input a slab transform needs no work space. Where redist_alloc found no shared
-     * memory (redist_alloc_info), the first transform makes the plan one for any memory, with
-     * work space of its own */
+    /** nonzero: all arrays that are transformed are from redist_alloc (on a device redist_alloc_in) over the plan's
+     * ranks, or parts of such arrays. Exchanges then begin and end in them, which saves work space and leaves more of
+     * the arrays in the caches; with overwrite_input a slab transform needs no work space. If redist_alloc found no
+     * shared memory (redist_alloc_info), the first transform makes the plan one for any memory, with its own work
+     * space */
     int mapped_arrays;
     int user_workspace; /**< nonzero: work space comes from fftnd_plan_set_workspace */
-    /** where the arrays and work space live; REDIST_SPACE_AUTO = host. For REDIST_SPACE_CUDA that
-     * is the device that is current when the plan is made; calls with the plan work there,
-     * whichever is current then. With real-to-real axes or modes that are dropped, work space has
-     * room for parts of the array besides */
+    /** of the arrays and work space; REDIST_SPACE_AUTO = host. REDIST_SPACE_CUDA is the device that is current when the
+     * plan is made, on which calls with the plan work. With real-to-real axes or dropped modes, work space also has
+     * room for parts of the array */
     enum redist_space space;
-    /** for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): transforms begin after
-     * all work that is in it already, and are complete on return unless `asynchronous` is set; of
-     * the plan's device, and not captured while the plan is made; need not agree */
+    /** for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): transforms begin after all earlier work in
+     * it, and are complete on return unless `asynchronous` is set; of the plan's device, and not captured while the
+     * plan is made; need not agree */
     void *stream;
 
     /* Arrays of the host on a device, see "Arrays larger than a device" above */
-    /** where arrays in host memory are transformed: REDIST_SPACE_AUTO or REDIST_SPACE_HOST =
-     * there, REDIST_SPACE_CUDA = on the current device of the rank */
+    /** place of the transforms of arrays in host memory: REDIST_SPACE_AUTO or REDIST_SPACE_HOST = the host,
+     * REDIST_SPACE_CUDA = the current device of the rank */
     enum redist_space device;
-    /** nonzero: the device gets direct access to the user's arrays and work space (they are
-     * page-locked) in the first transform of each of them; they stay allocated until the plan is
-     * freed or has transformed others */
+    /** nonzero: the first transform of each of the user's arrays and work spaces page-locks it for direct access of the
+     * device; it must exist until the plan is freed or has transformed others */
     int pin_arrays;
-    /** memory on it that this rank may take, besides what its serial library takes; 0 = its part
-     * of four fifths of what is free. With a number the host acts as a device of that many bytes */
+    /** limit of this rank's memory on it, besides that of its serial library; 0 = its part of four fifths of the free
+     * memory. With a number the host acts as a device of that many bytes */
     size_t device_bytes;
 
-    /* How it is done */
+    /* The execution */
     enum fftnd_effort effort;
     enum fftnd_fusion fusion;
     enum fftnd_local_transpose local_transpose;
     enum redist_staging staging; /**< as redist_options.staging */
     const char *method;      /**< method of the exchanges, as redist_options.method; NULL = auto */
     const char *wisdom_file; /**< as redist_options.wisdom_file; need not agree */
-    /** time to spend on measurements (FFTND_MEASURE, FFTND_PATIENT), about; 0 = 3, or 30 when
-     * patient; need not agree */
+    /** approximate seconds of measurements (FFTND_MEASURE, FFTND_PATIENT); 0 = 3, or 30 when patient; need not agree */
     double plan_seconds;
-    /** of a tile (in device memory: of the modes that are transformed at once, where some are
-     * dropped), at most, where the axes allow; 0 = choose */
+    /** largest tile (in device memory, with dropped modes: of the modes that are transformed at once), if the axes
+     * permit; 0 = choose */
     size_t tile_bytes;
-    /** threads of each rank that transform, >= 1; the calling thread is one of them, the others
-     * live as long as the plan and call MPI only if it was initialised with
-     * MPI_THREAD_SERIALIZED at least (methods that send tiles as messages leave the tiles to one
-     * thread otherwise). Bind each rank to that many cores */
+    /** threads of each rank that transform, >= 1; the calling thread is one of them, the others live as long as the
+     * plan and call MPI only if it was initialised with MPI_THREAD_SERIALIZED at least (else methods that send tiles as
+     * messages move the tiles in one thread). Bind each rank to that many cores */
     int threads;
-    /** nonzero: transforms and operators do not check with the other ranks whether all
-     * arrays are valid, which saves one reduction; an error of one rank's arguments is then
-     * returned on that rank only, while the others wait for it */
+    /** nonzero: transforms and operators do not check with the other ranks whether all arrays are valid, which saves
+     * one reduction; then a wrong argument is an error on its rank only, while the others wait for it */
     int skip_agreement;
-    int verbose; /**< nonzero: rank 0 prints to stderr what was measured; need not agree */
-    int phases;  /**< nonzero: fftnd_plan_get_phases says where the time goes; need not agree */
+    int verbose; /**< nonzero: rank 0 prints measurements to stderr; need not agree */
+    int phases;  /**< nonzero: times phases for fftnd_plan_get_phases; need not agree */
 
-    /* The axes, and how each side lies: [FFTND_PHYSICAL], [FFTND_SPECTRAL] */
-    /** FFTND_MIXED: the kind of each axis (d values); else NULL. Then `r2r` is for those of FFTND_AXIS_R2R, the halved
-     * axis is the one of that kind, and with `order` NULL the chain is the one that sends the fewest bytes: an axis
-     * that is split and not transformed stays split */
+    /* The axes, and the layout of each side: [FFTND_PHYSICAL], [FFTND_SPECTRAL] */
+    /** FFTND_MIXED: the transform of each axis (d values); else NULL. `r2r` is then for the axes of FFTND_AXIS_R2R,
+     * `halved_axis` is ignored, and with `order` NULL the chain sends the fewest bytes: an axis that is split and not
+     * transformed stays split */
     const enum fftnd_axis *axes;
     /** the axes of a side from the slowest in memory to the fastest (d values); NULL = 0..d-1, C order. With `order`
-     * NULL the chain takes the axes as they lie in memory on the physical side */
+     * NULL the chain takes the axes in their memory order on the physical side */
     const int *memory_order[2];
-    /** elements that the local array of a side has room for beyond its own along each axis (d values); NULL = none.
-     * They are neither read nor changed, in place and with overwrite_input too: a padded array is no work space, so
-     * that these save no work array then */
+    /** additional elements of a side's local array along each axis (d values); NULL = none. They are neither read nor
+     * changed, also in place and with overwrite_input, which save no work array then, since a padded array is no work
+     * space */
     const redist_index *padding[2];
     enum fftnd_blocks blocks[2]; /**< how grid dimensions split the axes of a side */
-    /** for each grid dimension the first index of each block of the axis that it splits on a side, and its extent
-     * there: grid[i] + 1 values that do not fall, or NULL = as `blocks` says. With `grid` and `order` only; NULL =
-     * none */
+    /** for each grid dimension the first index of each block of the axis that it splits on a side, and the extent:
+     * grid[i] + 1 nondecreasing values, or NULL = by `blocks`. With `grid` and `order` only; NULL = none */
     const redist_index *const *bounds[2];
-    /** the axis that each grid dimension splits on a side (grid_ndims values, no axis twice), if
-     * need be by one exchange more; NULL = as the chain begins and ends, or as `alignment` says */
+    /** the axis that each grid dimension splits on a side (grid_ndims values, no axis twice), by one exchange more if
+     * necessary; NULL = that of the chain, or of `alignment` */
     const int *split[2];
-    /** this rank's box of a side, in place of a part of the process grid; boxes cover all elements of the side once.
-     * `extent` of the box counts, instead of `padding`; `offset` is 0. One exchange more, unless all ranks' boxes are
-     * just what they have without (not in place). NULL on all ranks = none */
+    /** this rank's box of a side, instead of a part of the process grid; boxes cover all elements of the side once.
+     * `extent` of the box replaces `padding`; `offset` is 0. Needs one exchange more, unless all ranks' boxes are their
+     * default parts (not in place). NULL on all ranks = none */
     const redist_box *box[2];
 
-    /** nonzero, with arrays of a device: transforms, and operators of the plan, only enqueue their work in
-     * `stream` and return, also while it is captured in a CUDA graph; what fails later, the next
-     * call with the plan or the operator and fftnd_plan_query report. What redist.h says under "Work that stays on
-     * the stream" holds; exchanges end in work space, so that the arrays may be any of the device.
-     * At the third call with the same arrays what is enqueued is captured as a CUDA graph, and from then on replayed
-     * by a single launch: of arrays that are sent whole, in streams made with cudaStreamNonBlocking that the user does
-     * not capture, unless MPI was initialised with MPI_THREAD_MULTIPLE, `phases` is set, or a function of the user is
-     * called. During that one call no other thread may wait for the whole device (cudaDeviceSynchronize, cudaFree) or
-     * query the stream: it would get an error, and the plan no graph. Times in fftnd_plan_info and fftnd_phases are
-     * then those of the host */
+    /** nonzero, with arrays of a device: transforms, and operators of the plan, only enqueue their work in `stream` and
+     * return, also while it is captured in a CUDA graph; the next call with the plan or the operator and
+     * fftnd_plan_query report later failures. "Work that stays on the stream" in redist.h applies; exchanges end in
+     * work space, so that the arrays may be any of the device. The third call with the same arrays captures its work as
+     * a CUDA graph, which later calls replay by a single launch: for arrays that are sent whole, in streams made with
+     * cudaStreamNonBlocking that the user does not capture, unless MPI was initialised with MPI_THREAD_MULTIPLE,
+     * `phases` is set, or a function of the user is called. During that one call no other thread may wait for the whole
+     * device (cudaDeviceSynchronize, cudaFree) or query the stream: it would get an error, and the plan no graph. Times
+     * in fftnd_plan_info and fftnd_phases are those of the host */
     int asynchronous;
     double wait_seconds; /**< as redist_options.wait_seconds; need not agree */
 } fftnd_options;
@@ -331,11 +317,11 @@ typedef struct fftnd_plan fftnd_plan;
 /**
  * Plans a distributed transform.
  *   comm       the ranks. They are arranged in rank order, last grid dimension fastest, unless
- *              options->by_node says otherwise. A grid over several nodes that is left open is one with which
- *              ranks send least between nodes
+ *              options->by_node says otherwise. The choice of a grid over several nodes minimises
+ *              the traffic between nodes
  *   ndims      array axes d, 1..REDIST_MAX_NDIMS - 1; over several ranks d = 1 needs a complex axis in host memory
  *   sizes      global extents in points (of the real array for FFTND_R2C), each >= 1
- *   kind       what maps to what
+ *   kind       of the transform
  *   precision  of the elements on both sides
  *   options    NULL = defaults
  *   plan       out: the plan, freed with fftnd_plan_free
@@ -368,7 +354,7 @@ typedef struct fftnd_layout {
     /** bytes to allocate for the local array, batch, padding and scratch use (in place,
      * overwrite) included */
     size_t bytes;
-    /** elements along the batch: fftnd_options.batch, of the array of an operator times its fields */
+    /** elements along the batch: fftnd_options.batch, times the fields for an operator's array */
     redist_index batch;
 } fftnd_layout;
 
@@ -381,8 +367,7 @@ typedef struct fftnd_layout {
 /** FFTND_LAYOUT_DEFAULT as a function; as redist_box_init. */
 REDIST_API int fftnd_layout_init(fftnd_layout *layout, size_t size);
 
-/**
- * The local array of one side.
+/** Returns the layout of the local array of one side.
  *   layout  in: size; out: the rest
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (side, size), ERR_STATE.
  */
@@ -390,25 +375,24 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
                                  fftnd_layout *layout);
 
 /**
- * Where an element of the global array is on this rank.
+ * Finds an element of the global array on this rank.
  *   layout  from fftnd_plan_layout or fftnd_operator_layout
  *   array   the local array that it describes; only its address counts
  *   index   global index along each axis (layout->ndims values), from 0
  *   field   number in the batch, 0 <= field < layout->batch
- * Returns the element's address in `array`; NULL if another rank has it, if there is no such element, or for NULL
- * arguments. Loops over all elements take the strides of the layout instead. Not collective.
+ * Returns the element's address in `array`; NULL if another rank has it, if it does not exist, or for NULL arguments.
+ * Loops over all elements use the strides of the layout instead. Not collective.
  */
 REDIST_API void *fftnd_layout_at(const fftnd_layout *layout, void *array,
                                  const redist_index index[], redist_index field);
 
 /**
- * The wavenumbers of this rank's part of the spectral side along one axis: those of the local elements, in their
- * order. Along a Fourier axis a mode is exp(2 pi i k x / L), with k < 0 for the negative ones, and a halved axis has
- * those from 0 on; with an even number K of modes the last one is K/2 along the halved axis and -K/2 along others.
- * Along an axis of FFTND_R2R a mode is a cosine or sine of pi k x / L, where L is half the logical size in points:
- * k = 0, 1, .. for DCT1 and DCT2, 1, 2, .. for DST1 and DST2, 1/2, 3/2, .. for types 3 and 4. R2HC and DHT axes have
- * the k of exp(2 pi i k x / L), of R2HC the sines as negative ones; HC2R axes and those that are not transformed count
- * on.
+ * Returns the wavenumbers of this rank's part of the spectral side along one axis, in the order of its elements. Along
+ * a Fourier axis a mode is exp(2 pi i k x / L), with k < 0 for the negative ones, and a halved axis has those from 0
+ * on; with an even number K of modes the last one is K/2 along the halved axis and -K/2 along others. Along an axis of
+ * FFTND_R2R a mode is a cosine or sine of pi k x / L, where L is half the logical size in points: k = 0, 1, .. for DCT1
+ * and DCT2, 1, 2, .. for DST1 and DST2, 1/2, 3/2, .. for types 3 and 4. R2HC and DHT axes have the k of exp(2 pi i k x
+ * / L), of R2HC the sines as negative ones; HC2R axes and those that are not transformed have the indices.
  *   axis  0..d-1
  *   k     out: room for as many values as the layout's count[axis]; may be NULL if that is 0
  * Not collective. Errors: ERR_AXIS, ERR_NULL, ERR_STATE.
@@ -417,15 +401,15 @@ REDIST_API int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k
 
 /**
  * Transforms `physical` to `spectral`.
- *   physical  array of fftnd_plan_layout(plan, FFTND_PHYSICAL); left as it was unless options allow otherwise
+ *   physical  array of fftnd_plan_layout(plan, FFTND_PHYSICAL); unchanged unless options allow otherwise
  *   spectral  array of fftnd_plan_layout(plan, FFTND_SPECTRAL), overwritten; the same pointer if and only if
  *             the plan is in place
- * Any memory of options.space will do, unless options.mapped_arrays. An array without elements may be NULL.
- * Collective on the plan's communicator. After an error that is not one of arguments the output has no meaning.
- * Errors: ERR_STATE (freed, or a transform is under way), on this rank only; ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT
- * (different arrays though the plan is in place; not mappable though options.mapped_arrays), ERR_STATE (no work
- * space), on all ranks, with options.skip_agreement on this one only; ERR_MPI, ERR_SERIAL, ERR_DEVICE, ERR_MEMORY,
- * ERR_PEER, on all ranks, now or in the next transform of the plan.
+ * The arrays may be any memory of options.space, unless options.mapped_arrays. An array without elements may be NULL.
+ * Collective on the plan's communicator. After an error that is not one of arguments the output is undefined. Errors:
+ * ERR_STATE (freed, or a transform is pending), on this rank only; ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different
+ * arrays though the plan is in place; not mappable though options.mapped_arrays), ERR_STATE (no work space), on all
+ * ranks, with options.skip_agreement on this one only; ERR_MPI, ERR_SERIAL, ERR_DEVICE, ERR_MEMORY, ERR_PEER, on all
+ * ranks, now or in the next transform of the plan.
  */
 REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 
@@ -433,43 +417,41 @@ REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 REDIST_API int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical);
 
 /**
- * Whether transforms, or the plan's operators, have failed, as far as the device has come with them; as
+ * Returns whether transforms, or the plan's operators, have failed, as far as the device has reached them; as
  * redist_plan_query. Not collective. Errors: ERR_STATE (freed); the first failure of the plan, else of an operator;
  * ERR_DEVICE if it is one of the stream.
  */
 REDIST_API int fftnd_plan_query(fftnd_plan *plan);
 
 /**
- * Starts a transform that fftnd_wait completes; in between neither array may be touched, and the communicator with
- * all its plans, grids and arrays belongs to the transform: use a duplicate of it for other work.
- * What overlaps: if MPI was initialised with MPI_THREAD_MULTIPLE and the arrays are in host memory and transformed
- * there, a thread of the library runs the whole transform beside the caller, best on a core of its own. Otherwise
- * nothing does: fftnd_wait runs the transform, with the same result.
+ * Starts a transform that fftnd_wait completes; in between neither array may be touched, and the communicator with all
+ * its plans, grids and arrays belongs to the transform: use a duplicate of it for other work. Overlap: if MPI was
+ * initialised with MPI_THREAD_MULTIPLE and the arrays are in host memory and transformed there, a thread of the library
+ * runs the whole transform concurrently, preferably on its own core. Otherwise fftnd_wait runs the transform, with the
+ * same result.
  *   direction  REDIST_FORWARD or REDIST_BACKWARD; must agree
  *   input      array of the side that this direction begins with; input and output as in fftnd_forward
  *   output     array of the other side
- * Collective on the plan's communicator. After an error nothing was started; fftnd_wait returns what fails later.
- * Errors: those of fftnd_forward that concern arguments and state, ERR_ARGUMENT (direction).
+ * Collective on the plan's communicator. After an error nothing was started; fftnd_wait returns later failures. Errors:
+ * those of fftnd_forward that concern arguments and state, ERR_ARGUMENT (direction).
  */
 REDIST_API int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output);
 
 /**
- * Completes what fftnd_start began.
- * Collective on the plan's communicator. Errors: ERR_STATE (freed, or not started), on this rank only; those of
- * fftnd_forward that come in the middle.
+ * Completes a transform of fftnd_start. Collective on the plan's communicator. Errors: ERR_STATE (freed, or not
+ * started), on this rank only; those of fftnd_forward in the middle of a transform.
  */
 REDIST_API int fftnd_wait(fftnd_plan *plan);
 
 /**
- * Moves what one direction of a plan with tiles on a device moves, by the same copies in the same order, but
- * transforms nothing: what the link and the exchanges alone take. Afterwards the output has no meaning. The
- * arguments are those of fftnd_start.
+ * Makes the copies of one direction of a plan with tiles on a device, in the same order, without transforms, to time
+ * the link and the exchanges alone. Afterwards the output is undefined. The arguments are those of fftnd_start.
  * Collective on the plan's communicator. Errors: those of fftnd_forward, ERR_ARGUMENT (direction), ERR_STATE (the plan
  * has no tiles on a device).
  */
 REDIST_API int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output);
 
-/** What a plan does and needs. */
+/** Properties of a plan. */
 typedef struct fftnd_plan_info {
     size_t size; /**< sizeof(fftnd_plan_info) */
 
@@ -481,32 +463,31 @@ typedef struct fftnd_plan_info {
     double scale_forward;        /**< factor applied by forward */
     double scale_backward;       /**< factor applied by backward */
 
-    /* How it is done */
+    /* The execution */
     /** method of the first exchange, "none" without one; owned by the plan */
     const char *method;
     int threads;            /**< threads of each rank that transform */
     int fused;              /**< nonzero: transforms and exchanges are fused in tiles */
     int tiled;              /**< nonzero: transforms work in tiles, fused or not */
     int locally_transposed; /**< nonzero: transforms transpose the local array */
-    int segments;   /**< of a transform, each sent as soon as it is done; 1 = sent as a whole */
-    int partitions; /**< of a transform, each begun as soon as it has arrived; 1 = none is */
+    int segments;           /**< of a transform, each sent when complete; 1 = sent as a whole */
+    int partitions;         /**< of a transform, each begun on its arrival; 1 = none */
 
     /* Memory of this rank */
     size_t workspace_bytes; /**< work space */
-    size_t tile_bytes;      /**< of a tile, about; 0 where there are none */
-    size_t device_bytes;    /**< on the device for tiles; 0 = all is transformed where it lies */
-    size_t transfer_bytes;  /**< that one transform copies to the device, and as many back */
-    /** nonzero: in the last transform arrays went to the device through buffers, since it could
-     * not reach them */
+    size_t tile_bytes;      /**< of a tile, approximately; 0 without tiles */
+    size_t device_bytes;    /**< on the device for tiles; 0 = transforms in the arrays' memory */
+    size_t transfer_bytes;  /**< copied by one transform to the device, and as many back */
+    /** nonzero: the last transform copied arrays through buffers, as the device could not access them */
     int buffered;
-    int halved_axis; /**< that is halved; -1 = none */
+    int halved_axis; /**< or -1 */
 
     /* Time on this rank since the plan was made */
     double exchange_seconds; /**< in exchanges; in a fused plan in all that moves data */
     double serial_seconds;   /**< in serial transforms; in a fused plan in those within tiles */
 
     size_t
-        scratch_bytes; /**< for tiles and lines of all threads, in the caches where they fit, besides the work space */
+        scratch_bytes; /**< for tiles and lines of all threads, usually in the caches, besides the work space */
 } fftnd_plan_info;
 
 #define FFTND_PLAN_INFO_DEFAULT                                                                    \
@@ -523,30 +504,29 @@ typedef struct fftnd_plan_info {
 REDIST_API int fftnd_plan_info_init(fftnd_plan_info *info, size_t size);
 
 /**
- * What a plan does.
+ * Returns the properties of a plan.
  *   info  in: size; out: the rest
- * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE (freed, or a transform is under way).
+ * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE (freed, or a transform is pending).
  */
 REDIST_API int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info);
 
 /**
- * The communicator of the plan's ranks in the order of its grid. The library owns it; use it for its size, its
- * ranks and MPI_Comm_dup, not for messages.
- * Not collective. Errors: ERR_NULL, ERR_STATE.
+ * Returns the communicator of the plan's ranks in the order of its grid. The library owns it; use it for its size, its
+ * ranks and MPI_Comm_dup, not for messages. Not collective. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm);
 
 /**
- * The plan's process grid, for redist_grid_get; NULL where ndims = 1. The
- * plan owns it. Not collective. Errors: ERR_NULL, ERR_STATE.
+ * Returns the plan's process grid, for redist_grid_get; NULL if ndims = 1. The plan owns it. Not collective. Errors:
+ * ERR_NULL, ERR_STATE.
  */
 REDIST_API int fftnd_plan_get_grid(const fftnd_plan *plan, const redist_grid **grid);
 
-/** The method of the first exchange, as fftnd_plan_info.method. Not collective. Errors: ERR_NULL, ERR_STATE. */
+/** Returns the method of the first exchange, as fftnd_plan_info.method. Not collective. Errors: ERR_NULL, ERR_STATE. */
 REDIST_API int fftnd_plan_get_method(const fftnd_plan *plan, const char **method);
 
 /**
- * Where the time of transforms went, in seconds on this rank, added up since the plan was made. The phases (Egger,
+ * The time of transforms by phase, in seconds on this rank, added up since the plan was made. The phases (Egger,
  * chapter 5) do not overlap, and together with `rest` they are `total`.
  */
 typedef struct fftnd_phases {
@@ -556,8 +536,7 @@ typedef struct fftnd_phases {
     /** serial transforms, with scaling and copies between them; in a fused plan those within
      * tiles, the mean of the threads */
     double transform;
-    /** of the exchanges, as in redist_phases; where several threads move tiles, what they do is
-     * part of `rest` */
+    /** of the exchanges, as in redist_phases; if several threads move tiles, part of `rest` */
     double pack;
     double first_message;
     double communicate;
@@ -577,15 +556,15 @@ typedef struct fftnd_phases {
 REDIST_API int fftnd_phases_init(fftnd_phases *phases, size_t size);
 
 /**
- * Where the time of a plan's transforms went; all 0 unless the plan was made with options.phases.
+ * Returns the time of a plan's transforms by phase; all 0 unless the plan was made with options.phases.
  *   phases  in: size; out: the rest
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE (freed, or a transform is under way).
  */
 REDIST_API int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases);
 
 /**
- * Gives work space to a plan made with options.user_workspace; several plans may share it as long as they do not
- * run at the same time.
+ * Gives work space to a plan made with options.user_workspace; several plans may share it if they do not run at the
+ * same time.
  *   workspace  at least fftnd_plan_info.workspace_bytes, aligned to 64 bytes (on a device: 256); from redist_alloc
  *              or redist_alloc_in (over the plan's ranks) it lets the `direct` method work without staging. On
  *              all ranks from redist_alloc, or on none. The user owns it and keeps it while the plan is used
@@ -596,13 +575,12 @@ REDIST_API int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phase
 REDIST_API int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes);
 
 /**
- * Predicts how long the exchanges of a transform take in one direction (Egger, section 2.5.3: slab against pencil
- * grids), on a process grid that need not exist.
- *   model      from redist_model_fit, or of numbers that are known
+ * Predicts the time of the exchanges of a transform in one direction (Egger, section 2.5.3: slab against pencil grids),
+ * on a process grid that need not exist.
+ *   model      from redist_model_fit, or of known numbers
  *   nranks     ranks, in the grid's order
  *   ndims, sizes, kind, precision  as in fftnd_plan_create
- *   options    grid_ndims and grid (both given, the product is nranks), batch, halved_axis, order and
- *              retained_modes count
+ *   options    used: grid_ndims and grid (both given, the product is nranks), batch, halved_axis, order, retained_modes
  *   seconds    out: of all exchanges together
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT, ERR_SIZE, ERR_GRID, ERR_AXIS.
  */
@@ -612,11 +590,10 @@ REDIST_API int fftnd_predict(const redist_model *model, int nranks, int ndims,
                              double *seconds);
 
 /**
- * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. Completes a transform that is under way
- * first. A rank frees device memory that the plan has used, except redist_alloc_in's, only after that. After
- * MPI_Finalize as redist_plan_free.
- * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then: no plan, or operators of it are
- * alive, see fftnd_operators.h); what the transform returned that it completed.
+ * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. Completes a pending transform first. Device
+ * memory that the plan has used, except redist_alloc_in's, may be freed only after that. After MPI_Finalize as
+ * redist_plan_free. Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then: no plan, or it
+ * has operators, see fftnd_operators.h); those of the completed transform.
  */
 REDIST_API int fftnd_plan_free(fftnd_plan **plan);
 

@@ -6,27 +6,26 @@
  * forward, the multiplication and the first one of backward are one step: a tile is transformed, multiplied and
  * transformed back while it is in the cache, on a device a chunk. The spectral side is never stored, and needs no
  * array. Axes on whose wavenumbers an operator does not depend are not transformed, and cost no exchange: a derivative
- * along one axis transforms that axis alone, and gradient, divergence and curl are such derivatives one after the
- * other, on devices the gradient (where all modes are retained, the plan is not in place, and has neither boxes nor
- * blocks or split axes of its own; if the batch comes last these three transform all axes). Functions of the user
- * depend on all axes, and so does FFTND_SYMBOLS of real data without a table for the halved axis. Each axis has work
- * space of its own then, and what adds derivatives room for one field.
- * With a halved axis, functions and tables of the user multiply a mode's mirror image by the conjugate of what they
- * multiply the mode by, so that fields stay real; what becomes of others depends on the serial library.
- * fftnd_apply_physical is the mirror image: spectra become fields, a function of the user makes others of them point by
- * point, and these become spectra; products of fields, as non-linear terms are, with the 2/3 or 3/2 rule by
- * fftnd_options.retained_modes.
+ * along one axis transforms that axis alone, and gradient, divergence and curl, on devices the gradient only, are such
+ * derivatives one after the other (if all modes are retained, the plan is not in place, and has neither boxes nor given
+ * blocks or split axes; with the batch last these three transform all axes). Then each axis has its own work space, and
+ * sums of derivatives need room for one field. Functions of the user depend on all axes, and so does FFTND_SYMBOLS of
+ * real data without a table for the halved axis. With a halved axis, functions and tables of the user multiply a mode's
+ * mirror image by the conjugate of the mode's factor, so that fields stay real; the results of others depend on the
+ * serial library. fftnd_apply_physical is the mirror image: spectra become fields, a function of the user maps these to
+ * others point by point, and those become spectra: for products of fields (non-linear terms), with the 2/3 or 3/2 rule
+ * by fftnd_options.retained_modes.
  *
  * Axes: along a Fourier axis a mode is exp(i k x) with k = 2 pi n / length. Along an axis of DCT or DST it is a cosine
  * or sine of k x with k = pi n / length, where `length` is half the logical size times the distance of points: the
  * distance between the first and the last point for FFTND_DCT1, n distances for types 2, 3 and 4, n + 1 for FFTND_DST1.
- * n is what fftnd_plan_wavenumbers gives.
+ * fftnd_plan_wavenumbers returns n.
  *
  * Derivatives of odd order multiply by odd powers of i k. For an even number K of modes, the mode with n = K/2 or -K/2
  * stands for both, and its derivative of odd order is 0 at all points, so they multiply it by 0 along Fourier axes.
- * They make sines of cosines along DCT and DST axes, and exchange k and -k along FFTND_DHT and FFTND_R2HC axes: no plan
- * has both sides of that, and operators with odd orders along such an axis are refused. Even orders multiply by powers
- * of -k^2 along all of these. Along FFTND_HC2R axes and those that are not transformed there are no derivatives.
+ * They turn cosines into sines along DCT and DST axes, and exchange k and -k along FFTND_DHT and FFTND_R2HC axes, which
+ * no plan supports: operators with odd orders along such an axis are refused. Even orders multiply by powers of -k^2
+ * along all of these. FFTND_HC2R axes and those that are not transformed have no derivatives.
  *
  * Conventions, failures and threads are those of fftnd.h.
  */
@@ -39,7 +38,7 @@
 extern "C" {
 #endif
 
-/** What an operator does. With D axes that take part, |k|^2 is the sum of k^2 along these. */
+/** Operators. With D axes that take part, |k|^2 is the sum of k^2 along these. */
 enum fftnd_operator_kind {
     FFTND_DERIVATIVE = 0,          /**< 1 field -> 1: of the orders `orders` along each axis */
     FFTND_GRADIENT = 1,            /**< 1 -> D: the derivatives along each axis */
@@ -59,12 +58,12 @@ enum fftnd_operator_kind {
     FFTND_POINTS = 15   /**< the same for rows of points, for fftnd_apply_physical */
 };
 
-/** A row of modes or points, of all fields: they follow one another along one axis. */
+/** A row of modes or points, of all fields, consecutive along one axis. */
 typedef struct fftnd_row {
     size_t size; /**< sizeof(fftnd_row) of the library */
-    int n;       /**< elements, never many: some hundreds at most */
+    int n;       /**< elements, some hundreds at most */
     int ndims;   /**< axes d of the plan */
-    int axis;    /**< along which they follow one another */
+    int axis;    /**< along which they are consecutive */
     int numbers; /**< of an element: 1 = real, 2 = complex (real and imaginary part); modes always have 2 */
     int ninputs, noutputs;
     const redist_index
@@ -74,50 +73,50 @@ typedef struct fftnd_row {
     /** the same, with 0 where derivatives of odd order are */
     const double *const *odd;
     const double *const
-        *inputs; /**< n elements of each field, double whatever the precision of the plan is */
-    double *const *outputs; /**< to be filled in; none is where an input is */
+        *inputs;            /**< n elements of each field, double in any precision of the plan */
+    double *const *outputs; /**< to be filled in; do not overlap the inputs */
 } fftnd_row;
 
 /**
- * The user's function of rows. Values of modes are scaled as fftnd_forward does, those of points as fftnd_backward
- * does; what is written is scaled by the other one. Imaginary parts of modes of a real spectral side are 0, and written
- * ones do not count. Several threads of a plan call it at once, for rows in any order. Rows and arrays of a call are
- * valid during it; it calls neither MPI nor this library. Returns 0, or else fails the execution on all ranks.
+ * The user's function of rows. Values of modes are scaled as by fftnd_forward, those of points as by fftnd_backward;
+ * written values are scaled by the other one. Imaginary parts of modes of a real spectral side are 0, and ignored when
+ * written. Several threads of a plan call it at once, for rows in any order. Rows and arrays of a call are valid during
+ * it; it calls neither MPI nor this library. Returns 0, or else fails the execution on all ranks.
  */
 typedef int fftnd_row_function(void *data, const fftnd_row *row);
 
-/** A box of modes or points, of all fields: where they are, and as they are. Lists are in host memory. */
+/** A box of modes or points, of all fields, in place and in the plan's precision. Lists are in host memory. */
 typedef struct fftnd_box {
     size_t size;                    /**< sizeof(fftnd_box) of the library */
     enum fftnd_precision precision; /**< of the plan */
     int ndims;                      /**< axes d of the plan */
     int numbers;                    /**< of an element: 1 = real, 2 = complex */
     int ninputs, noutputs;
-    /** global indices of the first element, and how many there are, along each axis (d values) */
+    /** global indices of the first element, and counts, along each axis (d values) */
     const redist_index *start, *count;
-    /** elements from one to the next one along each axis (d values), of inputs and outputs */
+    /** strides in elements along each axis (d values), of inputs and outputs */
     const ptrdiff_t *input_stride, *output_stride;
-    /** modes: count[axis] wavenumbers along each axis, where the fields are; NULL for an axis that takes no part */
+    /** modes: count[axis] wavenumbers along each axis, in the memory of the fields; NULL for an axis that takes no
+     * part */
     const double *const *k;
     /** the same, with 0 where derivatives of odd order are */
     const double *const *odd;
-    /** the first element of each field, in memory of the device that works there */
+    /** the first element of each field, in memory of the plan's device */
     const void *const *inputs;
-    /** to be filled in; those of the inputs if there are as many of both */
+    /** to be filled in; the same as the inputs if both have as many fields */
     void *const *outputs;
     void *stream; /**< of the device (cudaStream_t; NULL = the default one), for all work */
 } fftnd_box;
 
 /**
- * The user's function of boxes, in the precision of the plan. On a device, which is the current one, it begins its
- * work in the stream, and does not wait for it. The rest is as fftnd_row_function has it, but that on a device one
- * thread calls it.
+ * The user's function of boxes, in the precision of the plan. On a device, which is current then, it enqueues its work
+ * in the stream, and does not wait for it. Otherwise as fftnd_row_function, except that on a device only one thread
+ * calls it.
  */
 typedef int fftnd_box_function(void *data, const fftnd_box *box);
 
-/** What an operator needs to know. All of it must agree, lists being given on all ranks or on none, except the
- * functions and data. All lists may be freed once the operator is made: lengths, axes, orders, shift, symbols (its
- * tables, too). */
+/** Parameters of an operator. All must agree, lists being given on all ranks or on none, except the functions and data.
+ * All lists may be freed once the operator is made: lengths, axes, orders, shift, symbols (its tables, too). */
 typedef struct fftnd_operator_options {
     size_t size; /**< sizeof(fftnd_operator_options) */
     /** physical length along each axis (d values > 0), see above; NULL = 2 pi, and pi for DCT and DST, so that k = n */
@@ -127,8 +126,8 @@ typedef struct fftnd_operator_options {
     const int *axes;
     const int *orders;   /**< FFTND_DERIVATIVE: along each axis, >= 0 (d values) */
     const double *shift; /**< FFTND_SHIFT: along each axis (d values) */
-    /** what modes are multiplied by that an inverse operator would divide by 0; the mean, for most. 0 makes a solution
-     * of mean 0 */
+    /** factor of the modes that an inverse operator would divide by 0, usually the mean. 0 makes a solution of mean
+     * 0 */
     double zero_mode;
     double coefficient; /**< FFTND_HELMHOLTZ and its inverse */
     double shell[2];    /**< FFTND_SHELL: smallest |k| and the one beyond the largest */
@@ -137,8 +136,8 @@ typedef struct fftnd_operator_options {
     const double *const *symbols;
     int inputs, outputs;          /**< FFTND_MODES, FFTND_POINTS: fields, 1..64 */
     fftnd_row_function *function; /**< FFTND_MODES, FFTND_POINTS */
-    void *data; /**< of the function; the user keeps it as long as the operator is used */
-    fftnd_box_function *box_function; /**< instead of `function`; on devices there is no other */
+    void *data; /**< of the function; must exist as long as the operator is used */
+    fftnd_box_function *box_function; /**< instead of `function`; required on devices */
     /** nonzero: the first component of a vector is along the last axis that takes part, as Fortran counts axes */
     int last_axis_first;
     int reserved; /**< 0; no padding follows the last field */
@@ -159,17 +158,16 @@ REDIST_API int fftnd_operator_options_init(fftnd_operator_options *options, size
 typedef struct fftnd_operator fftnd_operator;
 
 /**
- * Makes an operator for a plan. It shares the plan's process grid, threads, device and configuration, and allocates
- * work space of its own in the plan's memory space, also with options.user_workspace.
+ * Makes an operator for a plan. It shares the plan's process grid, threads, device and configuration, and allocates its
+ * own work space in the plan's memory space, also with options.user_workspace.
  *   plan     outlives the operator; not one of a single axis over several ranks
  *   kind     what it does
- *   options  NULL = defaults; its arrays may go after the call
+ *   options  NULL = defaults; its arrays may be freed after the call
  *   op       out: the operator, freed with fftnd_operator_free
- * Collective on the plan's communicator; kind and options must agree.
- * Errors: ERR_STATE (plan freed, or a transform is under way), on this rank only; ERR_ARGUMENT (kind, options, a plan
- * that it cannot serve), ERR_AXIS (an axis that has no such derivative, or is left out but named in a list, or a number
- * of axes that has no curl), ERR_NULL, ERR_DISAGREE, ERR_LIMIT (fields times batch, or elements), ERR_METHOD,
- * ERR_MEMORY, ERR_MPI, ERR_SERIAL, ERR_DEVICE.
+ * Collective on the plan's communicator; kind and options must agree. Errors: ERR_STATE (plan freed, or a transform is
+ * pending), on this rank only; ERR_ARGUMENT (kind, options, an unsupported plan), ERR_AXIS (an axis that has no such
+ * derivative, or is left out but named in a list, or a number of axes that has no curl), ERR_NULL, ERR_DISAGREE,
+ * ERR_LIMIT (fields times batch, or elements), ERR_METHOD, ERR_MEMORY, ERR_MPI, ERR_SERIAL, ERR_DEVICE.
  */
 REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
                                      const fftnd_operator_options *options, fftnd_operator **op);
@@ -179,30 +177,30 @@ REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind 
 REDIST_API int fftnd_operator_free(fftnd_operator **op);
 
 /**
- * The local array that an operator reads (is_output = 0) or writes: that of the plan's physical side, of FFTND_POINTS
- * of the spectral side, with all fields in the place of the batch. Fields follow one another at batch_stride; if the
- * plan has a batch of b itself, element number f b + i of them is number i of field f.
+ * Returns the layout of the local array that an operator reads (is_output = 0) or writes: that of the plan's physical
+ * side, of FFTND_POINTS of the spectral side, with all fields in the place of the batch. Fields follow one another at
+ * batch_stride; if the plan has a batch of b itself, element number f b + i of them is number i of field f.
  *   layout  in: size; out: the rest; `bytes` counts all fields
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE.
  */
 REDIST_API int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout *layout);
 
 /**
- * Forward transforms of `input`, the operator, backward transforms to `output`, fused.
- *   plan    the one of the operator
+ * Applies an operator: forward transforms of `input`, the operator, backward transforms to `output`, fused.
+ *   plan    that of the operator
  *   op      not of FFTND_POINTS; the same one on all ranks
- *   input   array of fftnd_operator_layout(op, 0); left as it was unless the plan's options allow otherwise
+ *   input   array of fftnd_operator_layout(op, 0); unchanged unless the plan's options allow otherwise
  *   output  array of fftnd_operator_layout(op, 1), overwritten; the same pointer if and only if the plan is in place
- * Collective on the plan's communicator. After an error that is not one of arguments the output has no meaning, and the
- * operator is broken, the plan is not.
- * Errors: as fftnd_forward; ERR_ARGUMENT (another plan's operator, or one of the other kind), ERR_DISAGREE (another
- * operator than on rank 0), both before anything is touched unless options.skip_agreement; ERR_PEER or ERR_ARGUMENT
- * when a function of the user returned an error, on all ranks, now or in the next call with the operator.
+ * Collective on the plan's communicator. After an error that is not one of arguments the output is undefined, and the
+ * operator is broken, the plan is not. Errors: as fftnd_forward; ERR_ARGUMENT (another plan's operator, or one of the
+ * other kind), ERR_DISAGREE (another operator than on rank 0), both before any array is changed unless
+ * options.skip_agreement; ERR_PEER or ERR_ARGUMENT when a function of the user returned an error, on all ranks, now or
+ * in the next call with the operator.
  */
 REDIST_API int fftnd_apply(fftnd_plan *plan, fftnd_operator *op, void *input, void *output);
 
-/** Backward transforms of spectra, the user's function of points, forward transforms to spectra, fused: as fftnd_apply
- * with an operator of FFTND_POINTS. */
+/** Applies an operator of FFTND_POINTS: backward transforms of spectra, the user's function of points, forward
+ * transforms to spectra, fused; as fftnd_apply. */
 REDIST_API int fftnd_apply_physical(fftnd_plan *plan, fftnd_operator *op, void *input,
                                     void *output);
 

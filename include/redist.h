@@ -2,35 +2,35 @@
 /**
  * libredist: moves N-dimensional arrays between distributions.
  *
- * An exchange is fully described by which box of array A goes to each peer and which box of array B comes
- * from it (Dalcin, Mortensen, Keyes: "Fast parallel multidimensional FFT using advanced MPI"). The library
- * builds that description once and offers several methods to carry it out.
+ * An exchange is fully described by the box of array A sent to each peer and the box of array B received from it
+ * (Dalcin, Mortensen, Keyes: "Fast parallel multidimensional FFT using advanced MPI"). The library builds that
+ * description once and has several methods to carry it out.
  *
  * Conventions, valid for every function:
  *   - Arrays are in C order (the last axis is contiguous); axes count from 0; extents are in elements.
  *   - Functions return REDIST_OK (0) or a code of REDIST_ERRORS; redist_error_message() then names the
  *     argument, its value and the rank.
  *   - All ranks of the communicator call a "collective" function, in the same order.
- *   - The caller owns arrays and communicators; the library owns what it hands out until the matching `free`.
+ *   - The caller owns arrays and communicators; the library owns its objects until the matching `free`.
  *   - A structure begins with its size. Set it up with its *_DEFAULT macro, in an initialiser or an assignment, or its
  *     *_init function, never by position. Structures of older and newer headers are accepted (docs/guarantees.md).
  *   - Lists, texts and structures that are passed to a function are read during the call: the caller may free or change
- *     them afterwards. Where something has to live longer, the comment says so.
+ *     them afterwards. Exceptions are stated.
  *
- * Failures (docs/guarantees.md): what makes something, and redist_exchange, fails on all ranks if it fails on one, and
- * leaves nothing behind. An execution that fails in the middle fails on all ranks, in that call or in the next
- * collective call on the plan; the plan is broken then: free it and make a new one. A wrong handle, state or direction
- * in an execution concerns the calling rank only, which takes no part. No rank waits for ever. A call without MPI or
- * with a null communicator returns at once, without communication.
+ * Failures (docs/guarantees.md): functions that make something, and redist_exchange, fail on all ranks if they fail on
+ * one, and leak nothing. An execution that fails in the middle fails on all ranks, in that call or in the next
+ * collective call on the plan; then the plan is broken: free it and make a new one. With a wrong handle, state or
+ * direction of an execution only the calling rank fails, and takes no part. No rank waits for ever. A call without MPI
+ * or with a null communicator returns at once, without communication.
  *
  * Work that stays on the stream (docs/guarantees.md): with options.asynchronous, executions of arrays on a device only
  * enqueue their work in options.stream, which may be captured in a CUDA graph. A direction is available if its
- * destination is bound when the plan is made (REDIST_BIND_AT_PLAN), in memory that peers can map; each rank has a
- * device of its own, all on one node. Arguments are not agreed on, as with options.skip_agreement. All ranks enqueue
- * executions of plans with common ranks in the same order.
+ * destination is bound when the plan is made (REDIST_BIND_AT_PLAN), in memory that peers can map; each rank has its own
+ * device, all on one node. Arguments are not agreed on, as with options.skip_agreement. All ranks enqueue executions of
+ * plans with common ranks in the same order.
  *
- * Devices (docs/guarantees.md): a plan works on the device that is current when it is made. Later any device may be
- * current, which it stays; arrays of another device are refused with ERR_ARGUMENT, an execution in a stream that is
+ * Devices (docs/guarantees.md): a plan works on the device that is current when it is made. Later calls accept, and
+ * keep, any current device; arrays of another device are refused with ERR_ARGUMENT, an execution in a stream that is
  * captured with ERR_STATE unless the plan is asynchronous.
  *
  * Threads (docs/guarantees.md): under MPI_THREAD_MULTIPLE different threads may use different communicators, with the
@@ -49,7 +49,7 @@
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------- who owns what */
+/* ---------------------------------------------------------------- distributions */
 
 /**
  * Balanced block decomposition (paper, Listing 1): the first n % nparts parts have one element more.
@@ -88,9 +88,9 @@ typedef struct redist_grid redist_grid;
 REDIST_API int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid);
 
 /**
- * redist_grid_create, but the ranks of a node follow one another whatever their numbers are: first those of the node
- * of rank 0, in the order of their numbers. Where the last dimensions divide its ranks, their subgroups stay inside it.
- * Collective on comm. Errors: as redist_grid_create.
+ * Arranges ranks as redist_grid_create, but sorted by node: first those of the node of rank 0, in rank order. If the
+ * last dimensions divide the ranks of a node, their subgroups stay inside it. Collective on comm. Errors: as
+ * redist_grid_create.
  */
 REDIST_API int redist_grid_create_by_node(MPI_Comm comm, int ndims, const int dims[],
                                           redist_grid **grid);
@@ -103,7 +103,7 @@ REDIST_API int redist_grid_create_by_node(MPI_Comm comm, int ndims, const int di
 REDIST_API int redist_grid_free(redist_grid **grid);
 
 /**
- * The shape of a grid and this rank's coordinates.
+ * Returns the shape of a grid and this rank's coordinates.
  *   ndims   out: grid dimensions; may be NULL
  *   dims    out: processes along each dimension (ndims values); may be NULL
  *   coords  out: this rank's coordinates (ndims values); may be NULL
@@ -111,23 +111,24 @@ REDIST_API int redist_grid_free(redist_grid **grid);
  */
 REDIST_API int redist_grid_get(const redist_grid *grid, int *ndims, int dims[], int coords[]);
 
-/** The communicator of all ranks in grid order, which the grid owns. Not collective. Errors: ERR_NULL, ERR_STATE. */
+/** Returns the communicator of all ranks in grid order, which the grid owns. Not collective. Errors: ERR_NULL,
+ * ERR_STATE. */
 REDIST_API int redist_grid_comm(const redist_grid *grid, MPI_Comm *comm);
 
 /**
- * The ranks that differ from this one only in grid coordinate `dim`. The grid owns the communicator.
- * Not collective. Errors: ERR_NULL, ERR_GRID (dim out of range), ERR_STATE.
+ * Returns the communicator of the ranks that differ from this one only in grid coordinate `dim`. The grid owns it. Not
+ * collective. Errors: ERR_NULL, ERR_GRID (dim out of range), ERR_STATE.
  */
 REDIST_API int redist_grid_subcomm(const redist_grid *grid, int dim, MPI_Comm *subcomm);
 
-/** The part of a global array that one rank holds, and how it lies in that rank's local array. */
+/** The part of a global array that one rank holds, and its place in that rank's local array. */
 typedef struct redist_box {
     size_t size;                          /**< sizeof(redist_box) */
     redist_index start[REDIST_MAX_NDIMS]; /**< first global index along each axis */
     redist_index count[REDIST_MAX_NDIMS]; /**< elements along each axis; any 0 = an empty box */
     /** allocated extents of the local array; 0 = count */
     redist_index extent[REDIST_MAX_NDIMS];
-    redist_index offset[REDIST_MAX_NDIMS]; /**< where in the local array the box begins */
+    redist_index offset[REDIST_MAX_NDIMS]; /**< start of the box in the local array */
 } redist_box;
 
 /** An empty box. */
@@ -144,7 +145,7 @@ typedef struct redist_box {
 REDIST_API int redist_box_init(redist_box *box, size_t size);
 
 /**
- * The box of a global array that this rank holds when each grid dimension splits one axis in balanced blocks.
+ * Returns this rank's box of a global array of which each grid dimension splits one axis in balanced blocks.
  *   ndims  array axes
  *   sizes  global extents (ndims values)
  *   axes   axes[i] is the axis that grid dimension i splits; one for each grid dimension, all different
@@ -156,28 +157,28 @@ REDIST_API int redist_grid_box(const redist_grid *grid, int ndims, const redist_
 
 /* ---------------------------------------------------------------- memory that peers can map */
 
-/** Where arrays live. */
+/** Kinds of memory of arrays. */
 enum redist_space {
-    /** where the addresses of the arrays say; host memory if there are none yet */
+    /** by the addresses of the arrays; host memory without any */
     REDIST_SPACE_AUTO = 0,
     REDIST_SPACE_HOST = 1, /**< host memory */
     REDIST_SPACE_CUDA = 2  /**< memory of the current CUDA device */
 };
 
 /**
- * Allocates an array that the ranks of `comm` on the same node can map, which lets the `direct` method copy
- * straight into or out of it.
+ * Allocates an array that the ranks of `comm` on the same node can map, so that the `direct` method copies directly
+ * into or out of it.
  *   comm   the ranks that take part; must agree
  *   bytes  size on this rank; may differ between ranks and may be 0
  *   array  out: the array, aligned to at least 64 bytes, contents undefined; freed with redist_free
- * Where the node has too little shared memory, the array is plain memory, and other methods serve it.
- * Collective on comm. Errors: ERR_COMM, ERR_NULL, ERR_STATE, ERR_LIMIT, ERR_MEMORY, ERR_MPI.
+ * With too little shared memory on the node, the array is plain memory, for other methods. Collective on comm. Errors:
+ * ERR_COMM, ERR_NULL, ERR_STATE, ERR_LIMIT, ERR_MEMORY, ERR_MPI.
  */
 REDIST_API int redist_alloc(MPI_Comm comm, size_t bytes, void **array);
 
 /**
- * redist_alloc in a space of choice (REDIST_SPACE_AUTO = REDIST_SPACE_HOST). Memory of REDIST_SPACE_CUDA lies on
- * the device that is current on the calling rank; ranks may share a device.
+ * Allocates as redist_alloc, in a given space (REDIST_SPACE_AUTO = REDIST_SPACE_HOST). Memory of REDIST_SPACE_CUDA is
+ * on the current device of the calling rank; ranks may share a device.
  *   space  must agree
  * Collective on comm. Errors: those of redist_alloc, ERR_ARGUMENT (space: unknown, or unavailable in this
  * build or on this machine), ERR_DEVICE.
@@ -185,9 +186,9 @@ REDIST_API int redist_alloc(MPI_Comm comm, size_t bytes, void **array);
 REDIST_API int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t bytes, void **array);
 
 /**
- * Allocates host memory of this rank alone that the ranks of its node can map all the same, when a plan first meets
- * it: wherever an array of redist_alloc is asked for, one of this will do. Where they cannot (docs/guarantees.md),
- * plans count it as plain memory.
+ * Allocates host memory of this rank alone that the ranks of its node can still map, when a plan first uses it: it
+ * replaces arrays of redist_alloc everywhere. Where they cannot map it (docs/guarantees.md), plans treat it as plain
+ * memory.
  *   bytes  may be 0
  *   array  out: the array, aligned to at least 64 bytes, zeroed; freed with redist_free
  * Not collective; works before MPI_Init and after MPI_Finalize. Errors: ERR_NULL, ERR_LIMIT, ERR_MEMORY.
@@ -195,8 +196,8 @@ REDIST_API int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t by
 REDIST_API int redist_alloc_local(size_t bytes, void **array);
 
 /**
- * Whether peers can map an array of redist_alloc, redist_alloc_in or redist_alloc_local. Where they cannot, for want of
- * shared memory, plans that were promised such arrays take it all the same, with a warning, and move it by messages.
+ * Returns whether peers can map an array of redist_alloc, redist_alloc_in or redist_alloc_local. If they cannot,
+ * without shared memory, plans that were promised such arrays accept it with a warning, and move it by messages.
  *   array     an address in it
  *   mappable  out: 1 or 0; of redist_alloc on all ranks alike
  * Not collective. Errors: ERR_NULL, ERR_STATE (not such an array).
@@ -205,9 +206,9 @@ REDIST_API int redist_alloc_info(const void *array, int *mappable);
 
 /**
  * Frees an array of redist_alloc, redist_alloc_in or redist_alloc_local and sets *array to NULL; does nothing when
- * *array is NULL. No plan may be executed on it afterwards; such plans are freed before or later, those of a
- * communicator with other ranks, for memory of a device, before.
- * Collective on the communicator of the allocation, if it had one. Errors: ERR_NULL, ERR_STATE (not such an array).
+ * *array is NULL. No plan may be executed on it afterwards; such plans may be freed before or after, but before if the
+ * array is device memory and the plan's communicator has other ranks. Collective on the communicator of the allocation,
+ * if it had one. Errors: ERR_NULL, ERR_STATE (not such an array).
  */
 REDIST_API int redist_free(void **array);
 
@@ -219,36 +220,35 @@ enum redist_direction {
     REDIST_BACKWARD = 1 /**< from array B to array A */
 };
 
-/** How much work a plan of method "auto" spends to choose. */
+/** Effort of method "auto" to choose. */
 enum redist_effort {
     REDIST_MEASURE = 0, /**< time the methods that apply on scratch arrays of the real shape */
     REDIST_ESTIMATE = 1 /**< use what is remembered, else a fixed order of preference */
 };
 
-/** Whether a plan moves arrays in tiles (redist_plan_put_begin, redist_plan_get_begin). */
+/** Tiles in which a plan moves arrays (redist_plan_put_begin, redist_plan_get_begin). */
 enum redist_tiles {
-    REDIST_WHOLE = 0, /**< no: redist_plan_execute and its variants only */
+    REDIST_WHOLE = 0, /**< none: redist_plan_execute and its variants only */
     /** the caller puts array A, forward's source, in tiles; it need not exist */
     REDIST_PUT = 1,
     /** the caller gets array B, forward's destination, in tiles; it need not exist */
     REDIST_GET = 2
 };
 
-/** When a plan is bound to an array. */
+/** The time at which a plan is bound to an array. */
 enum redist_binding {
     REDIST_BIND_AT_PLAN = 0,      /**< when it is made */
     REDIST_BIND_AT_EXECUTION = 1, /**< with each execution; any memory */
-    /** with each execution; memory that peers can map: from redist_alloc, or on a device as from
-     * redist_alloc_in. Where redist_alloc found no shared memory, the first execution on such an array makes the plan
-     * one for any memory */
+    /** with each execution; memory that peers can map: from redist_alloc, or on a device as from redist_alloc_in. If
+     * redist_alloc found no shared memory, the first execution on such an array makes the plan one for any memory */
     REDIST_BIND_AT_EXECUTION_MAPPED = 2
 };
 
-/** Whether MPI gets arrays of a device through pinned host memory. */
+/** Staging of device arrays in pinned host memory for MPI. */
 enum redist_staging {
-    REDIST_STAGING_AUTO = 0,   /**< yes, unless MPI says that it takes addresses of the device */
+    REDIST_STAGING_AUTO = 0,   /**< yes, unless MPI reports that it accepts device memory */
     REDIST_STAGING_ALWAYS = 1, /**< yes */
-    REDIST_STAGING_NEVER = 2   /**< no: the user knows that MPI takes them */
+    REDIST_STAGING_NEVER = 2   /**< no: the user knows that MPI accepts it */
 };
 
 /** Options of a plan. "Must agree" = the same on all ranks. The texts may be freed once the plan is
@@ -256,30 +256,29 @@ enum redist_staging {
 typedef struct redist_options {
     size_t size; /**< sizeof(redist_options) */
 
-    /* How the plan is chosen */
+    /* The choice of the method */
     /** "auto" (or NULL), or a name of redist_method_name, optionally with a variant behind a
      * colon ("direct:push-nontemporal"); must agree */
     const char *method;
     enum redist_effort effort; /**< for "auto"; must agree */
-    /** nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
+    /** nonzero: rank 0 prints the candidates of "auto" to stderr; also REDIST_VERBOSE=1 */
     int verbose;
-    /** time budget of "auto" for one plan, <= 0 = the default (1 s); where arrays are so large that one round of each
-     * method takes longer, those near the fastest get some more, which take at most as long again */
+    /** time budget of "auto" for one plan, <= 0 = the default (1 s); if one round of each method takes longer, the
+     * leaders get some more rounds, which take at most as long again */
     double tune_seconds;
-    /** where rank 0 remembers what "auto" measured; NULL = the environment variable REDIST_WISDOM, or nowhere. A file
-     * that is unusable costs a warning on stderr, never the plan */
+    /** file in which rank 0 remembers measurements of "auto"; NULL = the environment variable REDIST_WISDOM, or none.
+     * An unusable file causes a warning on stderr, no failure */
     const char *wisdom_file;
-    /** local arrays with more bytes are written past the caches, where a method can; 0 = choose;
-     * must agree */
+    /** local arrays with more bytes are written past the caches, if the method supports it; 0 = choose; must agree */
     size_t nontemporal_bytes;
 
     /* The arrays */
-    enum redist_space space; /**< where both arrays live; must agree */
-    /** for methods that hand arrays of a device to MPI; must agree */
+    enum redist_space space; /**< of both arrays; must agree */
+    /** for methods that pass device arrays to MPI; must agree */
     enum redist_staging staging;
-    /** with arrays of a device, a cudaStream_t (NULL = the default stream): an execution begins
-     * after all work that is in it already, and is complete when it returns. It is of the device
-     * that is current when the plan is made, as the arrays are, and is not captured then */
+    /** with device arrays, a cudaStream_t (NULL = the default stream): an execution begins after all earlier work in
+     * it, and is complete when it returns. Stream and arrays are of the device that is current when the plan is made,
+     * and the stream is not captured then */
     void *stream;
     /** when array A is bound; unless REDIST_BIND_AT_PLAN, only functions *_arrays take it, and a
      * may be NULL at creation; must agree */
@@ -287,26 +286,24 @@ typedef struct redist_options {
     enum redist_binding bind_b; /**< the same for array B */
 
     /* The executions */
-    /** only methods that can do this are considered; not REDIST_GET on a device; must agree */
+    /** only methods that support it are considered; not REDIST_GET on a device; must agree */
     enum redist_tiles tiles;
-    /** nonzero: several threads put or get tiles at once, if redist_plan_info.concurrent says that they may */
+    /** nonzero: several threads put or get tiles at once, if redist_plan_info.concurrent is set */
     int concurrent;
-    /** with REDIST_PUT: array B is completed in this many partitions, one after the other
-     * (redist_plan_put_arrived); only methods that can do this are considered; <= 1 = array B is
-     * complete at the end; must agree */
+    /** with REDIST_PUT: array B is completed in this many partitions, one after the other (redist_plan_put_arrived);
+     * only methods that support it are considered; <= 1 = array B is complete at the end; must agree */
     int partitions;
     /** the axis along which redist_decompose cuts each rank's local array B into these; must agree */
     int partition_axis;
     /** nonzero: functions *_arrays do not check with the other ranks whether all arrays are
      * valid, which saves one reduction; must agree */
     int skip_agreement;
-    int phases; /**< nonzero: redist_plan_get_phases says where the time of executions goes */
-    /** nonzero, with arrays of a device: executions only enqueue work in `stream`, and return; what
-     * fails later, the next call with the plan and redist_plan_query report; must agree */
+    int phases; /**< nonzero: executions are timed for redist_plan_get_phases */
+    /** nonzero, with device arrays: executions only enqueue work in `stream`, and return; the next call with the plan
+     * and redist_plan_query report later failures; must agree */
     int asynchronous;
-    /** seconds for which the device waits for a peer, after which an asynchronous execution has
-     * failed; 0 = the default (600 s). A peer that has ended or given up it waits for no longer than
-     * about a second */
+    /** seconds for which the device waits for a peer, after which an asynchronous execution has failed; 0 = the default
+     * (600 s). The wait for a peer that has ended or given up takes about a second at most */
     double wait_seconds;
 } redist_options;
 
@@ -324,7 +321,7 @@ typedef struct redist_options {
 REDIST_API int redist_options_init(redist_options *options, size_t size);
 
 /**
- * The local extents of both arrays of an exchange, as redist_exchange and redist_plan_exchange take them.
+ * Returns the local extents of both arrays of an exchange, for redist_exchange and redist_plan_exchange.
  *   comm     of the exchange
  *   ndims    array axes, 2..REDIST_MAX_NDIMS
  *   sizes    global extents (ndims values), each >= 0
@@ -345,8 +342,8 @@ typedef struct redist_plan redist_plan;
 /**
  * Moves a distributed array from one alignment to another, once (paper, Listing 3).
  *   comm      the ranks among which axis_a and axis_b are exchanged; must agree
- *   datatype  one element; any committed type of non-zero size; size and extent must agree. Bytes of B that it does not
- *             contain are left as they are. Which methods apply may depend on it (docs/guide.md)
+ *   datatype  one element; any committed type of non-zero size; size and extent must agree. Bytes of B outside of its
+ *             data are unchanged. The methods that apply may depend on it (docs/guide.md)
  *   ndims     array axes, 2..REDIST_MAX_NDIMS; must agree
  *   sizes_a   local extents of A; sizes_a[axis_a] is the global extent of that axis
  *   a         the local array A, read only
@@ -355,22 +352,21 @@ typedef struct redist_plan redist_plan;
  *   b         the local array B, overwritten; must not overlap A, nor lie between the data of A's elements
  *   axis_b    the axis along which B is whole; differs from axis_a; must agree
  * redist_decompose splits the distributed axes: sizes_a[axis_b] is this rank's part of sizes_b[axis_b], and
- * sizes_b[axis_a] its part of sizes_a[axis_a]; all other extents are equal and must agree. An array without
- * elements may be NULL. Both arrays lie in host memory, or both on the current device of the rank.
- * The method is the one that "auto" remembers for these arguments, else the one that it takes without measuring. The
- * library retains what the last 8 calls with different arguments need until comm is freed or MPI is finalised: a call
- * with the same arguments, on the same arrays or on others of the same kind of memory (of redist_alloc: within the same
- * allocation), is then an execution and one small reduction. An execution that fails on one rank only fails on the
- * others in the next call on comm.
- * Collective on comm. Errors: ERR_COMM, ERR_DATATYPE, ERR_ARGUMENT (ndims), ERR_SIZE, ERR_AXIS, ERR_NULL,
- * ERR_OVERLAP, ERR_DISAGREE, ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI.
+ * sizes_b[axis_a] its part of sizes_a[axis_a]; all other extents are equal and must agree. An array without elements
+ * may be NULL. Both arrays lie in host memory, or both on the current device of the rank. The method is the one that
+ * "auto" remembers for these arguments, else its choice without measurement. The library keeps the plans of the last 8
+ * calls with different arguments until comm is freed or MPI is finalised: a call with the same arguments, on the same
+ * arrays or on others of the same kind of memory (of redist_alloc: within the same allocation), is then an execution
+ * and one small reduction. An execution that fails on one rank only fails on the others in the next call on comm.
+ * Collective on comm. Errors: ERR_COMM, ERR_DATATYPE, ERR_ARGUMENT (ndims), ERR_SIZE, ERR_AXIS, ERR_NULL, ERR_OVERLAP,
+ * ERR_DISAGREE, ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI.
  */
 REDIST_API int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                                const redist_index sizes_a[], const void *a, int axis_a,
                                const redist_index sizes_b[], void *b, int axis_b);
 
 /**
- * Plans the exchange that redist_exchange does, for repeated use in both directions.
+ * Plans the exchange of redist_exchange, for repeated use in both directions.
  *   options  NULL = defaults
  *   plan     out: the plan, freed with redist_plan_free
  * The other arguments are those of redist_exchange. The arrays are not touched.
@@ -391,9 +387,8 @@ REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int nd
  *   a      the local array A (extents box_a->extent, or count where that is 0)
  *   box_b  the same for B
  *   b      the local array B; must not overlap A
- * An element that lies in no box of the source stays as it was in the destination. The other arguments are
- * those of redist_plan_exchange.
- * Collective on comm. Errors: as redist_plan_exchange.
+ * An element in no box of the source is unchanged in the destination. The other arguments are those of
+ * redist_plan_exchange. Collective on comm. Errors: as redist_plan_exchange.
  */
 REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                                  const redist_index sizes[], const redist_box *box_a, void *a,
@@ -410,36 +405,36 @@ REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims
 REDIST_API int redist_plan_execute(redist_plan *plan, int direction);
 
 /**
- * redist_plan_execute on other arrays of the plan's shapes. Where an array was from redist_alloc when the plan
- * was made, the one given here is from redist_alloc (over the same or more ranks) too.
- * Collective; direction must agree. Errors: those of redist_plan_execute, ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (an
- * array is not from redist_alloc though it has to be), on all ranks unless options.skip_agreement.
+ * Executes a plan on other arrays of its shapes. If an array was from redist_alloc when the plan was made, so must be
+ * the one given here (over the same or more ranks). Collective; direction must agree. Errors: those of
+ * redist_plan_execute, ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (an array is not from redist_alloc as required), on all
+ * ranks unless options.skip_agreement.
  */
 REDIST_API int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *b);
 
 /**
- * Starts an execution that redist_plan_wait completes; in between neither array may be touched. Several plans may
- * be started at once; all ranks start them, and wait for them, in the same order.
- * Collective on the plan's communicator; returns without waiting for peers where the method can. After an error nothing
- * was started; redist_plan_wait returns what fails later. Errors: ERR_STATE and ERR_ARGUMENT, as redist_plan_execute.
+ * Starts an execution that redist_plan_wait completes; in between neither array may be touched. Several plans may be
+ * started at once; all ranks start them, and wait for them, in the same order. Collective on the plan's communicator;
+ * returns without waiting for peers if the method supports it. After an error nothing was started; redist_plan_wait
+ * returns later failures. Errors: ERR_STATE and ERR_ARGUMENT, as redist_plan_execute.
  */
 REDIST_API int redist_plan_start(redist_plan *plan, int direction);
 
-/** redist_plan_start on other arrays, as redist_plan_execute_arrays. */
+/** Starts an execution on other arrays, as redist_plan_execute_arrays. */
 REDIST_API int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b);
 
 /**
- * Completes what redist_plan_start began. Collective on the plan's communicator. Errors: ERR_STATE (freed or not
- * started), on this rank only; those of redist_plan_execute that come on all ranks.
+ * Completes an execution of redist_plan_start. Collective on the plan's communicator. Errors: ERR_STATE (freed or not
+ * started), on this rank only; those of redist_plan_execute on all ranks.
  */
 REDIST_API int redist_plan_wait(redist_plan *plan);
 
 /**
- * Opens a forward execution of a plan made with options.tiles = REDIST_PUT, in which the caller puts array A tile
- * by tile; redist_plan_put_end closes it, and returns what fails later.
+ * Opens a forward execution of a plan made with options.tiles = REDIST_PUT, in which the caller puts array A tile by
+ * tile; redist_plan_put_end closes it, and returns later failures.
  *   destination  array B, as in redist_plan_execute_arrays; complete when redist_plan_put_end returns
  * Collective on the plan's communicator; the other ranks wait for one that fails. Errors: ERR_STATE, ERR_NULL,
- * ERR_ARGUMENT (not from redist_alloc though it has to be), on this rank only: nothing was opened.
+ * ERR_ARGUMENT (not from redist_alloc as required), on this rank only: nothing was opened.
  */
 REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
 
@@ -452,22 +447,22 @@ REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
  *   stride  bytes from an element of the tile to its neighbour along each axis
  * Not collective: ranks may put different tiles in different orders. Where redist_plan_info.concurrent is nonzero,
  * several threads of a rank may do so at once, between begin and end, which one thread calls. After a failure
- * redist_plan_put_end has to be called all the same; tiles may be left out then. Errors: ERR_STATE, ERR_SIZE
- * (outside of the array), and the first failure of the plan: ERR_MPI, ERR_DEVICE, ERR_MEMORY, ERR_PEER.
+ * redist_plan_put_end still has to be called; tiles may be left out then. Errors: ERR_STATE, ERR_SIZE (outside of the
+ * array), and the first failure of the plan: ERR_MPI, ERR_DEVICE, ERR_MEMORY, ERR_PEER.
  */
 REDIST_API int redist_plan_put(redist_plan *plan, const redist_index start[],
                                const redist_index count[], const void *tile,
                                const ptrdiff_t stride[]);
 
 /**
- * Lets an execution of redist_plan_put_begin make progress, without waiting: a program that computes its next tile for
- * long calls this repeatedly, since on a device only the host can begin copies that had to wait. After many calls in a
- * row it yields the core for a moment. Not collective. Errors: ERR_STATE.
+ * Lets an execution of redist_plan_put_begin make progress, without waiting: call it repeatedly during a long
+ * computation of the next tile, since on a device only the host can begin waiting copies. After many calls in a row it
+ * yields the core. Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_plan_put_progress(redist_plan *plan);
 
 /**
- * How much of array B has arrived, in an execution of redist_plan_put_begin of a plan made with
+ * Counts the partitions of array B that have arrived, in an execution of redist_plan_put_begin of a plan made with
  * options.partitions > 1; makes progress as redist_plan_put_progress does.
  *   partitions  out: the number of partitions, counted from the first, that have all their elements. It reaches
  *               options.partitions some time after each rank has put its whole array A, also before
@@ -480,15 +475,15 @@ REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *partitions);
  * Waits until partitions of array B have arrived, in an execution of redist_plan_put_begin of a plan made with
  * options.partitions > 1. With options.asynchronous the stream waits, not the host: work that is enqueued later finds
  * these partitions complete, and this rank has put all its tiles before.
- *   partitions  how many, counted from the first, 0..options.partitions; 0 waits for nothing
- * Not collective; what it waits for comes when each rank has put its array A. Errors: ERR_STATE, ERR_ARGUMENT,
+ *   partitions  how many, counted from the first, 0..options.partitions; 0 does not wait
+ * Not collective; the partitions arrive when each rank has put its array A. Errors: ERR_STATE, ERR_ARGUMENT,
  * ERR_DEVICE, ERR_PEER.
  */
 REDIST_API int redist_plan_put_wait(redist_plan *plan, int partitions);
 
 /**
- * Closes what redist_plan_put_begin opened; array B is complete if it returns REDIST_OK. Collective.
- * Errors: ERR_STATE, and those of redist_plan_execute that come on all ranks.
+ * Closes an execution of redist_plan_put_begin; array B is complete if it returns REDIST_OK. Collective. Errors:
+ * ERR_STATE, and those of redist_plan_execute on all ranks.
  */
 REDIST_API int redist_plan_put_end(redist_plan *plan);
 
@@ -508,32 +503,31 @@ REDIST_API int redist_plan_get(redist_plan *plan, const redist_index start[],
                                const redist_index count[], void *tile, const ptrdiff_t stride[]);
 
 /**
- * Closes what redist_plan_get_begin opened; tiles may be left out. The tiles are right if it returns REDIST_OK.
+ * Closes an execution of redist_plan_get_begin; tiles may be left out. The tiles are right if it returns REDIST_OK.
  * Collective. Errors: as redist_plan_put_end.
  */
 REDIST_API int redist_plan_get_end(redist_plan *plan);
 
 /**
- * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. Completes an execution that is under way
- * first; its tiles have to be put by then. When it returns, no rank maps memory for the plan any more. A rank frees
- * device memory that is not from redist_alloc_in (cudaFree) only after all plans that used it.
- * MPI_Finalize gives back what plans have that nobody has freed, if no execution is under way; after it this function
- * frees the memory that is left, not collectively.
- * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then); what the execution
- * returned that it completed.
+ * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. Completes a pending execution first, whose
+ * tiles have to be put by then. When it returns, no rank maps memory for the plan any more. A rank frees device memory
+ * that is not from redist_alloc_in (cudaFree) only after all plans that used it. MPI_Finalize releases the resources of
+ * plans not freed before, unless an execution is pending; after it this function frees their remaining memory, not
+ * collectively. Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then); those of the
+ * completed execution.
  */
 REDIST_API int redist_plan_free(redist_plan **plan);
 
-/* ---------------------------------------------------------------- questions about a plan */
+/* ---------------------------------------------------------------- queries */
 
-/** What a plan does. */
+/** Properties of a plan. */
 typedef struct redist_plan_info {
     size_t size;            /**< sizeof(redist_plan_info) */
     const char *method;     /**< the method's name, with its variant; owned by the plan */
     size_t workspace_bytes; /**< memory of this rank that the plan holds for buffers */
-    /** what this rank sends in one forward execution, its own part included */
+    /** sent by this rank in one forward execution, its own part included */
     size_t moved_bytes;
-    enum redist_space space; /**< where the arrays live */
+    enum redist_space space; /**< of the arrays */
     /** nonzero: made with options.concurrent, and several threads may put or get tiles at once:
      * always with methods that only copy (direct), with others if MPI was initialised with
      * MPI_THREAD_SERIALIZED at least */
@@ -550,34 +544,33 @@ typedef struct redist_plan_info {
 REDIST_API int redist_plan_info_init(redist_plan_info *info, size_t size);
 
 /**
- * What a plan does.
+ * Returns the properties of a plan.
  *   info  in: size; out: the rest
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE.
  */
 REDIST_API int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info);
 
 /**
- * The plan's communicator: the library's own duplicate of the one that the plan was made with. The library owns
- * it; use it for its size, its ranks and MPI_Comm_dup, not for messages.
- * Not collective. Errors: ERR_NULL, ERR_STATE.
+ * Returns the plan's communicator: the library's duplicate of the one that the plan was made with. The library owns it;
+ * use it for its size, its ranks and MPI_Comm_dup, not for messages. Not collective. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int redist_plan_get_comm(const redist_plan *plan, MPI_Comm *comm);
 
 /**
- * Whether executions have failed, as far as the device has come with them: with options.asynchronous a call that
- * returned REDIST_OK has only enqueued its work. After the program has waited for the stream, REDIST_OK says that
- * all its executions so far are complete, also those of a graph. What has failed in options.stream fails the plan, also
- * if it was a kernel of the program's.
- * Not collective. Errors: ERR_STATE (freed); the first failure of the plan, ERR_DEVICE if it is one of the stream.
+ * Returns whether executions have failed, as far as the device has reached them: with options.asynchronous a call that
+ * returned REDIST_OK has only enqueued its work. After the program has waited for the stream, REDIST_OK means that all
+ * its executions so far are complete, also those of a graph. Any failure in options.stream fails the plan, also of the
+ * program's own kernels. Not collective. Errors: ERR_STATE (freed); the first failure of the plan, ERR_DEVICE if it is
+ * one of the stream.
  */
 REDIST_API int redist_plan_query(redist_plan *plan);
 
-/** The plan's method, as redist_plan_info.method. Not collective. Errors: ERR_NULL, ERR_STATE. */
+/** Returns the plan's method, as redist_plan_info.method. Not collective. Errors: ERR_NULL, ERR_STATE. */
 REDIST_API int redist_plan_get_method(const redist_plan *plan, const char **method);
 
 /**
- * Where the time of a plan's executions went, in seconds on this rank, added up since the plan was made. The phases
- * (Egger, chapter 5) do not overlap, and together they are `total`. A phase that a method does not have is 0.
+ * The time of a plan's executions by phase, in seconds on this rank, added up since the plan was made. The phases
+ * (Egger, chapter 5) do not overlap, and together they are `total`. A phase that the method lacks is 0.
  */
 typedef struct redist_phases {
     size_t size;          /**< sizeof(redist_phases) */
@@ -585,16 +578,15 @@ typedef struct redist_phases {
     /** inside the calls that execute, start, wait, or move tiles; where several threads move
      * tiles, only in the calls around these */
     double total;
-    /** boxes for other ranks copied to messages, to where peers read them, or from a device to
-     * the host */
+    /** boxes for other ranks copied to messages, to memory that peers read, or from a device to the host */
     double pack;
-    /** sending and waiting until the first message is in; 0 with methods that do not see single
-     * messages (alltoallw, alltoallv, nccl, kway) */
+    /** sending and waiting for the first message; 0 with methods that do not see single messages (alltoallw, alltoallv,
+     * nccl, kway) */
     double first_message;
-    double communicate; /**< the same after that, and all that is no other phase */
+    double communicate; /**< the same after that, and the remainder */
     double unpack;      /**< messages copied to their boxes, or from the host to a device */
-    /** copying the part that stays on this rank, where it is no message; 0 where one copy goes to
-     * all ranks together (direct, hier:nodes) */
+    /** copying the part that stays on this rank, unless it is a message; 0 if one copy is for all ranks together
+     * (direct, hier:nodes) */
     double own_part;
 } redist_phases;
 
@@ -608,7 +600,7 @@ typedef struct redist_phases {
 REDIST_API int redist_phases_init(redist_phases *phases, size_t size);
 
 /**
- * Where the time of a plan's executions went; all 0 unless the plan was made with options.phases.
+ * Returns the time of a plan's executions by phase; all 0 unless the plan was made with options.phases.
  *   phases  in: size; out: the rest
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE.
  */
@@ -616,19 +608,19 @@ REDIST_API int redist_plan_get_phases(const redist_plan *plan, redist_phases *ph
 
 /* ---------------------------------------------------------------- methods */
 
-/** The number of methods. Not collective. */
+/** Returns the number of methods. Not collective. */
 REDIST_API int redist_method_count(void);
 
-/** The name of method `index`, 0 <= index < redist_method_count(), else NULL. Not collective. */
+/** Returns the name of method `index`, 0 <= index < redist_method_count(), else NULL. Not collective. */
 REDIST_API const char *redist_method_name(int index);
 
-/** One sentence on how method `index` moves the bytes; NULL if out of range. Not collective. */
+/** Returns one sentence on how method `index` moves the bytes; NULL if out of range. Not collective. */
 REDIST_API const char *redist_method_summary(int index);
 
-/** Nonzero if options.method may be `request`: NULL, "auto", a method, or "method:variant". Not collective. */
+/** Returns nonzero if options.method may be `request`: NULL, "auto", a method, or "method:variant". Not collective. */
 REDIST_API int redist_method_exists(const char *request);
 
-/** Forgets what "auto" has measured in this process, on all ranks alike. May run at any time. */
+/** Forgets the measurements of "auto" in this process, on all ranks alike. May run at any time. */
 REDIST_API void redist_forget_wisdom(void);
 
 #ifdef __cplusplus

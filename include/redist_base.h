@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** What all public headers share: version, extents, errors. Included by redist.h and fftnd.h. */
+/** Common part of all public headers: version, extents, errors. Included by redist.h and fftnd.h. */
 #ifndef REDIST_BASE_H
 #define REDIST_BASE_H
 
 #include <stdint.h>
 
-/* MPI's own C++ functions, which the standard dropped in 2012, need a library of their own */
+/* MPI's own C++ functions, dropped by the standard in 2012, need another library */
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1
 #endif
@@ -37,7 +37,7 @@ extern "C" {
 #define REDIST_VERSION_MINOR 3
 #define REDIST_VERSION_PATCH 0
 
-/** The version of the library that runs; NULL for what is not wanted. Not collective. */
+/** Returns the version of the loaded library; arguments may be NULL. Not collective. */
 REDIST_API void redist_version(int *major, int *minor, int *patch);
 
 /** Extents, counts and indices of array axes, in elements. */
@@ -46,7 +46,7 @@ typedef int64_t redist_index;
 /** The largest number of array axes, and of process grid dimensions. */
 #define REDIST_MAX_NDIMS 16
 
-/** Every code that a function can return: name, number and sentence. The numbers never change. */
+/** Codes that functions return: name, number and sentence. The numbers never change. */
 #define REDIST_ERRORS(X)                                                                           \
     X(OK, 0, "no error")                                                                           \
     X(ERR_ARGUMENT, 1, "an argument has a value that is not allowed")                              \
@@ -74,25 +74,25 @@ enum redist_error {
 #undef REDIST_ERROR_CODE
 };
 
-/** The name of a code, such as "REDIST_ERR_AXIS"; "unknown" for other values. Not collective. */
+/** Returns the name of a code, such as "REDIST_ERR_AXIS"; "unknown" for other values. Not collective. */
 REDIST_API const char *redist_error_name(int code);
 
-/** The sentence that explains a code. Not collective. */
+/** Returns the sentence that explains a code. Not collective. */
 REDIST_API const char *redist_error_string(int code);
 
 /**
- * What went wrong in this thread's last failed call: function, argument, value and rank.
- * The library owns the string; the next failing call of this thread overwrites it. Not collective.
+ * Returns the message of this thread's last failed call: function, argument, value and rank. The library owns the
+ * string; the next failing call of this thread overwrites it. Not collective.
  */
 REDIST_API const char *redist_error_message(void);
 
 /**
- * Makes the next collective call of this thread fail on all ranks with REDIST_ERR_ARGUMENT and a text of the caller's.
- * Wrappers and bindings call it where they find an argument wrong that they cannot pass on, and then the function
- * itself, with null pointers: no rank waits for this one, nothing is touched, and every rank can read why. A function
- * that returns without agreeing with other ranks (options.skip_agreement, a handle that is not alive, one rank) leaves
- * the refusal to the next call: take it back after the call.
- *   text  what is wrong, copied, at most 400 characters of it; "(rank N)" is put behind it. NULL = take it back
+ * Makes the next collective call of this thread fail on all ranks with REDIST_ERR_ARGUMENT and the caller's text.
+ * Wrappers and bindings call it for a wrong argument that they cannot pass on, and then the function itself, with null
+ * pointers: no rank waits for this one, no array is changed, and every rank gets the reason. A function that returns
+ * without an agreement (options.skip_agreement, an invalid handle, one rank) leaves the refusal to the next call:
+ * withdraw it after the call.
+ *   text  the error, copied, at most 400 characters; "(rank N)" is appended. NULL = withdraw the refusal
  * Not collective.
  */
 REDIST_API void redist_refuse(const char *text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels that are launched while what is before them in their stream still ends (programmatic dependent launches),
- * from devices of compute capability 9 on. Both libraries include it; it is not installed.
+ * Programmatic dependent launches: kernels that are launched while earlier work of their stream still ends, from
+ * compute capability 9 on. For both libraries; not installed.
  */
 #ifndef REDIST_EARLY_LAUNCH_CUH
 #define REDIST_EARLY_LAUNCH_CUH
@@ -12,24 +12,24 @@
 
 namespace {
 
-/* All threads of such a kernel call it before they touch memory that others write: all before it in the stream is
- * complete then, however it was launched. */
+/* Waits, in all threads of such a kernel, before they touch memory that others write: then all earlier work of the
+ * stream is complete, however the kernel was launched. */
 __device__ __forceinline__ void await_stream() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/* The next kernel of the stream may take what room is left. Only where nothing waits for other devices: what has room
- * and waits could keep those of other streams from running, which other devices wait for. */
+/* Lets the next kernel of the stream use free multiprocessors. Not if that kernel waits for other devices: it could
+ * block kernels of other streams for which other devices wait. */
 __device__ __forceinline__ void let_next_begin() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/* Whether a device of such a compute capability (90 is 9.0) runs code in which these two are something: it takes the
- * newest that was compiled for it or for an older one. */
+/* Returns whether a device of a compute capability (90 is 9.0) runs code with these two instructions: it runs the
+ * newest code compiled for it or an older one. */
 inline bool waits_on(int capability) {
 #ifdef __CUDA_ARCH_LIST__
     for (int built : {__CUDA_ARCH_LIST__})
@@ -39,7 +39,7 @@ inline bool waits_on(int capability) {
     return false;
 }
 
-/* Of the current device; 0 = not known yet, 1 = no, 2 = yes. */
+/* Returns whether the current device can launch early; cached as 0 = unknown, 1 = no, 2 = yes. */
 inline bool can_launch_early() {
     static std::atomic<int> known[64];
     int device = 0, major = 0, minor = 0;
@@ -57,8 +57,8 @@ inline bool can_launch_early() {
     return now == 2;
 }
 
-/* Launches a kernel that begins with await_stream, in clusters of blocks where those are more than one: only where
- * can_launch_early says so. */
+/* Launches a kernel that begins with await_stream; early, and in clusters of several blocks, only if
+ * can_launch_early. */
 template <class kernel, class... arguments>
 cudaError_t launch_clusters(kernel function, unsigned cluster, dim3 grid, dim3 block,
                             size_t shared_bytes, cudaStream_t stream, const arguments &...all) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** What exchanges cost: a model of the links between ranks, measured, fitted and evaluated. */
+/** The cost of exchanges: a model of the links between ranks, measured, fitted and evaluated. */
 #ifndef REDIST_MODEL_H
 #define REDIST_MODEL_H
 
@@ -14,14 +14,14 @@ extern "C" {
  * start is 0). This structure never grows.
  */
 typedef struct redist_link {
-    /** seconds; what does not grow with the messages, such as waiting for a core */
+    /** seconds independent of the messages, such as waiting for a core */
     double start;
     double latency; /**< seconds */
-    /** bytes per second; 0 = there is no such link, or it was not measured */
+    /** bytes per second; 0 = no such link, or not measured */
     double bandwidth;
 } redist_link;
 
-/** What messages between ranks cost while all ranks exchange. */
+/** The cost of messages between ranks while all ranks exchange. */
 typedef struct redist_model {
     size_t size;         /**< sizeof(redist_model) */
     int ranks_per_node;  /**< this many neighbouring ranks share a node */
@@ -54,8 +54,8 @@ REDIST_API int redist_model_init(redist_model *model, size_t size);
 REDIST_API int redist_model_fit(MPI_Comm comm, const redist_options *options, redist_model *model);
 
 /**
- * The time of an exchange by the model, in seconds: each rank of a subgroup sends one message to each of the others;
- * the rank with the most expensive peers counts.
+ * Returns the time of an exchange by the model, in seconds: each rank of a subgroup sends one message to each of the
+ * others; the rank with the most expensive peers counts.
  *   nranks  ranks in all
  *   nparts  ranks of a subgroup, those that are `stride` apart; a divisor of nranks / stride
  *   bytes   of the local array; each message has bytes / nparts

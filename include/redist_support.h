@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * What libfftnd and the benchmarks share with libredist: error reports, agreement between ranks, heap memory,
- * structures of other versions, memory spaces with their streams and events, and the check that a handle is alive.
- * This header is not installed, and what it declares is not stable: it changes with any release.
+ * Internal interface of libredist for libfftnd and the benchmarks: error reports, agreement between ranks, heap memory,
+ * structures of other versions, memory spaces with their streams and events, and the check of handles. This header is
+ * not installed, and may change with any release.
  */
 #ifndef REDIST_SUPPORT_H
 #define REDIST_SUPPORT_H
@@ -43,17 +43,17 @@ REDIST_API int redist_check_mpi_in(const char *function, int result);
             return redist_code_;                                                                   \
     } while (0)
 
-/** Makes an MPI call that peers depend on once more if it fails: else they would wait for this rank for ever. */
+/** Repeats an MPI call that peers depend on once if it fails: else they would wait for this rank for ever. */
 #define redist_insist(call) ((call) == MPI_SUCCESS ? MPI_SUCCESS : (call))
 
 /**
- * REDIST_OK when MPI is running and `comm` is an intracommunicator, else ERR_STATE or ERR_COMM.
- * Not collective.
+ * Returns REDIST_OK when MPI is running and `comm` is an intracommunicator, else ERR_STATE or ERR_COMM. Not collective.
  */
 #define redist_check_comm(comm) redist_check_comm_in(__func__, comm)
 REDIST_API int redist_check_comm_in(const char *function, MPI_Comm comm);
 
-/** REDIST_OK if options.method may be `request`, else ERR_METHOD: the message lists the methods. Not collective. */
+/** Returns REDIST_OK if options.method may be `request`, else ERR_METHOD: the message lists the methods. Not
+ * collective. */
 REDIST_API int redist_check_method_in(const char *function, const char *request);
 
 /**
@@ -63,10 +63,10 @@ REDIST_API int redist_check_method_in(const char *function, const char *request)
 REDIST_API int redist_agree(MPI_Comm comm, int code);
 
 /**
- * Collective operations on a communicator of the library (redist_private_comm, or its node's), made of messages: when a
- * rank has ended or given up they end on all others with ERR_PEER, where MPI's would wait for it. On another
- * communicator they are MPI's. All ranks pass the same sizes, types and roots. What was to be received has no meaning
- * after an error. Errors: ERR_PEER, ERR_MPI, not the same on all ranks.
+ * Collective operations on a communicator of the library (redist_private_comm, or its node's), consisting of messages:
+ * when a rank has ended or given up they end on all others with ERR_PEER, where MPI's would wait for it. On another
+ * communicator they are MPI's. All ranks pass the same sizes, types and roots. Received data are undefined after an
+ * error. Errors: ERR_PEER, ERR_MPI, not the same on all ranks.
  *   redist_barrier      returns when all ranks have called it
  *   redist_broadcast    sends `bytes` bytes of rank `root` to all
  *   redist_all_lowest   the lowest value of all ranks
@@ -98,8 +98,8 @@ REDIST_API const char *redist_staging_name(int value);
 REDIST_API const char *redist_direction_name(int value);
 
 /**
- * REDIST_OK if `value` is one of an enumeration; the message names the argument, its value and the range.
- * Not collective. Errors: ERR_ARGUMENT.
+ * Returns REDIST_OK if `value` is one of an enumeration; the message names the argument, its value and the range. Not
+ * collective. Errors: ERR_ARGUMENT.
  */
 REDIST_API int redist_check_enum_in(const char *function, const char *argument,
                                     redist_name_of *name, long long value);
@@ -119,11 +119,11 @@ typedef struct redist_shared_value {
     long long value;         /**< a number, or a hash of the data */
     redist_name_of *name_of; /**< of an enumeration's values; NULL = they are numbers */
     enum redist_shared type;
-    const void *data; /**< stays as it is until the ranks have agreed */
+    const void *data; /**< unchanged until the ranks have agreed */
     size_t count;     /**< of a list; 1 is printed without braces */
 } redist_shared_value;
 
-/** A number, a value of an enumeration, a text or a list as such a value. Not collective. */
+/** Make such a value of a number, an enumeration, a text or a list. Not collective. */
 REDIST_API redist_shared_value redist_share_number(const char *name, long long value);
 REDIST_API redist_shared_value redist_share_enum(const char *name, int value,
                                                  redist_name_of *name_of);
@@ -133,7 +133,7 @@ REDIST_API redist_shared_value redist_share(const char *name, enum redist_shared
 /**
  * Checks that all ranks pass the same values and that `code` is REDIST_OK on all of them. The message has the values of
  * rank 0 and of the lowest rank with another one.
- *   code    what this rank's own checks said; its message is kept if it failed
+ *   code    result of this rank's own checks; its message is kept if they failed
  *   nvalues number of values, <= 128; must be the same on all ranks
  *   values  the values; those of rank 0 are the ones compared with
  * Collective on comm. Errors: the lowest failing rank's code; ERR_DISAGREE.
@@ -144,9 +144,9 @@ REDIST_API int redist_agree_values_in(const char *function, MPI_Comm comm, int c
                                       const redist_shared_value values[]);
 
 /**
- * The life of a plan that consists of others, for agreements in its executions. A rank that frees it after a failure
- * makes no more of them: all that wait for it there, or come later, get ERR_PEER.
- *   redist_life_create  makes one; comm, which is one of redist_private_comm, lives at least as long. Collective on
+ * The life of a plan that consists of others, for agreements in its executions. After a rank has freed it following a
+ * failure, all that wait for that rank in an agreement, or enter one later, get ERR_PEER.
+ *   redist_life_create  makes one; comm, one of redist_private_comm, lives at least as long. Collective on
  *                       comm. Errors: ERR_LIMIT (of tags), ERR_MEMORY, those of redist_agree
  *   redist_life_agree   redist_agree_values_in in an execution. Collective.
  *   redist_life_end     frees it (NULL: nothing) and sets *life to NULL; `code`: of the plan's failure, REDIST_OK =
@@ -158,92 +158,90 @@ REDIST_API int redist_life_agree(redist_life *life, const char *function, int co
                                  const redist_shared_value values[]);
 REDIST_API void redist_life_end(redist_life **life, int code);
 
-/** A 63-bit hash of a string, to compare names across ranks; 0 for NULL, and for nothing else. */
+/** Returns a 63-bit hash of a string, to compare names across ranks; 0 only for NULL. */
 REDIST_API long long redist_hash_text(const char *text);
 
 /**
- * A 63-bit hash of `bytes` bytes behind what `hash` is of (0 = nothing), to compare lists across ranks. It also depends
- * on `bytes`, and on whether `data` is NULL, where `bytes` does not count: no list, an empty one and zeros differ. Not
- * collective.
+ * Returns a 63-bit hash of `bytes` bytes appended to the data of `hash` (0 = none), to compare lists across ranks. It
+ * also depends on `bytes`, and on whether `data` is NULL, where `bytes` does not count: no list, an empty one and zeros
+ * differ. Not collective.
  */
 REDIST_API long long redist_hash_bytes(long long hash, const void *data, size_t bytes);
 
-/** Nonzero if `text` is a whole number in a range and nothing else; *number stays as it was if not. Not collective. */
+/** Returns nonzero if `text` is exactly a whole number in a range; else *number is unchanged. Not collective. */
 REDIST_API int redist_read_number(const char *text, long long least, long long most,
                                   long long *number);
 
 /**
- * Reads the environment variable `variable` as a number of `what`; *number is left as it was where there is none.
- * Not collective. Errors: ERR_ARGUMENT, whose message names the text and the range.
+ * Reads the environment variable `variable` as a number of `what`; *number is unchanged if it is unset. Not collective.
+ * Errors: ERR_ARGUMENT, whose message names the text and the range.
  */
 REDIST_API int redist_environment_number(const char *variable, const char *what, long long least,
                                          long long most, long long *number);
 
-/** Nonzero if options or the environment variable REDIST_VERBOSE ask for reports. Not collective. */
+/** Returns nonzero if options or the environment variable REDIST_VERBOSE request reports. Not collective. */
 REDIST_API int redist_is_verbose(int asked);
 
 /**
- * As snprintf and sscanf, with a decimal point whatever locale the program has: for text that other ranks or later
- * processes read. Not collective.
+ * Replace snprintf and sscanf, with a decimal point in every locale: for text that other ranks or later processes read.
+ * Not collective.
  */
 REDIST_API int redist_text_print(char text[], size_t bytes, const char *format, ...)
     REDIST_PRINTF(3, 4);
 REDIST_API int redist_text_scan(const char *text, const char *format, ...) REDIST_SCANF(2, 3);
 
 /**
- * The library's own communicator for the ranks of `comm`, which reports errors by return codes. It
- * is made once and lives until `comm` is freed or MPI is finalised. Collective on comm the first
- * time.
+ * Returns the library's own communicator for the ranks of `comm`, which reports errors by return codes. It is made once
+ * and lives until `comm` is freed or MPI is finalised. Collective on comm the first time.
  */
 REDIST_API int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm);
 
 /**
- * Sets the functions behind the libraries' own heap memory (plans, work buffers; not redist_alloc
- * on shared memory). Both NULL = malloc and free. Call it before any other function of the libraries, and
- * before threads that use them exist; later only where `release` is able to free what the earlier functions
- * gave, and while no other thread is in the libraries. Not collective.
+ * Sets the functions behind the libraries' own heap memory (plans, work buffers; not redist_alloc on shared memory).
+ * Both NULL = malloc and free. Call it before any other function of the libraries, and before threads that use them
+ * exist; later only if `release` can free memory of the earlier functions, and while no other thread is in the
+ * libraries. Not collective.
  */
 REDIST_API void redist_set_allocator(void *(*allocate)(size_t bytes),
                                      void (*release)(void *memory));
 
-/** Zeroed memory of `count` items of `bytes` each from the allocator; NULL if there is none. */
+/** Allocates zeroed memory of `count` items of `bytes` each from the allocator; NULL without memory. */
 REDIST_API void *redist_calloc(size_t count, size_t bytes);
 
-/** Gives memory of redist_calloc back; NULL is allowed. */
+/** Frees memory of redist_calloc; NULL is allowed. */
 REDIST_API void redist_release(void *memory);
 
 /** Bytes of a key and of a choice in wisdom, at most, with the 0 at the end. */
 enum { REDIST_WISDOM_BYTES = 256 };
 
 /**
- * Looks up what was chosen for `key` before, in this process or, with a file, in an earlier one.
+ * Looks up an earlier choice for `key`, of this process or, with a file, of an earlier one.
  *   file    NULL = the environment variable REDIST_WISDOM, or none
- *   key     a word that says everything that the choice depends on; longer ones are cut
- *   choice  out: room for `bytes` bytes; "" if there is nothing. It may be any text: a file can be edited
- * A file that cannot be read, or holds something else, counts as empty; rank 0 prints one warning about it
- * to stderr in each process. Lines that are cut off, or longer than a key and a choice, are skipped; of a file of more
- * than 16 MiB only the last ones are read, after such a warning.
- * Collective on comm; what rank 0 finds counts. Errors: ERR_MPI.
+ *   key     a word of everything that the choice depends on; longer ones are cut
+ *   choice  out: room for `bytes` bytes; "" without a choice. It may be any text: a file can be edited
+ * A file that cannot be read, or is not a wisdom file, counts as empty; rank 0 prints one warning about it to stderr in
+ * each process. Incomplete lines, or longer ones than a key and a choice, are skipped; of a file of more than 16 MiB
+ * only the last ones are read, after such a warning. Collective on comm; all ranks get rank 0's result. Errors:
+ * ERR_MPI.
  */
 REDIST_API int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
                                   char choice[]);
 
 /**
- * Remembers a choice for `key`, for this process and, with a file, for later ones. One that is not a line of less than
- * REDIST_WISDOM_BYTES bytes is not remembered.
- * If the file cannot be written or is locked by another process for longer than some tenths of a second,
- * the choice is remembered in this process only, after the same warning; a file that holds something else is
- * left as it is.
- * Called on all ranks of comm, only rank 0 acts; it does not communicate and does not fail: REDIST_OK.
+ * Remembers a choice for `key`, for this process and, with a file, for later ones. A choice that is not a line of less
+ * than REDIST_WISDOM_BYTES bytes is not remembered. If the file cannot be written or is locked by another process for
+ * longer than some tenths of a second, the choice is remembered in this process only, after the same warning; a file
+ * that is not a wisdom file is unchanged. Called on all ranks of comm, only rank 0 acts; it does not communicate and
+ * does not fail: REDIST_OK.
  */
 REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *key,
                                    const char *choice);
 
 /**
- * Makes an execution of the plan that is under way, and all later ones, fail: on this rank with `code` and this
- * thread's message, on the others with REDIST_ERR_PEER. For those who hand over or fetch tiles, or work on what
- * an exchange brings: a rank that cannot go on breaks its plans, then makes the same collective calls as
- * the others, so that none of them waits for it or takes incomplete data for complete.
+ * Makes a pending execution of the plan, and all later ones, fail: on this rank with `code` and this thread's message,
+ * on the others with REDIST_ERR_PEER. For users of tiles or of received data: a rank that cannot continue breaks its
+ * plans, then makes the same collective calls as the others, so that none of them waits for it or takes incomplete data
+ * for complete.
  *   code  not REDIST_OK
  * Not collective. Errors: ERR_STATE.
  */
@@ -251,78 +249,78 @@ REDIST_API int redist_plan_break(redist_plan *plan, int code);
 
 /**
  * Makes the executions of an asynchronous plan fail with those of another one, both parts of the same work: after a
- * failure of either on this rank's device nothing that is enqueued with the other waits for a peer, and the ranks of
- * the other learn of it. Nothing is done where methods do not work without their hosts.
- * Neither is executed any more when the other one has been freed.
- * Not collective. Errors: ERR_STATE.
+ * failure of either on this rank's device no work of the other waits for a peer, and the ranks of the other learn of
+ * it. No effect for methods that need their hosts. Neither plan may be executed after the other one is freed. Not
+ * collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_plan_join(redist_plan *plan, const redist_plan *other);
 
 /**
- * Between two calls, with `begins` 1 and 0, executions of an asynchronous plan are not done but kept as a graph. What
- * fails meanwhile is not told to the peers, who wait for nothing yet, and is forgotten at the end: the execution can
- * then be enqueued as if it had never been begun. Not collective. Errors: ERR_STATE.
+ * Begins and ends, with `begins` 1 and 0, a time in which executions of an asynchronous plan are kept as a graph
+ * instead of being done. Failures in between are not signalled to the peers, which do not wait yet, and are cleared at
+ * the end: the execution can then be enqueued as if it had never begun. Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_plan_rehearse(redist_plan *plan, int begins);
 
-/** A box of array A, and where the array B is that it belongs to: this rank's, or that of a peer as it is mapped
- * here. */
+/** A box of array A, and its place in an array B: this rank's, or a peer's as mapped here. */
 typedef struct redist_target {
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS]; /**< of array A */
     char *memory;                                                  /**< of the element at `start` */
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /**< bytes between neighbours in that array B */
 } redist_target;
 
-/** Stores a tile in its targets, or begins to in a stream of the plan's space. Returns REDIST_OK or an error's code. */
+/** Stores a tile in its targets, or enqueues that in a stream of the plan's space. Returns REDIST_OK or an error's
+ * code. */
 typedef int redist_store(void *data, int ntargets, const redist_target targets[], void *stream);
 
-/** Nonzero if redist_plan_put_stored works with the plan: one with tiles that are put, without partitions, and a
- * method that maps the peers' arrays. The same on all ranks. Not collective. */
+/** Returns nonzero if redist_plan_put_stored works with the plan: one with REDIST_PUT, without partitions, and a method
+ * that maps the peers' arrays. The same on all ranks. Not collective. */
 REDIST_API int redist_plan_stores(const redist_plan *plan);
 
 /**
- * As redist_plan_put, of a tile that the caller stores itself: `store` is called once, on targets that are free to be
- * written, with a stream whose work goes behind what is in the user's stream. It is not called for a tile without
- * elements, or after a failure. In one execution a rank puts all its tiles in the same way; others may in the other.
+ * Puts a tile that the caller stores itself: `store` is called once, on targets that may be written, with a stream
+ * ordered after the work in the user's stream. It is not called for a tile without elements, or after a failure. In one
+ * execution a rank puts all its tiles in the same way; other ranks may use redist_plan_put.
  *   data  for `store`
- * Not collective. Errors: as redist_plan_put, and what `store` returns.
+ * Not collective. Errors: as redist_plan_put, and those of `store`.
  */
 REDIST_API int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
                                       const redist_index count[], redist_store *store, void *data);
 
-/** Nonzero if redist_plan_own_target works with the plan: one with tiles that are put, in memory of a device, and a
- * method that copies this rank's part of a tile by itself. The same on all ranks. Not collective. */
+/** Returns nonzero if redist_plan_own_target works with the plan: one with REDIST_PUT, in memory of a device, and a
+ * method that copies this rank's part of a tile separately. The same on all ranks. Not collective. */
 REDIST_API int redist_plan_keeps(const redist_plan *plan);
 
 /**
- * Where this rank's part of a tile belongs in its own array B, for a caller that stores it there itself, in the user's
- * stream or done, before it hands over the rest by redist_plan_put_rest. Between redist_plan_put_begin and _end.
+ * Finds the place of this rank's part of a tile in its own array B, for a caller that stores it there itself, in the
+ * user's stream or synchronously, before it puts the rest by redist_plan_put_rest. Between redist_plan_put_begin and
+ * _end.
  *   start, count  the tile, as for redist_plan_put
- *   target        out, if there is such a part
- *   found         out: whether there is one
+ *   target        out, if this rank has a part
+ *   found         out: whether it has
  * Not collective. Errors: as redist_plan_put.
  */
 REDIST_API int redist_plan_own_target(const redist_plan *plan, const redist_index start[],
                                       const redist_index count[], redist_target *target,
                                       int *found);
 
-/** As redist_plan_put, of a tile whose part for this rank is in array B already (redist_plan_own_target). */
+/** Puts a tile whose part for this rank is already in array B (redist_plan_own_target); as redist_plan_put. */
 REDIST_API int redist_plan_put_rest(redist_plan *plan, const redist_index start[],
                                     const redist_index count[], const void *tile,
                                     const ptrdiff_t stride[]);
 
-/** Gives what this thread does until redist_range_end a name for profilers; ranges nest. Not collective. */
+/** Names this thread's work until redist_range_end for profilers; ranges nest. Not collective. */
 REDIST_API void redist_range_begin(const char *name);
 REDIST_API void redist_range_end(void);
 
-/** The number of ranks of `comm` on this rank's node. Collective on comm the first time. */
+/** Counts the ranks of `comm` on this rank's node. Collective on comm the first time. */
 REDIST_API int redist_node_size(MPI_Comm comm, int *node_size);
 
 /**
- * The nodes that the ranks of `comm` are on, numbered by their lowest ranks.
- *   by_node  nonzero: as if the ranks were arranged by node, as redist_grid_create_by_node does it
- *   nnodes   out: how many
- *   node_of  out: that of each rank; the array lives as long as the communicator
+ * Finds the nodes of the ranks of `comm`, numbered by their lowest ranks.
+ *   by_node  nonzero: for ranks arranged as by redist_grid_create_by_node
+ *   nnodes   out: number of nodes
+ *   node_of  out: the node of each rank; the array lives as long as the communicator
  * Collective on comm the first time. Errors: ERR_COMM, ERR_STATE, ERR_MEMORY, ERR_MPI.
  */
 REDIST_API int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int **node_of);
@@ -331,70 +329,68 @@ REDIST_API int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int *
 typedef struct redist_caches {
     char processor[96]; /**< its name and numbers */
     size_t second;      /**< the second-level cache of a core */
-    size_t last;        /**< a core's share of the last-level cache; at least `second` */
-    size_t last_whole;  /**< all of it, which cores that others leave alone may fill */
+    size_t last;        /**< a core's part of the last-level cache; at least `second` */
+    size_t last_whole;  /**< all of it, which a core may fill if the others do not use it */
 } redist_caches;
 
-/** They do not change. From hwloc, without that from the operating system. Not collective. */
+/** Returns the caches by hwloc, or else by the operating system; they do not change. Not collective. */
 REDIST_API const redist_caches *redist_find_caches(void);
 
 /**
- * Finds the loops that copy best on this machine, unless that is done: remembered, or, if the effort is not
+ * Finds the fastest copy loops of this machine, unless that is done: remembered, or, if the effort is not
  * REDIST_ESTIMATE and arrays are larger than any second-level cache, measured in some tenths of a second.
  *   options            effort and wisdom_file; must agree
  *   largest_bytes      of the largest array of any rank; must agree
- *   nontemporal_bytes  out: arrays of more bytes are best stored past the caches; the same on all ranks
+ *   nontemporal_bytes  out: size beyond which arrays are stored past the caches; the same on all ranks
  * Collective on comm. Errors: ERR_COMM, ERR_STATE, ERR_MEMORY, ERR_MPI.
  */
 REDIST_API int redist_choose_loops(MPI_Comm comm, const redist_options *options,
                                    size_t largest_bytes, size_t *nontemporal_bytes);
 
-/** Candidates at once in redist_take_turns, at most; and steps of a run, such as there and back. */
+/** Limit of candidates in redist_take_turns; and steps of a run, such as both directions. */
 enum { REDIST_MOST_TURNS = 6, REDIST_TURN_STEPS = 2 };
 
-/** What takes longer than the fastest one by more than this, each alone, has no chance in turns without other data. */
+/** Factor over the fastest time, each alone, beyond which a candidate has no turns without other data (guess). */
 #define REDIST_TURNS_BEHIND 1.25
 
-/** Candidates that are timed in turns, and how. The functions are collective and return the same on all ranks. */
+/** Candidates to be timed in turns. The functions are collective and return the same on all ranks. */
 typedef struct redist_turns {
     MPI_Comm comm;
     int count; /**< <= REDIST_MOST_TURNS, the most promising ones first; must agree */
-    /** of the arrays that one of them works on, on this rank */
+    /** of the arrays of one candidate, on this rank */
     size_t array_bytes;
-    /** these are memory of a device, not in the caches of the host; must agree */
+    /** nonzero: arrays in memory of a device, not in the caches of the host; must agree */
     int on_device;
-    /** for all of it, about, and how long if some more rounds need it; rank 0's count */
+    /** time for all turns, approximately, and its limit for some more rounds; rank 0's count */
     double seconds, most_seconds;
-    /** seconds of each alone: what is over REDIST_TURNS_BEHIND has no turns in such arrays; NULL = all have */
+    /** seconds of each alone, for REDIST_TURNS_BEHIND; NULL = all have turns */
     const double *alone;
-    void *context; /**< of the functions: */
-    int (*open)(void *context, int i,
-                size_t *buffers); /**< out: bytes that it holds, on this rank */
-    /** One run. Seconds are 0 when it begins, and those of steps that it does not have stay so. */
+    void *context;                                      /**< of the functions: */
+    int (*open)(void *context, int i, size_t *buffers); /**< out: its bytes on this rank */
+    /** Times one run. Seconds are 0 at first; those of missing steps stay 0. */
     int (*time)(void *context, int i, double seconds[REDIST_TURN_STEPS]);
     void (*close)(void *context, int i); /**< after an `open` that failed, too */
-    /** Whether two candidates do the same in a step. They share its times then, in arrays that do not fit the caches:
-     * there it does not matter what they do in the other step. NULL = never */
+    /** Returns whether two candidates are identical in a step. They share its times in arrays that do not fit the
+     * caches, where the other step has no influence. NULL = never */
     int (*alike)(void *context, int i, int k, int step);
 } redist_turns;
 
 /**
- * Finds which candidate is fastest in a program that has other data: between the runs each rank writes four times the
- * bytes of the arrays, as far as its share of the last-level cache goes. Arrays that do not fit there are not there for
- * the next run anyway. Candidates whose buffers would be larger than the arrays, those of the first one apart, and than
- * 64 MiB have no turns.
- *   medians  out: seconds of a run of each; -1 = not known, since it failed or was far behind
+ * Finds the fastest candidate in a program with other data: between the runs each rank writes four times the bytes of
+ * the arrays, at most its part of the last-level cache. Larger arrays are evicted before the next run anyway.
+ * Candidates other than the first whose buffers would exceed the arrays and 64 MiB have no turns.
+ *   medians  out: seconds of a run of each; -1 = unknown, as it failed or was far behind
  * Returns the winner; -1 = none, without time for some runs of two candidates, or without memory. Collective on comm,
  * the same on all ranks.
  */
 REDIST_API int redist_take_turns(const redist_turns *turns, double medians[]);
 
-/** What a copy of a box has to do with the caches. */
+/** Use of the caches by a copy of a box. */
 enum redist_copy_use {
-    REDIST_COPY_LOAD, /**< out of an array into a tile that stays in the caches */
-    REDIST_COPY_NONTEMPORAL, /**< out of such a tile into an array, past the caches: for one that is larger than
-                                  these and not read soon */
-    REDIST_COPY_STORE /**< out of such a tile into an array, through the caches */
+    REDIST_COPY_LOAD, /**< from an array into a tile that stays in the caches */
+    REDIST_COPY_NONTEMPORAL, /**< from such a tile into an array, past the caches: for one larger than these and not
+                              * read soon */
+    REDIST_COPY_STORE /**< from such a tile into an array, through the caches */
 };
 
 /**
@@ -418,8 +414,8 @@ struct redist__batch;
 struct redist__mappings;
 struct redist__memory_handle;
 
-/** Who copies: in host memory stores that go through the caches or past them, on a device a kernel or its copy
- * engines; these also for copies between host and device. */
+/** Kinds of copies: in host memory stores through the caches or past them, on a device a kernel or its copy engines;
+ * these also between host and device. */
 enum redist__copier {
     REDIST__KERNEL,
     REDIST__NONTEMPORAL,
@@ -429,68 +425,68 @@ enum redist__copier {
 };
 
 /**
- * What a memory space is: one const table, in which every function is there. Streams and events are those of the
- * space's library (cudaStream_t, cudaEvent_t); NULL is its default stream. Work in a stream runs in order, beside
- * the host and the other streams. Host memory has one stream and one event, NULL, and all work is done on return.
- * Functions that return int return REDIST_OK, or REDIST_ERR_MEMORY or REDIST_ERR_DEVICE with a message that names
- * the call. After a failure nothing that the call began is under way in its stream. None is collective, but for
- * those of shared memory.
+ * A memory space: one const table, with every function unless stated otherwise. Streams and events are those of the
+ * space's library (cudaStream_t, cudaEvent_t); NULL is its default stream. Work in a stream runs in order, concurrently
+ * with the host and other streams. Host memory has one stream and one event, NULL, and all work is complete on return.
+ * Functions that return int return REDIST_OK, or REDIST_ERR_MEMORY or REDIST_ERR_DEVICE with a message that names the
+ * call. After a failure no work of the call is pending in its stream. None is collective, except those of shared
+ * memory.
  */
 typedef struct redist__space {
     const char *name;
     enum redist_space id;
     int asynchronous;
 
-    /** The context that is current for this thread, without `space` and the stream of the place. All five NULL = the
-     * space has no devices. */
+    /** Finds the current context of this thread, without `space` and the stream of the place. All five NULL = the space
+     * has no devices. */
     int (*find_place)(redist_place *place);
-    /** Makes the device of a place current for this thread, and lets it call what captures of other streams would
-     * forbid; REDIST_ERR_DEVICE if the context is gone. In either case `leave` puts back what the thread had. Within
-     * the place of a context that is gone the other functions touch nothing of the device: those that give back do
-     * nothing, others fail. */
+    /** Makes the device of a place current for this thread, and permits calls that captures of other streams would
+     * forbid; REDIST_ERR_DEVICE if the context is destroyed. In either case `leave` restores the thread's state. In the
+     * place of a destroyed context the other functions touch nothing of the device: those that release do nothing,
+     * others fail. */
     int (*enter)(const redist_place *place, redist_visit *visit);
     void (*leave)(const redist_visit *visit);
-    /** REDIST_ERR_ARGUMENT if a stream is of another device than the one that is current, with a message that names
-     * the function and its argument. */
+    /** Checks that a stream is of the current device, else REDIST_ERR_ARGUMENT with a message that names the function
+     * and its argument. */
     int (*check_stream)(const char *function, const char *name, void *stream);
     enum redist_capture (*find_capture)(void *stream);
 
-    /** Why there is no such memory on this machine; NULL = there is. */
+    /** Returns why this machine has no such memory; NULL = it has. */
     const char *(*absent)(void);
-    /** Whether an address lies in this space; and whether this rank may use it now, REDIST_ERR_ARGUMENT if not, with
-     * a message that names the function and its argument. */
+    /** Return whether an address is of this space; and check that this rank may use it now, else REDIST_ERR_ARGUMENT
+     * with a message that names the function and its argument. */
     int (*recognises)(const void *array);
     int (*check_array)(const char *function, const char *name, const void *array);
     /** Translates an error of the space's library, in a message that names `what`, and clears it. */
     int (*check_call)(int error, const char *what);
 
-    /** Bytes that are free, and a number that all who share them have in common; 0 and 0 = no limit is known. */
+    /** Finds the free bytes, and a number that identifies their device on all ranks; 0 and 0 = unknown. */
     int (*find_free)(size_t *bytes, unsigned long long *identity);
-    /** The PCI address of a device (-1 = the current one) as Linux writes it; 0 = there is no such device. */
+    /** Finds the PCI address of a device (-1 = the current one) in Linux's notation; 0 = no such device. */
     int (*find_address)(int device, size_t bytes, char text[]);
-    /** Memory of this rank alone, and host memory that copies to and from this space reach best. */
+    /** Allocate memory of this rank alone, and pinned host memory. */
     int (*allocate)(size_t bytes, void **memory);
     void (*release)(void *memory);
     int (*allocate_pinned)(size_t bytes, void **memory);
     void (*release_pinned)(void *memory);
     int (*clear)(void *memory, size_t bytes);
-    /** Makes an array of the host such memory, 0 = not possible; and whether somebody else has done so. */
+    /** Pins an array of the host, 0 = failure; and returns whether it is pinned already. */
     int (*pin)(void *array, size_t bytes);
     void (*unpin)(void *array);
     int (*is_pinned)(const void *array, size_t bytes);
 
-    /** A stream of the library's own on the current device, which any index gives and all users share. */
+    /** Returns a shared stream of the library on the current device, for any index. */
     void *(*stream)(int index);
     int (*stream_create)(void **stream);
-    int (*stream_create_urgent)(void **stream); /**< whose work goes before that of the others */
+    int (*stream_create_urgent)(void **stream); /**< of higher priority */
     void (*stream_destroy)(void *stream);
     int (*stream_is_idle)(void *stream, int *idle);
-    /** Reports failures so far in a stream, or on its device; it may be captured. NULL = there are none. */
+    /** Reports failures so far in a stream, which may be captured, or on its device. NULL = none are possible. */
     int (*stream_check)(void *stream);
-    int (*stream_wait)(void *stream);                /**< the host waits for its work */
+    int (*stream_wait)(void *stream);                /**< the host waits for the stream */
     int (*stream_follow)(void *stream, void *event); /**< its next work waits for an event */
-    /** Waits for all work of the library on the device of the place that this thread is in, and for the stream of that
-     * place unless it is captured; outside of a place for all work on the current device. */
+    /** Waits for all work of the library on the device of this thread's place, and for the stream of that place unless
+     * it is captured; outside of a place for all work on the current device. */
     void (*drain)(void);
 
     int (*event_create)(void **event);
@@ -502,10 +498,8 @@ typedef struct redist__space {
     /** Memory that peers map (redist_alloc_in; collective), as libredist's runtime/space.h describes it. */
     int (*create)(struct redist__context *context, size_t bytes, void **array);
     struct redist__context *(*remove)(const void *array);
-    int (*has)(
-        const void
-            *array); /**< whether it lies in such memory, mapped or not; NULL = all is mapped */
-    void (*expect)(struct redist__mappings *mappings); /**< NULL = nothing has to be known before */
+    int (*has)(const void *array); /**< is it such memory, mapped or not? NULL = all is mapped */
+    void (*expect)(struct redist__mappings *mappings); /**< before mappings; or NULL */
     struct redist__memory_handle (*export_memory)(const void *array, size_t bytes);
     char *(*map)(const struct redist__memory_handle *handle, struct redist__mappings *mappings);
     void (*unmap)(struct redist__mappings *mappings);
@@ -517,18 +511,18 @@ typedef struct redist__space {
     int (*batch_run)(struct redist__batch *batch, int first, int count, void *stream);
     void (*batch_close)(struct redist__batch *batch);
 
-    /** Between these two, this thread's work in a stream, and in those that follow it, is not done but kept as a graph,
-     * which is replayed as often as wanted. Both NULL = there are no graphs; a stream may not be able to now. */
+    /** Begin and end the capture of this thread's work in a stream, and in those that follow it, as a graph for replay.
+     * Both NULL = no graphs; a stream may be unable to at the moment. */
     int (*stream_can_keep)(void *stream);
     int (*graph_begin)(void *stream);
     int (*graph_end)(void *stream, void **graph); /**< NULL after a failure */
     int (*graph_replay)(void *graph, void *stream);
-    void (*graph_free)(void *graph); /**< may be at work */
+    void (*graph_free)(void *graph); /**< may be running */
 } redist__space;
 
 /**
- * The place of plans that are made now: the device that is current, and a stream that is of it and is not captured.
- *   name   of the stream, for the message; NULL = plans have none of the user
+ * Finds the place of new plans: the current device, and a stream of it that is not captured.
+ *   name   of the stream, for the message; NULL = no stream of the user
  *   place  out; all zero for a space without devices
  * Not collective. Errors: ERR_ARGUMENT (the stream's device), ERR_STATE (it is captured), ERR_DEVICE.
  */
@@ -536,47 +530,47 @@ REDIST_API int redist_place_find(const char *function, const redist__space *spac
                                  void *stream, redist_place *place);
 
 /**
- * Each call with a plan works between these two, in the place that the plan was made for; what the thread had is put
- * back at the end. Calls nest; within one in the same context another one costs nothing.
+ * Enter and leave the place of a plan, around each call with it; the thread's state is restored at the end. Calls nest;
+ * a nested one in the same context costs nothing.
  *   place  lives until the end; zero = nothing is entered
  *   visit  out, of redist_enter
- * Not collective. Errors: ERR_DEVICE, if the device was reset or its work has failed; redist_leave has to be called
- * all the same.
+ * Not collective. Errors: ERR_DEVICE, if the device was reset or its work has failed; also then redist_leave has to be
+ * called.
  */
 REDIST_API int redist_enter(const redist_place *place, redist_visit *visit);
 REDIST_API void redist_leave(const redist_visit *visit);
 
-/** Nonzero if this thread is in a place whose context is gone, as enum redist_loss says: nothing of the device may be
- * touched. Not collective. */
+/** Returns nonzero (enum redist_loss) if this thread is in the place of a destroyed context: nothing of the device may
+ * be touched. Not collective. */
 REDIST_API int redist_place_is_gone(void);
 
 /**
- * REDIST_OK if asynchronous plans for arrays in a space can be made on a communicator: its ranks are on one node, and
- * have a device each. In the place of these plans. Collective on comm. Errors: ERR_METHOD, ERR_DEVICE, ERR_MEMORY,
- * ERR_MPI.
+ * Checks that asynchronous plans for arrays in a space can be made on a communicator: its ranks are on one node, and
+ * have a device each. Call it in the place of these plans. Collective on comm. Errors: ERR_METHOD, ERR_DEVICE,
+ * ERR_MEMORY, ERR_MPI.
  */
 REDIST_API int redist_check_asynchronous(MPI_Comm comm, enum redist_space space);
 
 /**
- * REDIST_OK if executions can use the stream of a place now: it is not captured, or `asynchronous` ones are only
- * enqueued there. Nothing is spoilt otherwise. Not collective. Errors: ERR_STATE.
+ * Checks that executions can use the stream of a place now: it is not captured, or they are `asynchronous`. Captures
+ * stay valid. Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_check_capture(const char *function, const redist_place *place,
                                     int asynchronous);
 
 /**
- * REDIST_OK if a serial library can make plans on a device, in its default stream: no stream is captured that this one
- * waits for. Not collective. Errors: ERR_STATE.
+ * Checks that a serial library can make plans on a device, in its default stream: no stream that this one waits for is
+ * captured. Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_check_default_stream(const char *function, const struct redist__space *space);
 
-/** The table of a space (REDIST_SPACE_AUTO = host); NULL if this build has none. Not collective. */
+/** Returns the table of a space (REDIST_SPACE_AUTO = host); NULL if this build has none. Not collective. */
 REDIST_API const redist__space *redist_space_at(enum redist_space space);
 
 /**
  * Begins to copy a box in a stream of a space, between its memory and the host's or within either.
- *   space   REDIST_SPACE_HOST: the copy is done on return
- *   stream  of the space; host memory should be pinned there, or the copy does not run beside the host
+ *   space   REDIST_SPACE_HOST: the copy is complete on return
+ *   stream  of the space; without pinned host memory the copy is not asynchronous
  * The other arguments are those of redist_copy_box. Not collective. Errors: ERR_ARGUMENT (no such
  * space), ERR_DEVICE.
  */
@@ -585,51 +579,49 @@ REDIST_API int redist_copy_box_in(enum redist_space space, void *stream, int ndi
                                   const ptrdiff_t source_stride[], void *destination,
                                   const ptrdiff_t destination_stride[]);
 
-/** What peers on the node can do with an array. */
+/** Access of peers on the node to an array. */
 enum redist_mappability {
     REDIST_MAPPABLE,
-    REDIST_PLAIN, /**< it is of redist_alloc, which found no shared memory, on all ranks */
-    REDIST_PLAIN_LOCAL, /**< it is of redist_alloc_local, and peers do not reach it, on this rank at least */
-    REDIST_FOREIGN,  /**< it is the user's own */
-    REDIST_TOO_SHORT /**< the allocation that it lies in ends before */
+    REDIST_PLAIN,       /**< of redist_alloc without shared memory, on all ranks */
+    REDIST_PLAIN_LOCAL, /**< of redist_alloc_local, unreachable for peers, on this rank at least */
+    REDIST_FOREIGN,     /**< the user's own */
+    REDIST_TOO_SHORT    /**< the allocation ends before the array does */
 };
 
-/** That of `bytes` bytes at `array` in a space. Not collective. */
+/** Returns the access to `bytes` bytes at `array` in a space. Not collective. */
 REDIST_API enum redist_mappability redist_mappability(enum redist_space space, const void *array,
                                                       size_t bytes);
 
-/** For the result of an agreement: a plan that expected arrays which peers map has to do without. Not an error. */
+/** Result of an agreement: a plan for mapped arrays must use plain ones. Not an error. */
 enum { REDIST_TAKES_PLAIN = -1 };
 
 /**
- * REDIST_OK if an array suits a plan of mapped arrays; REDIST_TAKES_PLAIN if plain memory has to do, for a plan whose
- * ranks agree on that (`agrees`) or all find out by themselves; else REDIST_ERR_ARGUMENT, whose message names the array
- * and says what was promised. Not collective.
+ * Returns REDIST_OK for an array that peers map; REDIST_TAKES_PLAIN for plain memory of the library, if the plan's
+ * ranks agree on that (`agrees`) or all detect it; else REDIST_ERR_ARGUMENT, whose message names the array and the
+ * promise. Not collective.
  */
 REDIST_API int redist_check_mapped(const char *function, const char *name, const char *promise,
                                    enum redist_space space, const void *array, size_t bytes,
                                    int agrees);
 
-/** Warns once, on rank 0, that plans for mapped arrays do without. Not collective. */
+/** Warns once, on rank 0, that plans for mapped arrays use plain ones. Not collective. */
 REDIST_API void redist_warn_plain(MPI_Comm comm);
 
 /**
- * Nonzero if peers on the node can map memory: it is from redist_alloc or, in a space of a device, as
- * redist_alloc_in gives it.
- *   space  where it lies
+ * Returns nonzero if peers on the node can map memory: of redist_alloc or, on a device, as of redist_alloc_in.
+ *   space  of the memory
  *   array  `bytes` bytes of it
  * Not collective.
  */
 REDIST_API int redist_is_mappable(enum redist_space space, const void *array, size_t bytes);
 
 /**
- * Structures that callers pass begin with their size (size_t), which is that of the caller's header. These functions
- * are the only ones that look at it.
+ * Structures that callers pass begin with their size (size_t) in the caller's header. Only these functions read it.
  */
 
 /**
- * Copies a caller's structure to the library's, which has its defaults already: an older, smaller one leaves these
- * where it ends; what a newer, larger one has beyond the library's has to be 0.
+ * Copies a caller's structure over the defaults of the library's: an older, smaller one leaves the defaults of missing
+ * fields; a newer, larger one must be 0 beyond the library's.
  *   name   of the argument, for the message
  *   own    the library's structure of `bytes` bytes; own->size becomes `bytes`
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT.
@@ -637,7 +629,7 @@ REDIST_API int redist_is_mappable(enum redist_space space, const void *array, si
 REDIST_API int redist_struct_read(const char *function, const char *name, const void *user,
                                   void *own, size_t bytes);
 
-/** Copies the library's structure to the caller's, as far as that goes; user->size stays. As redist_struct_read. */
+/** Copies the library's structure to the caller's, up to user->size, which is unchanged. As redist_struct_read. */
 REDIST_API int redist_struct_write(const char *function, const char *name, const void *own,
                                    size_t bytes, void *user);
 
@@ -645,25 +637,25 @@ REDIST_API int redist_struct_write(const char *function, const char *name, const
 REDIST_API int redist_struct_init(const char *function, void *user, size_t size,
                                   const void *defaults, size_t bytes);
 
-/** Keeps the shared object that `inside` is an address of, a library or a program's plugin, loaded for as long as the
- * process lives, whoever closes it: MPI calls functions of it in MPI_Finalize, or threads run in it. */
+/** Keeps the shared object of the address `inside`, a library or a program's plugin, loaded until the process ends,
+ * also after dlclose: MPI calls functions of it in MPI_Finalize, or threads run in it. */
 REDIST_API void redist_stay_loaded(const void *inside);
 
-/** An object that uses MPI and that the program may forget to free: a member of it. */
+/** A member of an object that uses MPI and that the program may forget to free. */
 typedef struct redist_closer {
-    /** Gives back what needs MPI. Collective, as freeing the object is; memory that a later call frees may stay */
+    /** Releases resources that need MPI. Collective, as freeing the object is; memory may remain for a later call */
     void (*close)(struct redist_closer *closer);
     unsigned long long number; /**< of the communicator: all ranks close in the same order */
     struct redist_closer *newer, *older;
 } redist_closer;
 
 /** Lets MPI_Finalize close an object of a communicator of the library (redist_private_comm), unless it is removed
- * before; removing one that is not there does nothing. Not collective. */
+ * before; removing an absent one does nothing. Not collective. */
 REDIST_API void redist_closer_add(MPI_Comm comm, redist_closer *closer,
                                   void (*close)(redist_closer *closer));
 REDIST_API void redist_closer_remove(redist_closer *closer);
 
-/** Kinds of handles that can be checked to be alive. */
+/** Kinds of handles that can be checked. */
 enum redist_handle_kind {
     REDIST_HANDLE_GRID,
     REDIST_HANDLE_PLAN,
@@ -671,13 +663,13 @@ enum redist_handle_kind {
     REDIST_HANDLE_OPERATOR
 };
 
-/** Notes that `handle` is alive; 0 if memory is out. */
+/** Records a valid handle; 0 without memory. */
 REDIST_API int redist_handle_add(const void *handle, int kind);
 
-/** Notes that `handle` is gone. */
+/** Removes a handle. */
 REDIST_API void redist_handle_remove(const void *handle);
 
-/** Nonzero if `handle` is alive and of that kind. */
+/** Returns nonzero if `handle` is valid and of that kind. */
 REDIST_API int redist_handle_is(const void *handle, int kind);
 
 #ifdef __cplusplus

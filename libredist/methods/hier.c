@@ -3,7 +3,8 @@
  * Several nodes: the exchange is cut in two halves: one among the ranks of each node by `direct`, and one between nodes
  * by packed messages that leave as soon as they are packed.
  *
- *   ranks  one message for each pair of ranks on different nodes, by `p2p`, on a device `p2p-streams`; in tiles both halves take each of them, and a partition has arrived when both halves of it have
+ *   ranks  one message for each pair of ranks on different nodes, by `p2p`, on a device `p2p-streams`; in tiles both
+ *          halves take each of them, and a partition has arrived when both halves of it have
  *   nodes  one message for each pair of nodes, put together in shared memory (hier_nodes.c)
  */
 #include "hier_nodes.h"
