@@ -30,8 +30,8 @@ static int class_of(size_t run) {
 /* Guesses the threshold of nontemporal stores: a copy and the next step use two arrays each, beside other data; arrays
  * in the second-level cache stay there. */
 static size_t guess_threshold(const redist_caches *caches) {
-    size_t share = caches->last / 8;
-    return share > caches->second ? share : caches->second;
+    size_t threshold = caches->last / 8;
+    return threshold > caches->second ? threshold : caches->second;
 }
 
 /* Guesses the table. Two adjacent rows past the caches were good on all processors measured so far (copy-bench), more

@@ -100,9 +100,9 @@ static int preference(const struct redist__problem *problem,
     if (staged && problem->tiles != REDIST_WHOLE)
         return -1;
     int nontemporal = chosen->copier == REDIST__NONTEMPORAL;
-    size_t share = problem->nontemporal_bytes / (staged ? 2 : 1); /* staging uses twice the cache */
+    size_t limit = problem->nontemporal_bytes / (staged ? 2 : 1); /* staging uses twice the cache */
     int together = chosen->together && problem->tiles == REDIST_WHOLE;
-    return 1 + 2 * (nontemporal == (problem->largest_bytes > share)) + together;
+    return 1 + 2 * (nontemporal == (problem->largest_bytes > limit)) + together;
 }
 
 static int alike(int variant, int other, int direction) {
@@ -126,17 +126,17 @@ static enum redist__mode choose_mode(const struct redist__direct *state, int dir
 }
 
 /* Prepares the copies of a direction; those of tiles are prepared later. */
-static int create_share(struct redist__direct *state, int direction) {
-    struct redist__share *share = &state->shares[direction];
-    share->mode = choose_mode(state, direction);
+static int create_path(struct redist__direct *state, int direction) {
+    struct redist__direct_path *path = &state->paths[direction];
+    path->mode = choose_mode(state, direction);
     if (state->problem->tiles != REDIST_WHOLE)
         return REDIST_OK;
     /* only kernels need the batch on the device */
     const struct redist__space *space =
         state->traits->together ? state->problem->space : &redist__space_host;
-    int code = redist__batch_create(&share->batch, space, state->problem->context->size);
-    share->batch.use = state->traits->copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
-                                                                    : REDIST__COPY_CACHED;
+    int code = redist__batch_create(&path->batch, space, state->problem->context->size);
+    path->batch.use = state->traits->copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
+                                                                   : REDIST__COPY_CACHED;
     return code;
 }
 
@@ -171,8 +171,8 @@ static int create(const struct redist__problem *problem, const struct redist__ca
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     for (size_t i = 0; i <= size; i++)
         REDIST_TRY(problem->space->event_create(&state->events[i]));
-    REDIST_TRY(create_share(state, REDIST_FORWARD));
-    return create_share(state, REDIST_BACKWARD);
+    REDIST_TRY(create_path(state, REDIST_FORWARD));
+    return create_path(state, REDIST_BACKWARD);
 }
 
 /* ---------------------------------------------------------------- what peers need */
@@ -181,11 +181,11 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 static struct redist__remote locate_box(const struct redist__direct *state, int direction, int peer,
                                         size_t *staged) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    const struct redist__share *share = &state->shares[direction];
-    int side = redist__direct_remote_side(share, direction);
+    const struct redist__direct_path *path = &state->paths[direction];
+    int side = redist__direct_remote_side(path, direction);
     const struct redist__part *part = &transfer->side[side].parts[peer];
     struct redist__remote box = redist__remote_describe(state->problem, side, peer);
-    if (share->mode == REDIST__STAGE && peer != transfer->rank && part->elements > 0) {
+    if (path->mode == REDIST__STAGE && peer != transfer->rank && part->elements > 0) {
         box.offset = *staged;
         *staged += redist__direct_stage_part(transfer, part, box.stride);
     }
@@ -214,12 +214,12 @@ static int publish_boxes(struct redist__direct *state) {
 
 static void prepare_copy(struct redist__direct *state, int direction, int peer) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    struct redist__share *share = &state->shares[direction];
+    struct redist__direct_path *path = &state->paths[direction];
     const struct redist__side *local =
-        &transfer->side[!redist__direct_remote_side(share, direction)];
+        &transfer->side[!redist__direct_remote_side(path, direction)];
     const ptrdiff_t *far = state->remotes[direction][peer].stride;
-    int push = share->mode == REDIST__PUSH;
-    redist__copy_prepare(&share->batch.copies[peer], transfer->ndims, local->parts[peer].count,
+    int push = path->mode == REDIST__PUSH;
+    redist__copy_prepare(&path->batch.copies[peer], transfer->ndims, local->parts[peer].count,
                          transfer->item, push ? local->stride : far, push ? far : local->stride);
 }
 
@@ -239,7 +239,7 @@ static int create_stage(struct redist__direct *state) {
 static int connect(void *data) {
     struct redist__direct *state = data;
     struct redist__context *context = state->problem->context;
-    int staged = state->shares[0].mode == REDIST__STAGE || state->shares[1].mode == REDIST__STAGE;
+    int staged = state->paths[0].mode == REDIST__STAGE || state->paths[1].mode == REDIST__STAGE;
     REDIST_TRY(publish_boxes(state));
     for (int i = 0; i < 2 * context->size && state->problem->tiles == REDIST_WHOLE; i++)
         prepare_copy(state, i % 2, i / 2);
@@ -299,7 +299,7 @@ static void destroy(void *data) {
         redist__space_host.remove(state->stage);
     redist__flags_give(&state->flags, redist__has_failed(state->problem));
     for (int direction = 0; direction < 2; direction++)
-        redist__batch_free(&state->shares[direction].batch);
+        redist__batch_free(&state->paths[direction].batch);
     for (int i = 0; state->events != NULL && i <= state->problem->context->size; i++)
         state->problem->space->event_destroy(state->events[i]);
     redist_release(state->events);

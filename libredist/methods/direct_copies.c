@@ -13,14 +13,14 @@ int redist__direct_pushes(const struct redist__traits *traits, int direction) {
     return traits->push >> direction & 1;
 }
 
-int redist__direct_remote_side(const struct redist__share *share, int direction) {
-    return share->mode == REDIST__PUSH ? !direction : direction;
+int redist__direct_remote_side(const struct redist__direct_path *path, int direction) {
+    return path->mode == REDIST__PUSH ? !direction : direction;
 }
 
 int redist__direct_array(const struct redist__direct *state, int peer, char **base) {
     const struct redist__memory_handle *array = redist__flags_array(&state->flags, peer);
     const struct redist__space *space = state->problem->space;
-    int staged = state->shares[state->direction].mode == REDIST__STAGE;
+    int staged = state->paths[state->direction].mode == REDIST__STAGE;
     *base =
         staged ? redist__space_host.map(array, NULL) : space->map(array, state->problem->mappings);
     if (*base != NULL)
@@ -76,7 +76,7 @@ int redist__direct_advance_all(const struct redist__direct *state) {
 
 /* ---------------------------------------------------------------- begin and end */
 
-static int shares_box(const struct redist__direct *state, int peer) {
+static int has_common_box(const struct redist__direct *state, int peer) {
     return redist__direct_has_part(state, 0, peer) || redist__direct_has_part(state, 1, peer);
 }
 
@@ -92,7 +92,7 @@ static void wait_done(struct redist__direct *state, int peer, uint64_t number) {
 
 /* Returns the array of this rank that peers copy into or out of. */
 static const void *shared_array(const struct redist__direct *state) {
-    switch (state->shares[state->direction].mode) {
+    switch (state->paths[state->direction].mode) {
     case REDIST__PUSH:
         return state->destination;
     case REDIST__PULL:
@@ -141,7 +141,7 @@ static void stage_source(const struct redist__direct *state) {
 static void wait_for_strangers(struct redist__direct *state) {
     const struct redist__context *context = state->problem->context;
     for (int peer = 0; peer < context->size; peer++)
-        if (peer != context->rank && !shares_box(state, peer))
+        if (peer != context->rank && !has_common_box(state, peer))
             wait_done(state, peer, state->flags.number - 1);
 }
 
@@ -153,11 +153,11 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
     state->flags.number++;
     redist__note(state->problem, redist__peers_check(state->problem->context));
     wait_for_strangers(state);
-    if (state->shares[direction].mode == REDIST__STAGE && !redist__has_failed(state->problem))
+    if (state->paths[direction].mode == REDIST__STAGE && !redist__has_failed(state->problem))
         stage_source(state);
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     const struct redist__memory_handle array =
-        state->shares[direction].mode == REDIST__STAGE
+        state->paths[direction].mode == REDIST__STAGE
             ? redist__space_host.export_memory(state->stage, 1)
             : state->problem->space->export_memory(shared_array(state), 1);
     redist__flags_publish_ready(&state->flags, &array);
@@ -187,7 +187,7 @@ void redist__direct_finish(struct redist__direct *state) {
     redist__copy_fence();
     redist__flags_publish_done(&state->flags, redist__has_failed(state->problem));
     for (int peer = 0; peer < context->size; peer++)
-        if (peer != context->rank && shares_box(state, peer)) {
+        if (peer != context->rank && has_common_box(state, peer)) {
             wait_done(state, peer, state->flags.number);
             redist__arrived(timer);
         }
@@ -203,15 +203,15 @@ void redist__direct_drop(struct redist__direct *state) {
 
 /* Returns the side of this rank's own array in its copies. */
 static int near_side(const struct redist__direct *state) {
-    return !redist__direct_remote_side(&state->shares[state->direction], state->direction);
+    return !redist__direct_remote_side(&state->paths[state->direction], state->direction);
 }
 
 /* Finds source and destination; this rank's own part bypasses the stage. */
 static int find_addresses(struct redist__direct *state, int peer) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    struct redist__share *share = &state->shares[state->direction];
-    const char **source = &share->batch.sources[peer];
-    char **destination = &share->batch.destinations[peer], *base = NULL;
+    struct redist__direct_path *path = &state->paths[state->direction];
+    const char **source = &path->batch.sources[peer];
+    char **destination = &path->batch.destinations[peer], *base = NULL;
     int direction = state->direction;
     size_t from = transfer->side[direction].parts[peer].offset,
            to = transfer->side[!direction].parts[peer].offset;
@@ -220,7 +220,7 @@ static int find_addresses(struct redist__direct *state, int peer) {
     if (peer == transfer->rank)
         return REDIST_OK;
     REDIST_TRY(redist__direct_array(state, peer, &base));
-    if (share->mode == REDIST__PUSH)
+    if (path->mode == REDIST__PUSH)
         *destination = base + state->remotes[direction][peer].offset;
     else
         *source = base + state->remotes[direction][peer].offset;
@@ -228,7 +228,7 @@ static int find_addresses(struct redist__direct *state, int peer) {
 }
 
 static int issue_one(struct redist__direct *state, int peer) {
-    const struct redist__batch *batch = &state->shares[state->direction].batch;
+    const struct redist__batch *batch = &state->paths[state->direction].batch;
     const struct redist__space *space = state->problem->space;
     int far = redist__distance_of(state->problem->transfer, peer), own = far == 0,
         stream = state->traits->paced && !own ? 1 : far;
@@ -269,7 +269,7 @@ static int try_to_end(struct redist__direct *state, int peer) {
     state->copies[peer] = REDIST__DONE;
     state->left--;
     if (redist__distance_of(state->problem->transfer, peer) != 0 &&
-        state->shares[state->direction].mode != REDIST__PUSH)
+        state->paths[state->direction].mode != REDIST__PUSH)
         redist__arrived(state->problem->timer);
     if (state->traits->paced && redist__distance_of(state->problem->transfer, peer) != 0)
         redist__steps_end(&state->steps);
@@ -291,7 +291,7 @@ static int advance_peer(struct redist__direct *state, int peer) {
 }
 
 static int issue_all(struct redist__direct *state) {
-    struct redist__batch *batch = &state->shares[state->direction].batch;
+    struct redist__batch *batch = &state->paths[state->direction].batch;
     const struct redist__space *space = state->problem->space;
     for (int peer = 0; peer < batch->count; peer++)
         if (state->copies[peer] == REDIST__WAITS)

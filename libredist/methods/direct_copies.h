@@ -11,7 +11,7 @@
 enum redist__mode { REDIST__PUSH, REDIST__PULL, REDIST__STAGE };
 
 /* This rank's copies in one direction of an exchange. */
-struct redist__share {
+struct redist__direct_path {
     enum redist__mode mode;
     struct redist__batch batch; /* one copy for each peer */
 };
@@ -49,7 +49,7 @@ struct redist__puts {
 struct redist__direct {
     const struct redist__problem *problem;
     const struct redist__traits *traits;
-    struct redist__share shares[2];
+    struct redist__direct_path paths[2];
     /* Source or destination boxes of the peers in each direction; tiles have one direction. */
     struct redist__remote *remotes[2];
     struct redist__flags flags;
@@ -79,7 +79,7 @@ int redist__direct_has_part(const struct redist__direct *state, int side, int pe
 int redist__direct_pushes(const struct redist__traits *traits, int direction);
 
 /* Returns the side of the peers' arrays. */
-int redist__direct_remote_side(const struct redist__share *share, int which);
+int redist__direct_remote_side(const struct redist__direct_path *path, int which);
 
 /* Finds the first byte of a ready peer's array. */
 int redist__direct_array(const struct redist__direct *state, int peer, char **base);

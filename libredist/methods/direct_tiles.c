@@ -207,12 +207,12 @@ static void note_complete(struct redist__direct *state) {
 /* Returns the least length of a step; short in host memory, where steps exist for tests only. */
 static size_t long_enough(const struct redist__problem *problem) {
     const struct redist__transfer *transfer = problem->transfer;
-    size_t share = transfer->side[0].bytes / (size_t)problem->context->size / MANY_STEPS;
+    size_t step_bytes = transfer->side[0].bytes / (size_t)problem->context->size / MANY_STEPS;
     if (!problem->space->asynchronous)
         return 1;
     if (problem->context->size == 2)
         return PAIR_STEP_BYTES;
-    return share > STEP_BYTES ? share : STEP_BYTES;
+    return step_bytes > STEP_BYTES ? step_bytes : STEP_BYTES;
 }
 
 /* Begins a sweep; nonzero if it has any tiles. */

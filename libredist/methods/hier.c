@@ -15,7 +15,7 @@ enum variant { RANKS, NODES };
 static const char *const variants[] = {"ranks", "nodes", NULL};
 
 /* A half of the exchange: a description with fewer parts, and its method. */
-struct share {
+struct half {
     struct redist__transfer transfer;
     struct redist__problem problem;
     struct redist__transport transport;
@@ -25,7 +25,7 @@ struct state {
     const struct redist__problem *problem;
     enum variant variant;
     struct redist__context *node; /* the context of this node's ranks */
-    struct share inside, between;
+    struct half inside, between;
 };
 
 static int applies(const struct redist__problem *problem,
@@ -64,39 +64,39 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     return REDIST_OK;
 }
 
-/* ---------------------------------------------------------------- shares */
+/* ---------------------------------------------------------------- halves */
 
 /* Describes the parts exchanged among the ranks of this node, or those with other nodes. */
-static int describe_share(struct share *share, const struct redist__problem *problem,
-                          struct redist__context *context, int inside) {
+static int describe_half(struct half *half, const struct redist__problem *problem,
+                         struct redist__context *context, int inside) {
     const int *node_ranks = problem->context->node_ranks;
-    share->problem = *problem;
-    share->problem.context = context;
-    share->problem.transfer = &share->transfer;
+    half->problem = *problem;
+    half->problem.context = context;
+    half->problem.transfer = &half->transfer;
     REDIST_TRY(
-        redist__transfer_derive(&share->transfer, problem->transfer, context->rank, context->size));
+        redist__transfer_derive(&half->transfer, problem->transfer, context->rank, context->size));
     for (int rank = 0; rank < problem->context->size; rank++)
         for (int side = 0; side < 2 && (node_ranks[rank] >= 0) == inside; side++) {
             const struct redist__part *part = &problem->transfer->side[side].parts[rank];
-            redist__part_copy(&share->transfer,
-                              &share->transfer.side[side].parts[inside ? node_ranks[rank] : rank],
+            redist__part_copy(&half->transfer,
+                              &half->transfer.side[side].parts[inside ? node_ranks[rank] : rank],
                               part);
-            share->transfer.side[side].elements += part->elements;
+            half->transfer.side[side].elements += part->elements;
         }
     return REDIST_OK;
 }
 
 /* Chooses the candidate of a name with the highest preference. */
-static int choose(const struct share *share, const char *method,
+static int choose(const struct half *half, const char *method,
                   struct redist__candidate *candidate) {
     struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
     int n = redist__candidates(method, REDIST__MOST_CANDIDATES, candidates), reason = REDIST_OK;
     for (int i = 0; i < n; i++) {
-        int code = candidates[i].method->applies(&share->problem, &candidates[i]);
+        int code = candidates[i].method->applies(&half->problem, &candidates[i]);
         reason = reason == REDIST_OK ? code : reason;
         if (code == REDIST_OK &&
-            (candidate->method == NULL || redist__preference(&share->problem, &candidates[i]) >
-                                              redist__preference(&share->problem, candidate)))
+            (candidate->method == NULL || redist__preference(&half->problem, &candidates[i]) >
+                                              redist__preference(&half->problem, candidate)))
             *candidate = candidates[i];
     }
     return candidate->method != NULL ? REDIST_OK : reason;
@@ -104,13 +104,13 @@ static int choose(const struct share *share, const char *method,
 
 /* Connects a half by the method of this name, or, if NULL, by messages between nodes. Collective on the half's
  * communicator. */
-static int connect_share(struct share *share, const struct redist__problem *problem,
-                         struct redist__context *context, int inside, const char *method) {
+static int connect_half(struct half *half, const struct redist__problem *problem,
+                        struct redist__context *context, int inside, const char *method) {
     struct redist__candidate candidate = {method == NULL ? &redist__node_messages : NULL, 0};
-    REDIST_TRY(redist_agree(context->comm, describe_share(share, problem, context, inside)));
+    REDIST_TRY(redist_agree(context->comm, describe_half(half, problem, context, inside)));
     if (method != NULL)
-        REDIST_TRY(redist_agree(context->comm, choose(share, method, &candidate)));
-    return redist__transport_create(&share->problem, &candidate, &share->transport);
+        REDIST_TRY(redist_agree(context->comm, choose(half, method, &candidate)));
+    return redist__transport_create(&half->problem, &candidate, &half->transport);
 }
 
 static int connect_inside(struct state *state) {
@@ -119,7 +119,7 @@ static int connect_inside(struct state *state) {
         state->node = NULL;
         return code;
     }
-    return connect_share(&state->inside, state->problem, state->node, 1, "direct");
+    return connect_half(&state->inside, state->problem, state->node, 1, "direct");
 }
 
 static int connect(void *data) {
@@ -128,30 +128,30 @@ static int connect(void *data) {
     int whole = problem->tiles == REDIST_WHOLE;
     const char *messages = problem->space->asynchronous && whole ? "p2p-streams" : "p2p";
     REDIST_TRY(redist_agree(problem->context->comm, connect_inside(state)));
-    return connect_share(&state->between, problem, problem->context, 0,
-                         state->variant == NODES ? NULL : messages);
+    return connect_half(&state->between, problem, problem->context, 0,
+                        state->variant == NODES ? NULL : messages);
 }
 
 /* ---------------------------------------------------------------- execution */
 
-static const struct redist__method *method_of(const struct share *share) {
-    return share->transport.candidate.method;
+static const struct redist__method *method_of(const struct half *half) {
+    return half->transport.candidate.method;
 }
 
-static void start_share(struct share *share, int direction, const void *source, void *destination) {
-    method_of(share)->start(share->transport.state, direction, source, destination);
+static void start_half(struct half *half, int direction, const void *source, void *destination) {
+    method_of(half)->start(half->transport.state, direction, source, destination);
 }
 
-static void wait_share(struct share *share) {
-    method_of(share)->wait(share->transport.state);
+static void wait_half(struct half *half) {
+    method_of(half)->wait(half->transport.state);
 }
 
 /* Starts the messages first: they travel while the ranks of the node copy. Both halves record failures in the same
  * plan: other nodes learn of a failure inside a node at the next execution. */
 static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
-    start_share(&state->between, direction, source, destination);
-    start_share(&state->inside, direction, source, destination);
+    start_half(&state->between, direction, source, destination);
+    start_half(&state->inside, direction, source, destination);
 }
 
 static void wait(void *data) {
@@ -159,8 +159,8 @@ static void wait(void *data) {
     const struct redist__transport *between = &state->between.transport;
     if (between->candidate.method->progress != NULL)
         between->candidate.method->progress(between->state);
-    wait_share(&state->inside);
-    wait_share(&state->between);
+    wait_half(&state->inside);
+    wait_half(&state->between);
 }
 
 /* ---------------------------------------------------------------- tiles */
@@ -183,15 +183,15 @@ static void get_tile(void *data, const struct redist__tile *tile) {
     method_of(&state->between)->get(state->between.transport.state, tile);
 }
 
-static void progress_share(struct share *share) {
-    if (method_of(share)->progress != NULL)
-        method_of(share)->progress(share->transport.state);
+static void progress_half(struct half *half) {
+    if (method_of(half)->progress != NULL)
+        method_of(half)->progress(half->transport.state);
 }
 
 static void progress(void *data) {
     struct state *state = data;
-    progress_share(&state->between);
-    progress_share(&state->inside);
+    progress_half(&state->between);
+    progress_half(&state->inside);
 }
 
 static void arrived(void *data, int *partitions) {
@@ -211,25 +211,25 @@ static void close_tiles(void *data) {
 
 /* ---------------------------------------------------------------- the method */
 
-static size_t share_workspace(const struct share *share) {
-    const struct redist__transport *transport = &share->transport;
+static size_t half_workspace(const struct half *half) {
+    const struct redist__transport *transport = &half->transport;
     return transport->candidate.method->workspace(transport->state);
 }
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return share_workspace(&state->inside) + share_workspace(&state->between);
+    return half_workspace(&state->inside) + half_workspace(&state->between);
 }
 
-static void destroy_share(struct share *share) {
-    redist__transport_destroy(&share->transport);
-    redist__transfer_free(&share->transfer);
+static void destroy_half(struct half *half) {
+    redist__transport_destroy(&half->transport);
+    redist__transfer_free(&half->transfer);
 }
 
 static void destroy(void *data) {
     struct state *state = data;
-    destroy_share(&state->between);
-    destroy_share(&state->inside);
+    destroy_half(&state->between);
+    destroy_half(&state->inside);
     if (state->node != NULL)
         redist__context_release(state->node);
     redist_release(state);

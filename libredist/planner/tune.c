@@ -15,8 +15,8 @@
 static const double hopeless = 2, utterly_hopeless = 6;
 enum { PASSES = 3 };
 
-static const double default_seconds = 1.0,
-                    turns_share = 0.75; /* seconds; fraction of them for turns */
+/* Seconds to choose, and the fraction of them for turns. */
+static const double default_seconds = 1.0, turns_fraction = 0.75;
 
 struct candidate {
     struct redist__candidate candidate;
@@ -257,7 +257,7 @@ static void time_rounds(struct contest *contest, struct trial *trial, int rounds
         }
         double seconds = step[0] + step[1];
         int far_behind = leader > 0 && seconds > utterly_hopeless * leader &&
-                         seconds > (1 - turns_share) * contest->budget;
+                         seconds > (1 - turns_fraction) * contest->budget;
         /* the first round touches fresh buffers and makes connections */
         int warm = round > 0 || far_behind;
         if (far_behind)
@@ -305,7 +305,7 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
 }
 
 static int out_of_time(const struct contest *contest) {
-    int out = MPI_Wtime() - contest->begin > (1 - turns_share) * contest->budget;
+    int out = MPI_Wtime() - contest->begin > (1 - turns_fraction) * contest->budget;
     int code = redist_broadcast(contest->comm, &out, sizeof out, 0);
     return out || code != REDIST_OK;
 }

@@ -33,13 +33,14 @@ struct rounds {
 static int find_bytes(const redist_turns *turns, size_t *bytes) {
     const redist_caches *caches = redist_find_caches();
     int node_size = 1, known = redist_node_size(turns->comm, &node_size);
-    size_t share = caches->last_whole / (size_t)(known == REDIST_OK ? node_size : 1);
-    share = share > caches->last ? share : caches->last;
-    long long most[2] = {(long long)turns->array_bytes, -(long long)share};
+    size_t cache_bytes = caches->last_whole / (size_t)(known == REDIST_OK ? node_size : 1);
+    cache_bytes = cache_bytes > caches->last ? cache_bytes : caches->last;
+    long long most[2] = {(long long)turns->array_bytes, -(long long)cache_bytes};
     int reduced = redist_all_reduce(turns->comm, most, 2, MPI_LONG_LONG, MPI_MAX);
-    size_t arrays = (size_t)most[0], least_share = (size_t)-most[1];
-    size_t others = arrays < least_share / OTHER_ARRAYS ? OTHER_ARRAYS * arrays : least_share;
-    *bytes = arrays <= least_share && !turns->on_device ? others : 0;
+    size_t arrays = (size_t)most[0], least_cache_bytes = (size_t)-most[1];
+    size_t others =
+        arrays < least_cache_bytes / OTHER_ARRAYS ? OTHER_ARRAYS * arrays : least_cache_bytes;
+    *bytes = arrays <= least_cache_bytes && !turns->on_device ? others : 0;
     return redist_agree(turns->comm, known != REDIST_OK ? known : reduced);
 }
 

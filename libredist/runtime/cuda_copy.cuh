@@ -96,8 +96,8 @@ inline unsigned count_processors() {
 /* Returns the blocks for each part: enough to fill the device, at most one for each tile. */
 inline unsigned blocks_for(int parts, uint64_t units) {
     uint64_t tiles = (units + tile - 1) / tile;
-    uint64_t share = count_processors() * uint64_t{16} / static_cast<uint64_t>(parts) + 1;
-    return static_cast<unsigned>(tiles < share ? tiles : share);
+    uint64_t most = count_processors() * uint64_t{16} / static_cast<uint64_t>(parts) + 1;
+    return static_cast<unsigned>(tiles < most ? tiles : most);
 }
 
 } // namespace

@@ -121,9 +121,9 @@ __global__ void __launch_bounds__(most_gate_threads)
 /* Returns the number of blocks; for two ranks one on each multiprocessor, as more slow each other down on the link. */
 unsigned redist__cuda_exchange_blocks(int parts, uint64_t units) {
     const unsigned least = 16;
-    unsigned most = blocks_for(parts, units), share = 2 * count_processors() / parts;
-    share = share < least ? least : share;
-    most = most < share ? most : share;
+    unsigned most = blocks_for(parts, units), enough = 2 * count_processors() / parts;
+    enough = enough < least ? least : enough;
+    most = most < enough ? most : enough;
     return most != 0 ? most : 1;
 }
 
