@@ -16,12 +16,12 @@
  * (7x6x9 on 8 ranks, where test_fftnd_transform hung in it). A collective call cannot carry a failure, so the ranks
  * agree before it: a later failure concerns the rank's own data, and the others learn of it in the next execution.
  *
- * In tiles (p2p only), a part travels in several messages (chunks.h).
+ * In tiles (p2p only), a part travels in several messages (tiled_messages.h).
  */
 #include "../copy/copy.h"
-#include "chunks.h"
 #include "messages.h"
 #include "packing.h"
+#include "tiled_messages.h"
 
 #include <string.h>
 
@@ -39,8 +39,8 @@ struct state {
     struct redist__types types[2];
     struct redist__copy own[2]; /* empty if MPI moves the own part too */
     struct redist__messages messages;
-    struct redist__chunks *chunks; /* in tiles, instead of all else */
-    void **events;                 /* packed parts: with streams one for each distance, else one */
+    struct redist__tiled_messages *tiled; /* in tiles, instead of all else */
+    void **events; /* packed parts: with streams one for each distance, else one */
     int nevents;
     int is_known;  /* a failure is known to all ranks: none calls MPI any more */
     int direction; /* of the pending execution */
@@ -112,7 +112,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     state->transfer = problem->transfer;
     state->kind = candidate->method->kind;
     if (problem->tiles != REDIST_WHOLE)
-        return redist__chunks_create(problem, &state->chunks);
+        return redist__tiled_messages_create(problem, &state->tiled);
     REDIST_TRY(allocate(state));
     REDIST_TRY(create_side(state, 0));
     return create_side(state, 1);
@@ -120,14 +120,14 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return state->chunks != NULL ? redist__chunks_bytes(state->chunks)
-                                 : state->packing[0].buffer_bytes + state->packing[1].buffer_bytes;
+    return state->tiled != NULL ? redist__tiled_messages_bytes(state->tiled)
+                                : state->packing[0].buffer_bytes + state->packing[1].buffer_bytes;
 }
 
 static void destroy(void *data) {
     struct state *state = data;
     int in_use = redist__messages_free(&state->messages);
-    redist__chunks_free(state->chunks);
+    redist__tiled_messages_free(state->tiled);
     for (int side = 0; side < 2; side++) {
         if (!in_use && state->packing[side].space != NULL)
             redist__packing_free(&state->packing[side]);
@@ -320,33 +320,33 @@ static void execute(void *data, int direction, const void *source, void *destina
 
 /* ---------------------------------------------------------------- tiles */
 
-static struct redist__chunks *chunks_of(void *data) {
-    return ((struct state *)data)->chunks;
+static struct redist__tiled_messages *tiled_of(void *data) {
+    return ((struct state *)data)->tiled;
 }
 
 static int connect_tiles(void *data) {
-    return chunks_of(data) != NULL ? redist__chunks_connect(chunks_of(data)) : REDIST_OK;
+    return tiled_of(data) != NULL ? redist__tiled_messages_connect(tiled_of(data)) : REDIST_OK;
 }
 
 static void open_tiles(void *data, void *array) {
-    redist__chunks_open(chunks_of(data), array);
+    redist__tiled_messages_open(tiled_of(data), array);
 }
 
 static void move_tile(void *data, const struct redist__tile *tile) {
-    redist__chunks_tile(chunks_of(data), tile);
+    redist__tiled_messages_tile(tiled_of(data), tile);
 }
 
 static void progress_tiles(void *data) {
-    if (chunks_of(data) != NULL)
-        redist__chunks_progress(chunks_of(data));
+    if (tiled_of(data) != NULL)
+        redist__tiled_messages_progress(tiled_of(data));
 }
 
 static void tiles_arrived(void *data, int *partitions) {
-    redist__chunks_arrived(chunks_of(data), partitions);
+    redist__tiled_messages_arrived(tiled_of(data), partitions);
 }
 
 static void close_tiles(void *data) {
-    redist__chunks_close(chunks_of(data));
+    redist__tiled_messages_close(tiled_of(data));
 }
 
 /* ---------------------------------------------------------------- the methods */
