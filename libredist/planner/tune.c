@@ -13,7 +13,7 @@
 
 /* Factors over the leader's time beyond which a candidate is dropped; larger in the noisier first round (guesses). */
 static const double hopeless = 2, utterly_hopeless = 6;
-enum { PASSES = 3 };
+enum { SWEEPS = 3 };
 
 /* Seconds to choose, and the fraction of them for turns. */
 static const double default_seconds = 1.0, turns_fraction = 0.75;
@@ -310,14 +310,14 @@ static int out_of_time(const struct contest *contest) {
     return out || code != REDIST_OK;
 }
 
-/* Times all in a first round, then those not dropped in more rounds, while time is left. */
+/* Times all in a first sweep, then those not dropped in more sweeps, while time is left. */
 static void compete(struct contest *contest) {
-    for (int pass = 0; pass < PASSES && (pass == 0 || !out_of_time(contest)); pass++) {
+    for (int sweep = 0; sweep < SWEEPS && (sweep == 0 || !out_of_time(contest)); sweep++) {
         double limit = hopeless * least_seconds(contest);
         for (int i = 0; i < contest->count; i++) {
             struct candidate *candidate = &contest->candidates[i];
             int chance = candidate->best >= 0 && candidate->best < limit;
-            if (candidate->failed == NULL && (pass == 0 || chance))
+            if (candidate->failed == NULL && (sweep == 0 || chance))
                 time_candidate(contest, candidate, 2);
         }
     }
