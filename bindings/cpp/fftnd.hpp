@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * fftnd.h for C++17: a plan that knows the types of its elements, and fields that know their local extents. Functions
- * have the meanings of fftnd.h; failures, handles and destructors are those of redist.hpp.
+ * fftnd.h for C++17: plans with types of elements, and fields with local extents. Functions are those of fftnd.h;
+ * failures, handles and destructors are those of redist.hpp.
  */
 #ifndef FFTND_HPP
 #define FFTND_HPP
@@ -16,22 +16,22 @@ namespace fftnd {
 
 using redist::index;
 
-/** fftnd_options with its defaults. What its pointers point to has to live until the plan is made. */
+/** fftnd_options with its defaults. Its pointers have to be valid until the plan is made. */
 struct options : fftnd_options {
     options() {
         redist::check(fftnd_options_init(this, sizeof(fftnd_options)));
     }
 };
 
-/** fftnd_operator_options with its defaults. What its pointers point to has to live until the operator is made. */
+/** fftnd_operator_options with its defaults. Its pointers have to be valid until the operator is made. */
 struct operator_options : fftnd_operator_options {
     operator_options() {
         redist::check(fftnd_operator_options_init(this, sizeof(fftnd_operator_options)));
     }
 };
 
-/** A row of modes or points as a function of the user gets it; T is std::complex<double>, or double for points of a
- * real side. */
+/** A row of modes or points for a function of the user; T is std::complex<double>, or double for points of a real
+ * side. */
 template <class T> class row {
   public:
     explicit row(const fftnd_row &of) noexcept : of_(of) {
@@ -52,7 +52,7 @@ template <class T> class row {
     const double *odd(int axis) const noexcept {
         return of_.odd[axis];
     }
-    /** Where the row is in the global array. */
+    /** The C structure, with the place of the row in the global array. */
     const fftnd_row &get() const noexcept {
         return of_;
     }
@@ -63,12 +63,12 @@ template <class T> class row {
 
 namespace detail {
 
-/** What fftnd_row.numbers says of elements of a side with elements T: modes are complex always. */
+/** fftnd_row.numbers for elements T of a side: modes are always complex. */
 template <class T>
 using row_element =
     typename std::conditional<std::is_floating_point<T>::value, double, std::complex<double>>::type;
 
-/** The user's function as C calls it; an exception fails the call. */
+/** Wrapper of the user's function for C; an exception fails the call. */
 template <class T> int call_row(void *data, const fftnd_row *given) noexcept {
     try {
         (*static_cast<std::function<void(const row<T> &)> *>(data))(row<T>(*given));
@@ -89,7 +89,7 @@ template <class T> struct real_of<std::complex<T>> {
 
 } // namespace detail
 
-/** One rank's part of one side: an array that owns its memory, and its place in the global array. Collective. */
+/** One rank's part of one side: an owning array, and its place in the global array. Collective. */
 template <class T> class field {
   public:
     field(MPI_Comm comm, redist_space space, const fftnd_layout &layout)
@@ -102,7 +102,7 @@ template <class T> class field {
     T *data() const noexcept {
         return memory_.data();
     }
-    /** Elements in memory: more than there are points where the array is padded. */
+    /** Elements in memory, padding included. */
     std::size_t size() const noexcept {
         return memory_.size();
     }
@@ -221,7 +221,7 @@ template <class Physical, class Spectral> class plan {
          const fftnd_options &options = fftnd::options())
         : plan(comm, sizes, kind, options) {
     }
-    /** With another kind whose elements have these types. */
+    /** A plan of another kind with these types of elements. */
     plan(MPI_Comm comm, const std::vector<index> &sizes, fftnd_kind other_kind,
          const fftnd_options &options)
         : comm_(comm),
@@ -281,19 +281,20 @@ template <class Physical, class Spectral> class plan {
         redist::check(fftnd_wait(get()));
     }
 
-    /** An operator between forward and backward; not of the user's functions. Collective. */
+    /** An operator between forward and backward, without functions of the user. Collective. */
     field_operator<Physical>
     make_operator(fftnd_operator_kind what,
                   const fftnd_operator_options &options = operator_options()) const {
         return {comm_, space_, in_place_, get(), what, options, nullptr};
     }
-    /** One of a function of rows of modes, void(const row<std::complex<double>> &); several threads of the plan call it
-     * at once. */
+    /** An operator of a function of rows of modes, void(const row<std::complex<double>> &); several threads of the plan
+     * call it at once. */
     template <class Function>
     field_operator<Physical> make_modes(Function function, operator_options options = {}) const {
         return make<Physical, std::complex<double>>(FFTND_MODES, std::move(function), options);
     }
-    /** One of rows of points, void(const row<T> &), from spectra to spectra: T is double, or std::complex<double>. */
+    /** An operator of a function of rows of points, void(const row<T> &), from spectra to spectra: T is double, or
+     * std::complex<double>. */
     template <class Function>
     field_operator<Spectral> make_points(Function function, operator_options options = {}) const {
         return make<Spectral, detail::row_element<Physical>>(FFTND_POINTS, std::move(function),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * redist.h for C++17: handles that free themselves, arrays and views of a type, exceptions. Functions have the meanings
- * of redist.h, where their arguments are explained; what is not here is called as in C, with `get()` of a handle.
+ * redist.h for C++17: owning handles, typed arrays and views, exceptions. Functions are those of redist.h, which
+ * explains their arguments; other functions are called as in C, with `get()` of a handle.
  *
  *   - A failure throws redist::error, on all ranks where the C function returns an error on all ranks.
  *   - Handles (grid, plan, array, communicator) can be moved, not copied. Destructors of grids, plans and arrays are
- *     collective: they run in the same order on all ranks, as local variables do. When MPI is no longer running, those
- *     of plans give their memory back, others leave it to the end of the process.
+ *     collective: they run in the same order on all ranks, as local variables do. When MPI is no longer
+ *     running, those of plans free their memory, others leave it to the end of the process.
  */
 #ifndef REDIST_HPP
 #define REDIST_HPP
@@ -28,7 +28,7 @@ namespace redist {
 
 using index = redist_index;
 
-/** What failed: the message of redist_error_message, and the code. */
+/** A failure: the message of redist_error_message, and the code. */
 class error : public std::runtime_error {
   public:
     explicit error(int code) : std::runtime_error(redist_error_message()), code_(code) {
@@ -56,7 +56,7 @@ inline bool mpi_runs() noexcept {
     return begun && !ended;
 }
 
-/** A handle that Free gives back. */
+/** A handle that Free releases. */
 template <class Handle, int (*Free)(Handle *)> class owner {
   public:
     owner() noexcept = default;
@@ -90,7 +90,7 @@ template <class Handle, int (*Free)(Handle *)> class owner {
     Handle handle_{};
 };
 
-/** The MPI datatype of elements that are moved byte by byte. */
+/** The MPI datatype of elements moved as bytes. */
 template <class T> class datatype {
     static_assert(std::is_trivially_copyable<T>::value, "elements are moved byte by byte");
 
@@ -126,7 +126,7 @@ template <class T> class datatype {
 
 } // namespace detail
 
-/** The part of n elements that one of nparts has. */
+/** The part of n elements of one of nparts. */
 struct block {
     index count, start;
 };
@@ -311,7 +311,7 @@ template <class T, std::size_t N> class view {
     index size(std::size_t axis) const noexcept {
         return sizes_[axis];
     }
-    /** Whether the elements lie as in C, one after the other. */
+    /** Returns whether the elements are contiguous, in C order. */
     bool is_contiguous() const noexcept {
         return strides_ == view(data_, sizes_).strides_;
     }
@@ -329,7 +329,7 @@ template <class T, std::size_t N> class view {
     std::array<index, N> sizes_{}, strides_{};
 };
 
-/** Memory that the ranks of a node can map (redist_alloc_in). Collective to make and to destroy. */
+/** Memory that the ranks of a node can map (redist_alloc_in). Construction and destruction are collective. */
 template <class T> class array {
   public:
     array() noexcept = default;
@@ -360,7 +360,7 @@ template <class T> class array {
 
 namespace detail {
 
-/** Strided views have no place in an exchange; on all ranks the library refuses a null pointer. */
+/** Returns the address of a contiguous view, else a null pointer, which the library refuses on all ranks. */
 template <class T, std::size_t N> void *address(const view<T, N> &v) {
     return v.is_contiguous() ? const_cast<std::remove_const_t<T> *>(v.data()) : nullptr;
 }
@@ -389,7 +389,7 @@ template <class T> class plan {
                                    detail::address(a), axis_a, b.sizes().data(), detail::address(b),
                                    axis_b, &options, handle_.out()));
     }
-    /** Between any two distributions in boxes of an array with extents `sizes`. */
+    /** A plan between any two distributions in boxes of an array with extents `sizes`. */
     plan(MPI_Comm comm, const std::vector<index> &sizes, const redist_box &box_a, T *a,
          const redist_box &box_b, T *b, const redist_options &options = redist::options()) {
         detail::datatype<T> type;

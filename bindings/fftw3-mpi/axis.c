@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* The rows of the array that libfftnd makes of n points: the divisor of n next to its root. */
+/* Returns the rows of libfftnd's array of n points: the divisor of n next to its root. */
 static redist_index rows_of(redist_index n) {
     redist_index rows = (redist_index)sqrt((double)n) + 1;
     while (rows > n / rows || n % rows != 0)
@@ -23,7 +23,7 @@ ptrdiff_t fftnd_fftw__axis_elements(ptrdiff_t n, MPI_Comm comm) {
     return (ptrdiff_t)(by_rows > by_columns ? by_rows : by_columns);
 }
 
-/* Natural order has the rows of the transposed array; a single one is in natural order already. */
+/* Finds the parts: natural order has the rows of the transposed array; a single row is in natural order. */
 static void find_parts(const struct fftnd_fftw__request *request, int spectral,
                        struct fftnd_fftw__axis *axis) {
     redist_index n = request->n[0], rows = rows_of(n);
@@ -39,7 +39,7 @@ static void find_parts(const struct fftnd_fftw__request *request, int spectral,
     }
 }
 
-/* Which of input and output the ranks have otherwise than FFTW says. Collective. */
+/* Finds the sides whose parts differ from FFTW's. Collective. */
 static int find_moves(const struct fftnd_fftw__request *request,
                       const struct fftnd_fftw__axis *axis, int moves[2]) {
     for (int array = 0; array < 2; array++)
@@ -48,7 +48,7 @@ static int find_moves(const struct fftnd_fftw__request *request,
     return redist_all_reduce(request->comm, moves, 2, MPI_INT, MPI_MAX);
 }
 
-/* The numbers of a point are a second axis. */
+/* Plans a move; the numbers of a point are a second axis. */
 static int plan_move(const struct fftnd_fftw__request *request, int array,
                      struct fftnd_fftw__axis *axis) {
     const redist_index numbers = 2 * (redist_index)request->howmany;

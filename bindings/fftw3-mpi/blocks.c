@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FFTW's blocks: all of one size but the last, then ranks without data. */
+/* FFTW's blocks: all of one size except the last, then ranks without data. */
 #include "request.h"
 
 static ptrdiff_t size_of(ptrdiff_t n, ptrdiff_t block, int nranks) {

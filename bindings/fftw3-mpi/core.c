@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FFTW's functions for plans of all kinds: ours are recognised, all others go to FFTW. */
+/* FFTW's functions for plans of all kinds: ours are recognised, all others are passed to FFTW. */
 #include "names.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ EXPORT void X(execute)(const X(plan) plan) {
         FFTW(execute)(plan);
 }
 
-/* Both libraries' functions on other arrays: of FFTW's core, and of its MPI part. */
+/* Executions on other arrays: of FFTW's core, and of its MPI part. */
 #define EXECUTE(name, source, target)                                                              \
     EXPORT void X(name)(const X(plan) plan, source *in, target *out) {                             \
         OURS(plan);                                                                                \
@@ -36,7 +36,7 @@ EXECUTE(execute_dft_r2c, real, complex_number)
 EXECUTE(execute_dft_c2r, complex_number, real)
 EXECUTE(execute_r2r, real, real)
 
-/* Of FFTW 3.3.11; headers of earlier versions do not declare it. */
+/* A function of FFTW 3.3.11; headers of earlier versions do not declare it. */
 X(plan) X(copy_plan)(X(plan) plan);
 
 EXPORT X(plan) X(copy_plan)(X(plan) plan) {
@@ -82,13 +82,13 @@ EXPORT char *X(sprint_plan)(const X(plan) plan) {
     OURS(plan);
     if (ours == NULL)
         return FFTW(sprint_plan)(plan);
-    char *text = malloc(TEXT_BYTES); /* the caller frees it, as FFTW's */
+    char *text = malloc(TEXT_BYTES); /* freed by the caller, as FFTW's */
     if (text != NULL)
         describe(ours, TEXT_BYTES, text);
     return text;
 }
 
-/* FFTW counts additions, multiplications and fused ones; what is known here is their sum. */
+/* Counts operations; FFTW separates additions, multiplications and fused ones, here only the sum is known. */
 EXPORT void X(flops)(const X(plan) plan, double *add, double *multiply, double *fused) {
     OURS(plan);
     if (ours == NULL) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What fftw3-mpi.f03 calls: the same functions with a communicator of Fortran. No header declares them.
+ * Functions for fftw3-mpi.f03: the same with a communicator of Fortran. No header declares them.
  */
 #include "names.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FFTW's memory: what is large enough to hold a distributed array is memory that the node's ranks can map. */
+/* FFTW's memory: allocations large enough for a distributed array can be mapped by the node's ranks. */
 #include "names.h"
 
 enum { LARGE = 1 << 16 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * FFTW's MPI functions. What FFTW has several functions for (two, three and any number of axes) is one here; a plan
- * that cannot be made here is FFTW's own.
+ * FFTW's MPI functions. FFTW's variants for two, three and any number of axes are one function here; plans that cannot
+ * be made here are FFTW's own.
  */
 #include "axis.h"
 #include "names.h"
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- what concerns the whole program */
+/* ---------------------------------------------------------------- global functions */
 
 EXPORT void XM(init)(void) {
     FFTW_MPI(init)();
@@ -29,8 +29,8 @@ EXPORT void XM(broadcast_wisdom)(MPI_Comm comm) {
     FFTW_MPI(broadcast_wisdom)(comm);
 }
 
-/* The limit that the program has set. libfftnd sets limits too while it plans, also in an execution, and none behind
- * that, in place of which the program's comes back. */
+/* The program's limit. libfftnd sets limits while it plans, also in an execution, and none afterwards; then the
+ * program's is restored. */
 static double time_limit = FFTW_NO_TIMELIMIT;
 
 EXPORT void X(set_timelimit)(double seconds) {
@@ -44,10 +44,10 @@ EXPORT void X(forget_wisdom)(void) {
     FFTW(forget_wisdom)();
 }
 
-/* ---------------------------------------------------------------- who has what: as FFTW says */
+/* ---------------------------------------------------------------- local sizes, as FFTW's */
 
-/* libfftnd splits axes that are neither the input's nor the output's first one in balanced parts, of which those of
- * the last ranks are larger than FFTW's. */
+/* Enlarges a local size: libfftnd splits axes that are neither the input's nor the output's first one in balanced
+ * parts, of which those of the last ranks are larger than FFTW's. */
 static ptrdiff_t enlarge(ptrdiff_t fftw, int rank, const ptrdiff_t *n, ptrdiff_t howmany,
                          MPI_Comm comm) {
     int size;
@@ -138,7 +138,7 @@ EXPORT ptrdiff_t XM(local_size_3d_transposed)(ptrdiff_t n0, ptrdiff_t n1, ptrdif
 
 /* ---------------------------------------------------------------- plans */
 
-/* Without a word of it complex to real destroys its input, as in FFTW. */
+/* Reads the flags; by default complex to real destroys its input, as in FFTW. */
 static struct fftnd_fftw__flags read_flags(unsigned flags, int destroys) {
     struct fftnd_fftw__flags read = {
         .transposed = {(flags & FFTW_MPI_TRANSPOSED_IN) != 0,
@@ -155,19 +155,19 @@ static struct fftnd_fftw__flags read_flags(unsigned flags, int destroys) {
     return read;
 }
 
-/* What the program has set with plan_with_nthreads. */
+/* Finds the threads set by plan_with_nthreads. */
 static int find_threads(void) {
     int (*threads)(void) = (int (*)(void))fftnd_fftw__find(TEXT(X(planner_nthreads)));
     return threads != NULL ? threads() : 1;
 }
 
-/* All ranks transform in place, or none does; those without data may have no arrays at all. */
+/* Agrees that all ranks transform in place, or none; those without data may have no arrays. */
 static int agree_in_place(MPI_Comm comm, const void *in, const void *out) {
     int same = in == out;
     return redist_all_lowest(comm, same, &same) == REDIST_OK && same;
 }
 
-/* Of one axis: what this rank has of it, and the elements to allocate. */
+/* Finds this rank's part of one axis, and the elements to allocate. */
 static ptrdiff_t find_parts(struct fftnd_fftw__request *request, unsigned flags) {
     ptrdiff_t count[2], start[2];
     int nranks, rank, sign = request->backward ? FFTW_BACKWARD : FFTW_FORWARD;
@@ -185,7 +185,7 @@ static ptrdiff_t find_parts(struct fftnd_fftw__request *request, unsigned flags)
     return all;
 }
 
-/* Of more axes: the elements to allocate. */
+/* Returns the elements to allocate for several axes. */
 static ptrdiff_t find_elements(const struct fftnd_fftw__request *request) {
     ptrdiff_t n[REDIST_MAX_NDIMS], count[2], start[2], most = 0;
     const int *split = request->flags.transposed;
@@ -204,8 +204,8 @@ static ptrdiff_t find_elements(const struct fftnd_fftw__request *request) {
     return most;
 }
 
-/* What a program has that has asked local_size. Extents without elements and negative blocks are refused later; FFTW's
- * local_size divides by them. */
+/* Finds the sizes of local_size. Extents without elements and negative blocks, by which FFTW's local_size divides, are
+ * refused later. */
 static void find_sizes(struct fftnd_fftw__request *request, unsigned flags) {
     size_t number = (request->kind == FFTND_R2R ? 1 : 2) * sizeof(real);
     request->room = SIZE_MAX;
@@ -222,8 +222,8 @@ static void find_sizes(struct fftnd_fftw__request *request, unsigned flags) {
         request->room = (size_t)find_parts(request, flags) * number;
 }
 
-/* Makes a plan here. Returns 0 where FFTW has to make it. The order of scrambled modes is this library's, so that
- * FFTW must make none of these plans. */
+/* Makes a plan here, or returns 0 if FFTW has to make it. Scrambled plans are never FFTW's, as the order of their modes
+ * is this library's. */
 static int make(struct fftnd_fftw__request request, unsigned flags, X(plan) * result) {
     struct fftnd_fftw__plan *plan = NULL;
     double begun = MPI_Wtime();
@@ -247,7 +247,7 @@ static int make(struct fftnd_fftw__request request, unsigned flags, X(plan) * re
     return plan != NULL || request.flags.scrambled[0] || request.flags.scrambled[1];
 }
 
-/* What most of FFTW's functions for plans call alike. */
+/* The common call of most of FFTW's functions for plans. */
 #define REQUEST(name, ...)                                                                         \
     (struct fftnd_fftw__request) {                                                                 \
         .function = #name, .comm = comm, .howmany = howmany, .in = in, .out = out, __VA_ARGS__     \
@@ -309,7 +309,7 @@ EXPORT X(plan) XM(plan_dft_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, complex
     return XM(plan_dft)(3, n, in, out, comm, sign, flags);
 }
 
-/* What maps real numbers to complex ones, or back. */
+/* Transforms of real numbers to complex ones, or back. */
 #define REAL_TRANSFORMS(name, source, target, is_backward)                                         \
     EXPORT X(plan) XM(plan_many_##name)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,           \
                                         ptrdiff_t iblock, ptrdiff_t oblock, source *in,            \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * FFTW's names in one precision. Files that include this header are compiled once for each precision: FFTW's own
- * header declares what they define, so that the compiler compares the two.
+ * FFTW's names in one precision. Files that include this header are compiled once for each precision, with FFTW's own
+ * declarations of their functions, so that the compiler compares the two.
  */
 #ifndef FFTND_FFTW_NAMES_H
 #define FFTND_FFTW_NAMES_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * This library comes before FFTW's in the order in which symbols are looked up, be it linked or preloaded, so FFTW's
- * are the next ones. Where it was loaded by itself, as a part of a module of another language, FFTW's libraries are
- * among those that it needs, and found in the same way.
+ * Linked or preloaded, this library precedes FFTW's in the symbol lookup order, so FFTW's symbols are the next ones.
+ * Loaded as a part of another language's module, it has FFTW's libraries among its dependencies, which are found in the
+ * same way.
  *
- * A program with the static library defines FFTW-MPI's functions itself, and a linker that drops libraries of which it
- * sees no use drops FFTW-MPI. It is opened then. FFTW's core, in which libfftnd makes its plans, is always there.
+ * A program with the static library defines FFTW-MPI's functions itself, and a linker that drops unused libraries drops
+ * FFTW-MPI, which is then opened here. FFTW's core, which libfftnd uses, is always linked.
  */
 #include "next.h"
 
@@ -22,7 +22,7 @@ fftnd_fftw__function *fftnd_fftw__find(const char *name) {
                         : NULL;
     if (library != NULL)
         symbol = dlsym(library, name);
-    memcpy(&function, &symbol, sizeof function); /* POSIX has no other way */
+    memcpy(&function, &symbol, sizeof function); /* the only way in POSIX */
     return function;
 }
 

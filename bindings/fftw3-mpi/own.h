@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of this library's own functions, which are those of its precision: one program may be linked with the static
- * libraries of several. All headers that declare such a function include this one.
+ * Names of this library's own functions, with its precision: a program may be linked with the static libraries of
+ * several. For all headers that declare such functions.
  */
 #ifndef FFTND_FFTW_OWN_H
 #define FFTND_FFTW_OWN_H

@@ -20,7 +20,7 @@ struct fftnd_fftw__plan *fftnd_fftw__plan_of(const void *plan) {
     return (struct fftnd_fftw__plan *)(size_t)plan;
 }
 
-/* FFTW has no way to report a failure either. */
+/* Ends the program after a failure, which FFTW's functions cannot report. */
 static void insist(const struct fftnd_fftw__plan *plan, int code) {
     if (code == REDIST_OK)
         return;

@@ -14,7 +14,7 @@ struct row {
     const char *function;
     long here, passed;
     double seconds;
-    char reason[160]; /* why FFTW had to make the last one of these */
+    char reason[160]; /* why FFTW had to make the last of these plans */
 };
 
 enum { ROWS = 8 };
@@ -23,9 +23,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct row rows[ROWS];
 static long executions;
 static double executing;
-static int world_rank = -1; /* of a process that plans; found while MPI runs */
+static int world_rank = -1; /* of a process with plans; found while MPI runs */
 
-/* The launcher's file stays there if no process plans. */
+/* Begins a report. The launcher's file remains if no process plans. */
 static void begin_report(void) {
     const char *unused = getenv("FFTND_FFTW_UNUSED");
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
@@ -80,7 +80,7 @@ static void print(FILE *file) {
     }
 }
 
-/* When the process ends, since no call of FFTW has to be the last one. */
+/* Prints the report when the process ends, as no call of FFTW is known to be the last. */
 __attribute__((destructor)) static void print_report(void) {
     const char *wanted = getenv("FFTND_FFTW_REPORT");
     if (wanted == NULL || world_rank != 0)

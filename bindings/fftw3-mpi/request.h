@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program asks of FFTW's MPI interface, in the same words for all precisions. */
+/* Requests of a program to FFTW's MPI interface, the same for all precisions. */
 #ifndef FFTND_FFTW_REQUEST_H
 #define FFTND_FFTW_REQUEST_H
 
@@ -10,7 +10,7 @@
 /* FFTW's flags, apart from those of efforts. */
 struct fftnd_fftw__flags {
     int transposed
-        [2]; /* input and output: axes 0 and 1 change places in memory, and axis 1 is split */
+        [2]; /* input and output: axes 0 and 1 are exchanged in memory, and axis 1 is split */
     int scrambled[2]; /* one axis in an order of the library's own */
     int may_destroy_input;
     int wisdom_only;
@@ -31,8 +31,8 @@ struct fftnd_fftw__request {
     ptrdiff_t blocks[2]; /* of the split axis of the input and of the output; 0 = FFTW's own */
     void *in, *out;
     int in_place;
-    size_t room;                     /* bytes of each array, as local_size says */
-    redist_index start[2], count[2]; /* of one axis: what this rank has of input and output */
+    size_t room;                     /* bytes of each array by local_size */
+    redist_index start[2], count[2]; /* of one axis: this rank's parts of input and output */
     struct fftnd_fftw__flags flags;
 
     /* Of a transform */
@@ -43,22 +43,22 @@ struct fftnd_fftw__request {
     double time_limit; /* of planning, in seconds; < 0 = none */
 };
 
-/* What `create` is: makes a plan, or leaves *plan NULL and says why not in redist_error_message. Collective, with the
+/* Functions `create`: make a plan, or leave *plan NULL with the reason in redist_error_message. Collective, with the
  * same result on all ranks. */
 int fftnd_fftw__transpose_create(const struct fftnd_fftw__request *request,
                                  struct fftnd_fftw__plan **plan);
 int fftnd_fftw__transform_create(const struct fftnd_fftw__request *request,
                                  struct fftnd_fftw__plan **plan);
 
-/* Calls `create`; with FFTW_WISDOM_ONLY only if such a plan was made before. Collective. */
+/* Calls `create`; with FFTW_WISDOM_ONLY only for plans that were made before. Collective. */
 int fftnd_fftw__plan_create(const struct fftnd_fftw__request *request,
                             struct fftnd_fftw__plan **plan);
 
-/* The part of an axis of n that a rank has in blocks of this size (0 = ceil(n / nranks)). */
+/* Returns a rank's part of an axis of n in blocks of this size (0 = ceil(n / nranks)). */
 void fftnd_fftw__block(ptrdiff_t n, ptrdiff_t block, int nranks, int rank, redist_index *start,
                        redist_index *count);
 
-/* Whether so many ranks have room for all blocks. */
+/* Returns whether `nranks` ranks have room for all blocks. */
 int fftnd_fftw__blocks_fit(ptrdiff_t n, ptrdiff_t block, int nranks);
 
 #endif

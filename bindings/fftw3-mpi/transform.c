@@ -2,10 +2,10 @@
 /*
  * FFTW's transforms, on plans of libfftnd.
  *
- * FFTW splits axis 0, and axis 1 where a side is transposed, which it then stores first. A chain of libfftnd on a
- * grid of one dimension begins with one axis split and ends with another one, so that every pair of sides is a chain
- * of its own order; where both sides split the same axis, it is carried back. libfftnd's forward transform has
- * FFTW's sign -1. A plan of sign +1 is a backward one, whose input is the spectral side.
+ * FFTW splits axis 0, or axis 1 of a transposed side, which it then stores first. A chain of libfftnd on a grid of one
+ * dimension begins with one axis split and ends with another one, so that every pair of sides is a chain with an order;
+ * if both sides split the same axis, one exchange more leads back. libfftnd's forward transform has FFTW's sign -1. A
+ * plan of sign +1 is a backward one, whose input is the spectral side.
  */
 #include "axis.h"
 #include "redist_support.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a plan of libfftnd is made of, kept since another one may have to be made when it is executed. */
+/* Parameters of a plan of libfftnd, kept since an execution may need another plan. */
 struct settings {
     MPI_Comm comm; /* libredist's own */
     int ndims, nranks;
@@ -38,12 +38,12 @@ struct transform {
     size_t bytes[2];              /* of input and output */
     fftnd_plan
         *plans[2]; /* for arrays of any memory, for arrays that peers map; NULL until needed */
-    int planned;   /* which of them is for the arrays of planning */
+    int planned;   /* index of the one for the arrays of planning */
 };
 
 /* ---------------------------------------------------------------- executing */
 
-/* Whether peers map this rank's arrays. One without elements may be used on the way. */
+/* Returns whether peers map this rank's arrays, also those without elements, which may be work space. */
 static int are_mapped(const struct transform *transform, const void *in, const void *out) {
     const void *const arrays[2] = {in, out};
     for (int i = 0; i < 2; i++) {
@@ -73,7 +73,7 @@ static int run(const struct transform *transform, fftnd_plan *plan, void *const 
                                                    : fftnd_backward)(plan, arrays[0], arrays[1]);
 }
 
-/* With other arrays the ranks find out together which plan is for them. */
+/* Executes; the ranks agree on the plan for other arrays. */
 static int execute(struct fftnd_fftw__plan *plan, void *in, void *out, int new_arrays) {
     struct transform *transform = (struct transform *)plan;
     const struct fftnd_fftw__axis *axis = &transform->axis;
@@ -115,9 +115,9 @@ static void describe(const struct fftnd_fftw__plan *plan, size_t bytes, char tex
 
 static const struct fftnd_fftw__kind kind = {"transform", execute, destroy, describe};
 
-/* ---------------------------------------------------------------- what libfftnd is asked for */
+/* ---------------------------------------------------------------- parameters of libfftnd's plans */
 
-/* Which side of libfftnd's the input (0) or output (1) is. */
+/* Returns libfftnd's side of the input (0) or output (1). */
 static int side_of(const struct transform *transform, int array) {
     return transform->direction == REDIST_FORWARD ? array : !array;
 }
@@ -126,7 +126,7 @@ static int split_axis(const struct fftnd_fftw__request *request, int array) {
     return request->flags.transposed[array];
 }
 
-/* One axis over several ranks. */
+/* Returns whether the transform is of one axis over several ranks. */
 static int is_long(const struct settings *settings) {
     return settings->ndims == 1 && settings->nranks > 1;
 }
@@ -143,7 +143,7 @@ static redist_index extent_of(const struct transform *transform, int side, int a
     return halved && side == FFTND_SPECTRAL ? n / 2 + 1 : n;
 }
 
-/* The boundaries of blocks that are not FFTW's own. */
+/* Sets the boundaries of blocks that are not FFTW's own. */
 static int set_blocks(struct transform *transform, int side, int axis, ptrdiff_t block) {
     struct settings *settings = &transform->settings;
     redist_index n = extent_of(transform, side, axis), count;
@@ -165,7 +165,7 @@ static int set_blocks(struct transform *transform, int side, int axis, ptrdiff_t
     return REDIST_OK;
 }
 
-/* The axis that the physical side splits comes first, the one that the chain then splits second. */
+/* Sets the order: first the axis that the physical side splits, then the one that the chain splits next. */
 static void set_chain(struct settings *settings, int physical, int spectral) {
     int last = physical != spectral ? spectral : !physical;
     settings->order[0] = physical;
@@ -188,7 +188,7 @@ static void set_memory(struct settings *settings, int side, int transposed) {
         settings->options.memory_order[side] = settings->memory_order[side];
 }
 
-/* FFTW pads the real side of r2c and c2r out of place too. */
+/* Sets the padding; FFTW pads the real side of r2c and c2r out of place too. */
 static void set_padding(struct settings *settings) {
     int last = settings->ndims - 1;
     redist_index n = settings->sizes[last];
@@ -197,7 +197,7 @@ static void set_padding(struct settings *settings) {
         settings->options.padding[FFTND_PHYSICAL] = settings->padding;
 }
 
-/* Floating point operations of a rank, as FFTs are usually counted. */
+/* Counts a rank's floating point operations by the usual formula of FFTs. */
 static double count_flops(const struct settings *settings) {
     double points = settings->options.batch, all = 1;
     for (int axis = 0; axis < settings->ndims; axis++)
@@ -206,7 +206,7 @@ static double count_flops(const struct settings *settings) {
     return (settings->kind == FFTND_C2C ? 5 : 2.5) * points * (all > 1 ? log2(all) : 0);
 }
 
-/* FFTW plans in the time of some hundred executions, of large transforms in that of a dozen. */
+/* Limits planning to FFTW's usual time: some hundred executions, a dozen of large transforms. */
 static double limit_planning(const struct settings *settings, double time_limit) {
     double executed = 1e-9 * count_flops(settings), small = 300 * executed;
     double seconds = 1e-3 + 2 * executed + (small < 0.05 ? small : 0.05);
@@ -244,7 +244,7 @@ static int set_options(const struct fftnd_fftw__request *request, struct transfo
     return code;
 }
 
-/* ---------------------------------------------------------------- what is left to FFTW */
+/* ---------------------------------------------------------------- plans left to FFTW */
 
 static int check_blocks(const struct fftnd_fftw__request *request,
                         const struct transform *transform) {
@@ -261,7 +261,7 @@ static int check_blocks(const struct fftnd_fftw__request *request,
     return REDIST_OK;
 }
 
-/* FFTW has no such plans either, but of real numbers. */
+/* Checks one axis. Of the refused plans FFTW itself has only those of real numbers. */
 static int check_axis(const struct fftnd_fftw__request *request, int nranks) {
     const struct fftnd_fftw__flags *flags = &request->flags;
     if (request->n[0] < 1)
@@ -307,8 +307,8 @@ static int set_r2r(const struct fftnd_fftw__request *request, struct settings *s
     return REDIST_OK;
 }
 
-/* What is scrambled is libfftnd's spectral side, whatever the sign: the transform of the other sign has the same modes
- * in another order. */
+/* Returns the direction: the scrambled side is libfftnd's spectral side for either sign; the transform of the other
+ * sign has the same modes in another order. */
 static int direction_of(const struct fftnd_fftw__request *request, int nranks) {
     const int *scrambled = request->flags.scrambled;
     int backward = nranks > 1 && (scrambled[0] || scrambled[1]) ? scrambled[0] : request->backward;
@@ -334,7 +334,7 @@ static int begin(const struct fftnd_fftw__request *request, struct transform *tr
     return code == REDIST_OK ? set_options(request, transform) : code;
 }
 
-/* The bytes of both arrays on this rank. */
+/* Finds the bytes of both arrays on this rank. */
 static void find_bytes(const struct fftnd_fftw__request *request, struct transform *transform) {
     const struct settings *settings = &transform->settings;
     for (int array = 0; array < 2; array++) {
@@ -358,7 +358,7 @@ static void find_bytes(const struct fftnd_fftw__request *request, struct transfo
     }
 }
 
-/* The program has allocated what FFTW's local_size says. */
+/* Checks that an array fits the size of FFTW's local_size. */
 static int check_array(const struct fftnd_fftw__request *request, const struct transform *transform,
                        int array) {
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
@@ -381,7 +381,7 @@ static int check_arrays(const struct fftnd_fftw__request *request,
                         code == REDIST_OK ? check_array(request, transform, 1) : code);
 }
 
-/* The array of the plan, where there is one, may take the place of either. */
+/* Plans one axis; the plan's array, if any, may replace either. */
 static int plan_axis(const struct fftnd_fftw__request *request, struct transform *transform) {
     struct fftnd_fftw__axis *axis = &transform->axis;
     fftnd_options *options = &transform->settings.options;
@@ -405,7 +405,7 @@ static int plan_arrays(const struct fftnd_fftw__request *request, struct transfo
     find_bytes(request, transform);
     transform->planned = agree_mapped(transform, in, out);
     code = provide(transform, transform->planned);
-    /* now it is known whether the ranks reach each other's memory */
+    /* from here on the ranks know whether they can map each other's memory */
     if (code == REDIST_OK && transform->planned && !agree_mapped(transform, in, out)) {
         transform->planned = 0;
         code = provide(transform, 0);

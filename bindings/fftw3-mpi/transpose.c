@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * FFTW's transpositions: an exchange, in which each rank fetches what it will have from the others' inputs, straight
- * into its output in the order of that.
+ * FFTW's transpositions: an exchange, in which each rank copies its elements from the others' inputs directly to its
+ * output, in the output's order.
  *
- * The others can map an input that is from this library's allocators. Any other, and one that is the output too, is
- * copied to memory of the plan first, which each rank decides by itself.
+ * The others can map an input that is from this library's allocators. Any other, and one that is also the output, is
+ * first copied to memory of the plan, by each rank's own decision.
  */
 #include "redist_support.h"
 #include "request.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Axes of the exchange: those of the matrix in the order in which the input has them, then the tuples. */
+/* Axes of the exchange: those of the matrix in the input's order, then the tuples. */
 enum { AXES = 3, TUPLES = 2 };
 
 struct transpose {
@@ -20,7 +20,7 @@ struct transpose {
     redist_plan *exchange;
     int is_mapped;            /* peers map the inputs */
     size_t in_bytes;          /* of the input */
-    void *work;               /* a copy of the input; made when it is needed */
+    void *work;               /* a copy of the input, made on demand */
     redist_index n[AXES];     /* of the whole matrix */
     redist_index count[AXES]; /* of the output */
     ptrdiff_t stride[AXES];   /* in it */
@@ -33,7 +33,7 @@ static int provide_work(struct transpose *transpose) {
                                    : redist_alloc_local(transpose->in_bytes, &transpose->work);
 }
 
-/* What peers read of this rank. */
+/* Finds the memory of this rank that peers read. */
 static int find_source(struct transpose *transpose, void *in, const void *out, void **source) {
     *source = in;
     if (transpose->in_bytes == 0 ||
@@ -62,7 +62,7 @@ static int execute(struct fftnd_fftw__plan *plan, void *in, void *out, int new_a
         return code;
     if (!is_empty(transpose->count))
         (void)redist_plan_get(transpose->exchange, start, transpose->count, out,
-                              transpose->stride); /* get_end returns what fails */
+                              transpose->stride); /* get_end returns failures */
     return redist_plan_get_end(transpose->exchange);
 }
 
@@ -85,7 +85,7 @@ static const struct fftnd_fftw__kind kind = {"transpose", execute, destroy, desc
 
 /* ---------------------------------------------------------------- making */
 
-/* Which axis of the exchange axis 0 of the matrix is. */
+/* Returns the axis of the exchange that is axis 0 of the matrix. */
 static int first_axis(const struct fftnd_fftw__request *request) {
     return request->flags.transposed[0];
 }
@@ -103,7 +103,7 @@ static redist_box part_of(const struct fftnd_fftw__request *request, int split) 
     return box;
 }
 
-/* The output has axis 1 of the matrix first, unless it is to be transposed. */
+/* Describes the output, with axis 1 of the matrix first unless it is transposed. */
 static void describe_output(const struct fftnd_fftw__request *request, size_t item,
                             struct transpose *transpose) {
     int slow = !request->flags.transposed[1] ^ first_axis(request);
@@ -112,7 +112,7 @@ static void describe_output(const struct fftnd_fftw__request *request, size_t it
     transpose->stride[slow] = transpose->stride[!slow] * transpose->count[!slow];
 }
 
-/* Whether memory that each rank allocates alone is mapped by the others. */
+/* Returns whether peers map memory that a rank allocates alone. */
 static int is_reached(MPI_Comm comm, const void *probe) {
     int mapped = redist_is_mappable(REDIST_SPACE_HOST, probe, 1);
     return redist_all_lowest(comm, mapped, &mapped) == REDIST_OK && mapped;
@@ -130,7 +130,7 @@ static int plan_exchange(const struct fftnd_fftw__request *request, const redist
                              &boxes[1], NULL, &options, &transpose->exchange);
 }
 
-/* The exchange finds out whether the ranks reach each other's memory. */
+/* Plans the exchange, by which the ranks learn whether they can map each other's memory. */
 static int plan_reachable(const struct fftnd_fftw__request *request, const redist_box boxes[2],
                           struct transpose *transpose) {
     void *probe = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which plans were made before, for FFTW_WISDOM_ONLY: kept with libfftnd's wisdom, which is also what such a plan is
- * made from. Plans that measured nothing are remembered in this process only.
+ * Plans made before, for FFTW_WISDOM_ONLY: kept with libfftnd's wisdom, from which such a plan is made. Plans without
+ * measurements are remembered in this process only.
  */
 #include "redist_support.h"
 #include "request.h"
 
-/* Everything that the program has asked for, but efforts. */
+/* Makes a key of the program's request, without the effort. */
 static void make_key(const struct fftnd_fftw__request *request, char key[REDIST_WISDOM_BYTES]) {
     const struct fftnd_fftw__flags *flags = &request->flags;
     const int room = REDIST_WISDOM_BYTES;
@@ -34,7 +34,7 @@ int fftnd_fftw__plan_create(const struct fftnd_fftw__request *request,
         code =
             redist_fail(REDIST_ERR_METHOD, "FFTW_WISDOM_ONLY of a plan that was not made before");
     code = redist_agree(request->comm,
-                        code); /* time limits, which efforts depend on, are each rank's */
+                        code); /* time limits, on which efforts depend, are each rank's */
     if (code == REDIST_OK)
         code = request->create(request, plan);
     if (code == REDIST_OK && known[0] < effort[0])

@@ -18,7 +18,7 @@ void *redist__f_address(const CFI_cdesc_t *array) {
                                                                            : NULL;
 }
 
-/* redist_exchange recognises MPI's own types faster than new ones. */
+/* Returns a datatype of MPI's own if possible, which redist_exchange recognises faster than a new one. */
 MPI_Datatype redist__f_datatype(const CFI_cdesc_t *a, const CFI_cdesc_t *b) {
     MPI_Datatype datatype;
     if (a->elem_len != b->elem_len || a->elem_len > INT32_MAX)
@@ -59,7 +59,7 @@ int redist__f_point(CFI_cdesc_t *pointer, void *memory, const redist_index lower
     }
     int code = CFI_establish(array, memory, CFI_attribute_other, pointer->type, pointer->elem_len,
                              pointer->rank, extents);
-    /* No function of the standard makes an array with its axes in another order */
+    /* the standard has no function for axes in another order */
     for (int i = 0; strides != NULL && i < pointer->rank; i++)
         array->dim[i].sm = strides[i];
     code = code || CFI_setpointer(pointer, array, bounds);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fortran's arrays as the library sees them: axis i of d is the library's axis d - i. */
+/* Fortran's arrays in the library's order: axis i of d is the library's axis d - i. */
 #ifndef REDIST_FORTRAN_ARRAYS_H
 #define REDIST_FORTRAN_ARRAYS_H
 
@@ -7,15 +7,14 @@
 
 #include <ISO_Fortran_binding.h>
 
-/** The extents of an array in the library's order. */
+/** Returns the extents of an array in the library's order. */
 void redist__f_extents(const CFI_cdesc_t *array, redist_index extents[]);
 
-/** The address of an array whose elements lie one after the other, else NULL, which the library refuses on all
- * ranks. */
+/** Returns the address of a contiguous array, else NULL, which the library refuses on all ranks. */
 void *redist__f_address(const CFI_cdesc_t *array);
 
-/** A datatype of so many bytes, to be given back; MPI_DATATYPE_NULL, which the library refuses on all ranks, where the
- * elements of two arrays differ. */
+/** Returns a datatype of the arrays' element size, to be released; MPI_DATATYPE_NULL, which the library refuses on all
+ * ranks, if the elements of the arrays differ. */
 MPI_Datatype redist__f_datatype(const CFI_cdesc_t *a, const CFI_cdesc_t *b);
 void redist__f_datatype_free(MPI_Datatype *datatype);
 

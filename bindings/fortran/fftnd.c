@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the Fortran module fftnd calls where functions of fftnd.h take handles of MPI, or arrays whose shapes Fortran
- * knows. The arguments are those of fftnd.h unless noted otherwise. */
+/* Functions of the Fortran module fftnd for those of fftnd.h with MPI handles, or with arrays of Fortran. The arguments
+ * are those of fftnd.h unless noted otherwise. */
 #include "arrays.h"
 #include "fftnd_operators.h"
 
@@ -127,7 +127,7 @@ int fftnd__f_alloc_operator(const struct fftnd__f_operator *op, int is_output,
     return allocate(&op->plan, &shape, code, pointer);
 }
 
-/* Points to memory as to the local array of one side. */
+/* Points to memory with the layout of the local array of one side. */
 int fftnd__f_point(const struct fftnd__f_plan *plan, int side, const CFI_cdesc_t *memory,
                    CFI_cdesc_t *pointer) {
     struct shape shape = {0};
@@ -152,7 +152,7 @@ int fftnd__f_plan_get_comm(const fftnd_plan *plan, MPI_Fint *comm) {
     return code;
 }
 
-/* Whether the elements lie where the plan expects them. */
+/* Checks that the strides are those of the plan. */
 static int check_strides(const struct shape *shape, const CFI_cdesc_t *array) {
     for (int i = 0; i < shape->rank; i++) {
         redist_index count = shape->count[i];
@@ -173,7 +173,7 @@ static int check_array(const struct shape *shape, const CFI_cdesc_t *array) {
     return code ? code : check_strides(shape, array);
 }
 
-/* Whether both arrays fit; if not, with a message. */
+/* Checks that both arrays fit, else sets a message. */
 static int fit(const struct fftnd__f_plan *plan, int from, const CFI_cdesc_t *input,
                const CFI_cdesc_t *output) {
     struct shape shapes[2] = {{0}, {0}};
@@ -182,8 +182,8 @@ static int fit(const struct fftnd__f_plan *plan, int from, const CFI_cdesc_t *in
            !find_shape(plan, to, output->rank, &shapes[1]) && !check_array(&shapes[1], output);
 }
 
-/* Runs a transform. The library refuses NULL on all ranks; a rank that passes it for an array that does not fit has
- * the better message. */
+/* Runs a transform. NULL, which the library refuses on all ranks, replaces an array that does not fit; its rank has the
+ * better message. */
 static int run(const struct fftnd__f_plan *plan, int direction, const CFI_cdesc_t *input,
                const CFI_cdesc_t *output,
                int (*function)(fftnd_plan *plan, int direction, void *input, void *output)) {

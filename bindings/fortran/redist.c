@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the Fortran module redist calls where functions of redist.h take handles of MPI, or arrays whose shapes Fortran
- * knows. The arguments are those of redist.h unless noted otherwise; `dim` and `axes` already count as in C. */
+/* Functions of the Fortran module redist for those of redist.h with MPI handles, or with arrays of Fortran. The
+ * arguments are those of redist.h unless noted otherwise; `dim` and `axes` already count as in C. */
 #include "arrays.h"
 #include "redist_model.h"
 
-/* ---------------------------------------------------------------- who owns what */
+/* ---------------------------------------------------------------- distributions */
 
 int redist__f_subcomm(MPI_Fint comm, int ndims, MPI_Fint subcomms[]) {
     MPI_Comm made[REDIST_MAX_NDIMS];
@@ -48,7 +48,7 @@ int redist__f_alloc_bytes(MPI_Fint comm, int space, size_t bytes, void **memory)
     return redist_alloc_in(MPI_Comm_f2c(comm), (enum redist_space)space, bytes, memory);
 }
 
-/* `counts` and `lower` have `naxes` values in Fortran's order. What cannot be counted is more memory than there is. */
+/* Allocates; `counts` and `lower` have `naxes` values in Fortran's order. An overflow exceeds any memory. */
 int redist__f_alloc_array(MPI_Fint comm, int space, CFI_cdesc_t *array, int naxes,
                           const redist_index counts[], const redist_index lower[]) {
     size_t bytes = array->elem_len;
@@ -76,7 +76,7 @@ int redist__f_free_array(CFI_cdesc_t *array) {
 
 /* ---------------------------------------------------------------- plans */
 
-/* The functions for any two axes are called with these. */
+/* Arguments of the functions for any two axes. */
 struct exchange {
     int ndims; /* 0, which the library refuses on all ranks, if the arrays have different ranks */
     MPI_Datatype datatype;
@@ -113,7 +113,7 @@ int redist__f_plan_exchange(MPI_Fint comm, const CFI_cdesc_t *a, int axis_a, con
     return code;
 }
 
-/* A box in an array of as many axes lies in an array of its extents. */
+/* Returns a box with the extents of its array, if both have the same number of axes. */
 static redist_box box_in(const redist_box *box, int ndims, const CFI_cdesc_t *array) {
     redist_box result = *box;
     if (array->rank == ndims)

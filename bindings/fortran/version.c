@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the MPI library of C says that it is; version.f90 does the same with that of Fortran. */
+/* Version of the MPI library of C; version.f90 has that of Fortran. */
 #include <mpi.h>
 #include <stdio.h>
 

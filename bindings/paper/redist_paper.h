@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * The three functions of Dalcin, Mortensen and Keyes under their own names and with their own `int` extents, for
- * programs made from the paper's listings. They return REDIST_OK (0) or a code, as those of redist.h that they call.
+ * The three functions of Dalcin, Mortensen and Keyes under their own names and with `int` extents, for programs made
+ * from the paper's listings. They return REDIST_OK (0) or a code, as those of redist.h that they call.
  */
 #ifndef REDIST_PAPER_H
 #define REDIST_PAPER_H

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The plan: arrays, transforms, questions.
+# The plan: arrays, transforms, queries.
 
 cdef struct Side:  # of the local array, with the batch as an axis of its own if there is one
     int ndim

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the extension module of fftnd uses of this one.
+# Declarations for the extension module of fftnd.
 from cpython.buffer cimport Py_buffer
 from libc.stddef cimport ptrdiff_t
 from redist.c cimport MPI_Comm, redist_box, redist_index

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The C interface of redist.h and of the little that is used of MPI.
+# The C interface of redist.h, and the used part of MPI.
 from libc.stdint cimport int64_t
 from libc.stddef cimport ptrdiff_t
 
@@ -143,7 +143,7 @@ cdef extern from "redist.h" nogil:
     void redist_forget_wisdom()
 
 
-# Not collective: whether an address is that of device memory is what the array says
+# Not collective: the array states whether its address is of device memory
 cdef extern from *:
     """
     #include <string.h>

@@ -27,7 +27,7 @@ class OutOfMemory(Error, MemoryError):
     """There is too little memory, on this rank or on another one."""
 
 
-# Names of C's arguments, and those by which Python has them
+# Names of C's arguments, and Python's names for them
 _NAMES = [(re.compile(name), new) for name, new in (
     (r"\boptions(->|\.)", ""), (r"\bsizes_([ab])\b", r"\1.shape"), (r"\bsizes\b", "shape"), (r"\bbox_([ab])\b", r"axis_\1"),
     (r"\br2r\b", "kind"), (r"\bprecision( =|:)", r"precision of dtype\1"), (r"->", "."))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Who frees what, and when.
+# Lifetimes of objects.
 #
 # The C libraries free plans, grids and mapped memory in collective calls. Python's garbage collector runs at
 # different times on different ranks, so it must not make such calls: when it destroys an object, the object's
@@ -7,7 +7,7 @@
 # freed; since making and freeing are collective, the list is the same on all ranks. In the next call that makes
 # something on the communicator, in collect(), or when the communicator is freed, one small MPI_Allreduce finds
 # the handles that all ranks have dropped, and all ranks free these in the order of the list, plans first.
-# What is left when the program ends goes in MPI_Finalize.
+# MPI_Finalize frees the remaining ones.
 
 cdef str _library():
     cdef char text[MPI_MAX_LIBRARY_VERSION_STRING]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Arrays of any library, as address, extents and strides; nothing is copied.
+# Arrays of any library, as address, extents and strides, without copies.
 
 cdef extern from *:
     """

@@ -43,7 +43,7 @@ def get_normalization(kind, shape, axes):
     return 1.0 / product
 
 
-# The types of input and output of each kind, and what they are called
+# The types of input and output of each kind, and their names
 _SIDES = {"c2c": ("FD", "FD", "complex"), "r2c": ("fd", "FD", "real"), "c2r": ("FD", "fd", "complex"),
           "r2r": ("fd", "fd", "real")}
 
