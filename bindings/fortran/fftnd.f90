@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-!> The functions of fftnd.h, where each is explained, for Fortran, and all of module redist, whose conventions hold.
+!> The functions of fftnd.h, which explains them, for Fortran, and all of module redist, with its conventions.
 !>
 !> fftnd_alloc(plan, side, array) allocates this rank's array of one side, memory that peers can map, and points to it:
 !> the bounds are global indices, which count from 1. fftnd_point(plan, side, memory, array) points to other memory as
@@ -9,7 +9,7 @@
 !>
 !> In the usual order the physical side is whole along the first axes, the halved axis of FFTND_R2C is the first, and
 !> the spectral side is whole along the last one. Dimension j of a grid of g dimensions splits axis order(d - g + j) of
-!> the physical side and axis order(d - g + j - 1) of the spectral side; order is 1, 2, .., d if nothing else is said.
+!> the physical side and axis order(d - g + j - 1) of the spectral side; order is 1, 2, .., d by default.
 module fftnd
   use redist
   use fftnd_types

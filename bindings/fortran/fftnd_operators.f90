@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The functions of fftnd_operators.h, where each is explained. Components of vectors are in the order of the axes, of
-! which the first one is contiguous.
+! The functions of fftnd_operators.h, which explains them. Components of vectors are in the order of the axes, of which
+! the first one is contiguous.
 module fftnd_operators
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64
@@ -98,7 +98,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine fftnd_operator_create
 
-  ! Values for C in its order, which `keep` holds; null if there are none.
+  ! Values for C in its order, in memory of `keep`; null without any.
   function reals_of(name, values, d, wrong, keep) result(pointer)
     character(len=*), intent(in) :: name
     real(c_double), intent(in), optional :: values(:)
@@ -253,7 +253,7 @@ contains
     if (c_associated(table)) call c_f_pointer(table, k, [row%n])
   end subroutine fftnd_row_wavenumbers
 
-  !> The axis along which the elements of a row follow one another.
+  !> The axis along which the elements of a row are consecutive.
   integer function fftnd_row_axis(row)
     type(fftnd_row), intent(in) :: row
     fftnd_row_axis = row%ndims - row%axis

@@ -11,14 +11,14 @@ module fftnd_procedures
   implicit none
   private
 
-  ! What the options point to
+  ! Targets of the options' pointers
   type :: held_options
     integer(c_int), allocatable :: grid(:), order(:), r2r(:), axes(:), memory_order_1(:), memory_order_2(:), split_1(:), &
       split_2(:)
     integer(c_int64_t), allocatable :: retained_modes(:), padding_1(:), padding_2(:)
     type(redist_box) :: box_1, box_2
     character(len=:), allocatable :: method, wisdom_file
-    character(len=:), allocatable :: wrong ! what is wrong with the first array of a length that does not fit
+    character(len=:), allocatable :: wrong ! error of the first array of a wrong length
   end type held_options
 
   public :: fftnd_plan, fftnd_version, fftnd_plan_create, fftnd_plan_layout, fftnd_plan_wavenumbers
@@ -31,14 +31,14 @@ module fftnd_procedures
     module procedure plan_create_short, plan_create_long
   end interface fftnd_plan_create
 
-  !> Predicts how long the exchanges of a transform take in one direction.
+  !> Predicts the time of the exchanges of a transform in one direction.
   interface fftnd_predict
     module procedure predict_short, predict_long
   end interface fftnd_predict
 
 contains
 
-  !> The version of the library that runs.
+  !> The version of the loaded library.
   subroutine fftnd_version(major, minor, patch)
     integer, intent(out), optional :: major, minor, patch
     integer :: version(3)
@@ -113,7 +113,7 @@ contains
     call redist__flag(asynchronous, options%asynchronous)
   end subroutine fill
 
-  ! Notes the first array that has not as many values as the library reads.
+  ! Records the first array with fewer values than the library reads.
   subroutine check_length(name, length, wanted, wrong)
     character(len=*), intent(in) :: name
     integer, intent(in) :: length, wanted
@@ -124,8 +124,8 @@ contains
     wrong = 'option '//name//' has '//trim(numbers(1))//' values, but the plan takes '//trim(numbers(2))
   end subroutine check_length
 
-  ! Values for C, which `keep` holds: axes (`number` of them, if that is known, else d), numbers, extents, a box; null if
-  ! there are none.
+  ! Values for C, in memory of `keep`: axes (`number` of them, if that is known, else d), numbers, extents, a box; null
+  ! without any.
   function axes_of(name, axes, d, wrong, keep, number) result(pointer)
     character(len=*), intent(in) :: name
     integer, intent(in), optional :: axes(:), number
@@ -296,7 +296,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine fftnd_plan_layout
 
-  ! Axes and indices as Fortran counts them.
+  ! Converts axes and indices to Fortran's.
   subroutine fftnd__reverse(layout)
     type(fftnd_layout), intent(inout) :: layout
     integer :: d
@@ -371,7 +371,7 @@ contains
     call redist__finish(c_wait(plan%handle), ierror)
   end subroutine fftnd_wait
 
-  !> Moves what one direction of a plan with tiles on a device moves, and transforms nothing.
+  !> Makes the copies of one direction of a plan with tiles on a device, without transforms.
   subroutine fftnd_plan_transfer(plan, direction, input, output, ierror)
     type(fftnd_plan), intent(in) :: plan
     integer, intent(in) :: direction
@@ -380,9 +380,9 @@ contains
     call redist__finish(c_transfer(plan, direction, input, output), ierror)
   end subroutine fftnd_plan_transfer
 
-  ! ---------------------------------------------------------------- questions
+  ! ---------------------------------------------------------------- queries
 
-  !> What a plan does. Grid, order and halved_axis are Fortran's.
+  !> Properties of a plan. Grid, order and halved_axis are Fortran's.
   subroutine fftnd_plan_get_info(plan, info, ierror)
     type(fftnd_plan), intent(in) :: plan
     type(fftnd_plan_info), intent(out) :: info
@@ -416,7 +416,7 @@ contains
     call redist__finish(c_plan_get_grid(plan%handle, grid%handle), ierror)
   end subroutine fftnd_plan_get_grid
 
-  !> Whether transforms have failed, as far as the device has come with them.
+  !> Returns whether transforms have failed, as far as the device has reached them.
   subroutine fftnd_plan_query(plan, ierror)
     type(fftnd_plan), intent(in) :: plan
     integer, intent(out), optional :: ierror

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-!> The functions of redist.h, where each is explained, for Fortran. What differs:
+!> The functions of redist.h, which explains them, for Fortran. Differences:
 !>
 !>  - Axes, dimensions of a process grid, and elements along an axis count from 1, and axes and dimensions come in
 !>    Fortran's order: axis i of d is axis d - i of redist.h, so that the first one is contiguous. Ranks, parts,

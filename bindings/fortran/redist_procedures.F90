@@ -59,7 +59,7 @@ contains
 
   ! ---------------------------------------------------------------- version and errors
 
-  !> The version of the library that runs.
+  !> The version of the loaded library.
   subroutine redist_version(major, minor, patch)
     integer, intent(out), optional :: major, minor, patch
     integer :: version(3)
@@ -83,13 +83,13 @@ contains
     sentence = redist__text(c_error_string(code))
   end function redist_error_string
 
-  !> What went wrong in this thread's last failed call.
+  !> The message of this thread's last failed call.
   function redist_error_message() result(message)
     character(len=:), allocatable :: message
     message = redist__text(c_error_message())
   end function redist_error_message
 
-  ! ---------------------------------------------------------------- who owns what
+  ! ---------------------------------------------------------------- distributions
 
   subroutine decompose_long(n, nparts, part, count, start, ierror)
     integer(int64), intent(in) :: n
@@ -297,7 +297,7 @@ contains
     call redist__flag(asynchronous, options%asynchronous)
   end subroutine fill
 
-  !> Plans the exchange that redist_exchange does, for repeated use in both directions.
+  !> Plans the exchange of redist_exchange, for repeated use in both directions.
   subroutine redist_plan_exchange(comm, a, axis_a, b, axis_b, plan, &
 #include "redist_arguments.inc"
       ierror)
@@ -316,7 +316,7 @@ contains
     call redist__finish(c_plan_exchange(comm%MPI_VAL, a, axis_a, b, axis_b, options, plan%handle), ierror)
   end subroutine redist_plan_exchange
 
-  ! a and b: an array of as many axes as sizes has values is the local array; of others box%extent says how it lies.
+  ! a and b: arrays with as many axes as sizes has values are the local arrays; others have the extents box%extent.
   subroutine plan_boxes_long(comm, sizes, box_a, a, box_b, b, plan, &
 #include "redist_arguments.inc"
       ierror)
@@ -362,7 +362,7 @@ contains
     call redist__finish(c_plan_execute(plan%handle, direction), ierror)
   end subroutine redist_plan_execute
 
-  !> redist_plan_execute on other arrays of the plan's shapes.
+  !> Executes a plan on other arrays of its shapes.
   subroutine redist_plan_execute_arrays(plan, direction, a, b, ierror)
     type(redist_plan), intent(in) :: plan
     integer, intent(in) :: direction
@@ -379,7 +379,7 @@ contains
     call redist__finish(c_plan_start(plan%handle, direction), ierror)
   end subroutine redist_plan_start
 
-  !> redist_plan_start on other arrays; these have the attribute TARGET or POINTER.
+  !> Starts an execution on other arrays; these have the attribute TARGET or POINTER.
   subroutine redist_plan_start_arrays(plan, direction, a, b, ierror)
     type(redist_plan), intent(in) :: plan
     integer, intent(in) :: direction
@@ -396,7 +396,7 @@ contains
 
   ! ---------------------------------------------------------------- tiles
 
-  !> Opens a forward execution in which array A is put tile by tile.
+  !> Opens a forward execution that puts array A tile by tile.
   subroutine redist_plan_put_begin(plan, destination, ierror)
     type(redist_plan), intent(in) :: plan
     type(*), intent(inout), asynchronous :: destination(..)
@@ -440,7 +440,7 @@ contains
     call redist__finish(c_plan_put_end(plan%handle), ierror)
   end subroutine redist_plan_put_end
 
-  !> Opens a forward execution in which array B is gotten tile by tile.
+  !> Opens a forward execution that gets array B tile by tile.
   subroutine redist_plan_get_begin(plan, source, ierror)
     type(redist_plan), intent(in) :: plan
     type(*), intent(in), asynchronous :: source(..)
@@ -469,9 +469,9 @@ contains
     call redist__finish(c_plan_free(plan%handle), ierror)
   end subroutine redist_plan_free
 
-  ! ---------------------------------------------------------------- questions
+  ! ---------------------------------------------------------------- queries
 
-  !> Whether peers can map an array of redist_alloc: c_loc of it, or memory of redist_alloc.
+  !> Returns whether peers can map an array of redist_alloc: c_loc of it, or memory of redist_alloc.
   subroutine redist_alloc_info(array, mappable, ierror)
     type(c_ptr), intent(in) :: array
     logical, intent(out) :: mappable
@@ -499,7 +499,7 @@ contains
     call redist__finish(c_plan_get_comm(plan%handle, comm%MPI_VAL), ierror)
   end subroutine redist_plan_get_comm
 
-  !> Whether executions have failed, as far as the device has come with them.
+  !> Returns whether executions have failed, as far as the device has reached them.
   subroutine redist_plan_query(plan, ierror)
     type(redist_plan), intent(in) :: plan
     integer, intent(out), optional :: ierror
@@ -556,7 +556,7 @@ contains
     call c_forget_wisdom()
   end subroutine redist_forget_wisdom
 
-  !> Measures what messages cost, with a method of choice.
+  !> Measures the cost of messages, with a given method.
   subroutine redist_model_fit(comm, model, method, space, ierror)
     type(MPI_Comm), intent(in) :: comm
     type(redist_model), intent(out) :: model

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What the modules redist and fftnd share: ierror, text, and order.
+! Common part of the modules redist and fftnd: ierror, text, and order.
 module redist_support
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -23,7 +23,7 @@ module redist_support
 
 contains
 
-  ! Hands out the code; without ierror an error ends the program on all ranks.
+  ! Returns the code; without ierror an error ends the program on all ranks.
   subroutine redist__finish(code, ierror)
     integer(c_int), intent(in) :: code
     integer, intent(out), optional :: ierror
@@ -39,7 +39,7 @@ contains
     end if
   end subroutine redist__finish
 
-  ! Makes a sentence, if there is one, that of the call that has just failed.
+  ! Replaces the message of the last failed call by a sentence, if any.
   subroutine redist__explain(sentence)
     character(len=:), allocatable, intent(in) :: sentence
     if (allocated(sentence)) call c_set_message(sentence//c_null_char)
@@ -60,7 +60,7 @@ contains
     end do
   end function redist__text
 
-  ! The address of a text for C, which `keep` holds; null if there is none.
+  ! The address of a text for C, in memory of `keep`; null without one.
   function redist__c_text(text, keep) result(pointer)
     character(len=*), intent(in), optional :: text
     character(len=:), allocatable, target, intent(inout) :: keep
@@ -71,7 +71,7 @@ contains
     pointer = c_loc(keep)
   end function redist__c_text
 
-  ! Sets a number of C by a condition, if there is one.
+  ! Sets a number of C by an optional condition.
   subroutine redist__flag(condition, number)
     logical, intent(in), optional :: condition
     integer(c_int), intent(inout) :: number

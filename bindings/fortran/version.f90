@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What the MPI library of Fortran says that it is; version.c does the same with that of C.
+! Version of the MPI library of Fortran; version.c has that of C.
 program version
   use mpi_f08
   implicit none

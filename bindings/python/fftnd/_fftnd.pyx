@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The extension module of package fftnd: see fftnd/__init__.py for what users see."""
+"""The extension module of package fftnd: fftnd/__init__.py has the public names."""
 cimport cython
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
 from cpython.memoryview cimport PyMemoryView_FromMemory

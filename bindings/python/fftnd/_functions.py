@@ -29,7 +29,7 @@ _COMMON = """
         comm: the ranks; None = mpi4py.MPI.COMM_WORLD{args}
         shape: global extents of the physical array; None = from the parts{even}; must agree
         norm: "backward" (the inverse divides), "forward", "ortho", or "none"; must agree
-        out: where the result goes; None = a new array
+        out: array of the result; None = a new one
         options: keywords of Plan (grid, threads, method, space, ...); must agree
     Returns:
         this rank's part of the result
@@ -38,13 +38,13 @@ _COMMON = """
 
 
 class _Kept:
-    """A plan of these functions, and the calls that it was made for."""
+    """A plan of these functions, and its kind of calls."""
 
     def __init__(self, plan, given):
         self.plan, self.given, self.whole = plan, given, True
 
     def suits(self, given, forward, shape, local):
-        """Whether it serves a call with this global shape or, without one, with this part of it on this rank."""
+        """Whether it matches a call with this global shape or, without one, with this part of it on this rank."""
         if given != self.given or shape is not None:
             return given == self.given and shape == self.plan.shape
         if local != (self.plan.physical_shape if forward else self.plan.spectral_shape):
@@ -86,7 +86,7 @@ def _kept_plan(comm, failure, given, forward, shape, local, options):
 
 
 def _fixed(value):
-    """What an option is now, to be compared by value later."""
+    """An option's current value, for later comparison."""
     if isinstance(value, Box):
         return value.start, value.count, value.extent, value.offset
     value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
@@ -108,7 +108,7 @@ def _with_defaults(options, a, comm, ndims):
 
 
 def _as_type(a, kinds):
-    """A NumPy array of another type becomes one that can be transformed."""
+    """Converts a NumPy array of another type to one that can be transformed."""
     if isinstance(a, (np.ndarray, list, tuple, float, int, complex)):
         try:
             a = np.asarray(a)

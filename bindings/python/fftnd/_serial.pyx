@@ -15,7 +15,7 @@ cdef extern from *:
         case SERIAL_C2R: return X(plan_guru64_dft_c2r)(rank, dims, n, loops, in, out, flags);           \\
         default: return X(plan_guru64_r2r)(rank, dims, n, loops, in, out, (const fftw_r2r_kind *)kinds, flags); \\
         }
-    /* kinds: the sign of a Fourier transform, or what each axis gets of a real-to-real one */
+    /* kinds: the sign of a Fourier transform, or a real-to-real kind for each axis */
     static void *serial_plan(int single, int kind, int rank, const fftw_iodim64 *dims, int n,
                              const fftw_iodim64 *loops, void *in, void *out, const int *kinds, unsigned flags) {
         if (single) {
@@ -76,7 +76,7 @@ cdef void *address_of(array, bint writable) except? NULL:
 
 
 def check_precision(single):
-    """Refuses float where FFTW had no library for it when this was built."""
+    """Refuses float if this was built without FFTW's library for it."""
     if single and not HAS_SINGLE:
         raise RuntimeError("FFTW in single precision is missing (Debian: libfftw3-dev): install it and build again")
 
@@ -157,14 +157,14 @@ cdef class Transform:
 
 
 def export_wisdom(name, single):
-    """FFTW's wisdom of one precision to a file; whether that went well."""
+    """Writes FFTW's wisdom of one precision to a file; returns success."""
     check_precision(single)
     cdef bytes text = str(name).encode()
     return bool(fftwf_export_wisdom_to_filename(text) if single else fftw_export_wisdom_to_filename(text))
 
 
 def import_wisdom(name, single):
-    """FFTW's wisdom of one precision from a file; whether that went well."""
+    """Reads FFTW's wisdom of one precision from a file; returns success."""
     check_precision(single)
     cdef bytes text = str(name).encode()
     return bool(fftwf_import_wisdom_from_filename(text) if single else fftw_import_wisdom_from_filename(text))

@@ -46,7 +46,7 @@ cdef class OperatorBox:
         return tuple([self.array(data[i], dtype, shape, strides, writable) for i in range(number)])
 
     cdef int read_inputs(self) except -1:
-        """Where they lie in the place of the outputs, copies, so that outputs may be filled in in any order."""
+        """The inputs, copied where they are in the memory of the outputs, which may then be filled in any order."""
         cdef const fftnd_box *box = self.box
         self._inputs = self.fields(box.inputs, box.ninputs, box.input_stride, False)
         if box.inputs[0] == box.outputs[0]:
@@ -100,7 +100,7 @@ _TYPE_OF_NUMBERS = {(_PRECISIONS[letter], numbers): np.dtype(letter if numbers =
 
 
 cdef int _call(void *data, const fftnd_box *given) noexcept with gil:
-    """The function that the library calls; what it raises is kept for the caller of the operator."""
+    """The function that the library calls; its exception is kept for the caller of the operator."""
     cdef Operator op = <Operator>data
     cdef OperatorBox box = OperatorBox.__new__(OperatorBox)
     box.box, box.cuda = given, op.on_device
@@ -122,7 +122,7 @@ cdef int _call(void *data, const fftnd_box *given) noexcept with gil:
 
 
 cdef class OperatorArguments:
-    """What fftnd_operator_create gets, with the memory that the structure points to."""
+    """The options of fftnd_operator_create, with the memory of their pointers."""
     cdef fftnd_operator_options options
     cdef double[REDIST_MAX_NDIMS] lengths
     cdef int[REDIST_MAX_NDIMS] axes

@@ -28,7 +28,7 @@ nbytes is what the local array takes, with batch, padding and scratch use."""
 
 
 def _of_side(pair, side, name, length, each="axis"):
-    """What a pair (physical, spectral) has for a side, with one value for each axis or grid dimension."""
+    """The values of a pair (physical, spectral) for a side, one for each axis or grid dimension."""
     if pair is None:
         return None
     found = _pair(pair, name)[side]
@@ -43,7 +43,7 @@ def _pair(pair, name):
 
 
 cdef class Arguments:
-    """What fftnd_plan_create gets, with the memory that the structure points to."""
+    """The options of fftnd_plan_create, with the memory of their pointers."""
     cdef fftnd_options options
     cdef redist_index[REDIST_MAX_NDIMS] sizes
     cdef redist_index[REDIST_MAX_NDIMS] modes
@@ -122,7 +122,7 @@ cdef class Arguments:
         return 0
 
     cdef int set_sides(self, memory_order, padding, blocks, bounds, split, box) except -1:
-        """What each side has of its own; pairs (physical, spectral)."""
+        """The options of each side; pairs (physical, spectral)."""
         blocks = (blocks, blocks) if isinstance(blocks, str) else _pair(blocks, "blocks")
         self.kept = []
         if self.options.grid_ndims == 0 and (bounds is not None or split is not None):

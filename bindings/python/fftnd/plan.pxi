@@ -27,7 +27,7 @@ class _Alias:
 
 
 def _end_of_memory(array):
-    """The address behind the memory that an array is in; None = unknown."""
+    """The end address of an array's memory; None = unknown."""
     while isinstance(array, np.ndarray) and array.base is not None:
         array = array.base
     if isinstance(array, np.ndarray):
@@ -59,21 +59,21 @@ cdef class Plan:
     The process grid:
         grid: processes along each grid dimension, 0 = choose; or the number of dimensions; None = choose all
         order: the axes in the order of the chain; None = 0..d-1
-        by_node: the ranks of a node are neighbours in the grid whatever their numbers are
+        by_node: the ranks of a node are neighbours in the grid
 
     The transform:
-        scaling: which direction divides by the number of points: "backward" (NumPy's usual), "forward", "unitary",
+        scaling: the direction that divides by the number of points: "backward" (NumPy's usual), "forward", "unitary",
             "none"
         alignment: "chain" (the spectral side is whole along axis 0) or "input" (it is split as the physical side is)
         batch: fields transformed at once: an additional axis of the arrays, which is not split; None = no such axis
-        batch_position: whether that is the "first" or the "last" axis
+        batch_position: "first" or "last", the place of that axis
         retained_modes: modes retained along each axis (dealiasing), None = all: the 3/2 rule is shape = 3N/2 and
             retained_modes = N
         halved_axis: of "r2c"; -1 = the last
 
     The sides, as pairs (physical, spectral), in which None stands for the usual:
         memory_order: the axes from the slowest in memory to the fastest
-        padding: elements that the local array has room for beyond its own along each axis
+        padding: additional elements of the local array along each axis
         blocks: "balanced" or "ceiling" (FFTW's), or a pair of these: how grid dimensions split axes
         bounds: for each grid dimension the first index of each block of the axis that it splits, and its extent; with
             grid and order
@@ -86,22 +86,21 @@ cdef class Plan:
         overwrite_input: the input array may be used as work space; the same then holds for both arrays
         mapped_arrays: all arrays are from empty_physical, empty_spectral or redist.empty
         user_workspace: work space comes from set_workspace
-        space: where the arrays live: "host" or "cuda" (the device that is current when the plan is made)
+        space: memory of the arrays: "host" or "cuda" (the device that is current when the plan is made)
         stream: of the device arrays: a stream of CuPy or PyTorch, a number, None = the array library's current one
         device: "cuda": transform arrays of the host on the device, tile by tile
         pin_arrays, device_bytes: as in fftnd.h
 
-    How it is done:
-        effort: "estimate", "measure" or "patient"
+    The execution: effort: "estimate", "measure" or "patient"
         fusion, local_transpose, staging: "auto", "never" or "always"
         method: method of the exchanges, None = auto (redist.methods)
-        wisdom_file: where rank 0 remembers what was measured
-        plan_seconds: time to spend on measurements, about
-        tile_bytes: of a tile, 0 = choose
+        wisdom_file: file in which rank 0 remembers measurements
+        plan_seconds: approximate time of measurements
+        tile_bytes: size of a tile, 0 = choose
         threads: threads of each rank that transform
         skip_agreement: transforms do not check with the other ranks whether all arrays are valid
-        verbose: rank 0 prints what was measured
-        phases: count where the time goes
+        verbose: rank 0 prints measurements
+        phases: time the phases of transforms
         asynchronous: of arrays on a device: transforms only enqueue their work in `stream`; arrays live until the work
             is done
         wait_seconds: for which the device then waits for a peer; 0 = 600
@@ -231,12 +230,12 @@ cdef class Plan:
 
     @property
     def physical_slices(self):
-        """Which part of the global physical array this rank has, as slices (without the batch)."""
+        """This rank's part of the global physical array, as slices (without the batch)."""
         return self.physical.slices
 
     @property
     def spectral_slices(self):
-        """Which part of the global spectral array this rank has, as slices (without the batch)."""
+        """This rank's part of the global spectral array, as slices (without the batch)."""
         return self.spectral.slices
 
     @property
@@ -264,7 +263,7 @@ cdef class Plan:
         return self._empty(&self.side[1], self.dtypes[1])
 
     cdef View _view(self, object array, const Side *side, str name, bint writable):
-        """Where an array is, if it fits the plan."""
+        """The address of an array, if it fits the plan."""
         cdef View view = view_of(name, array, writable, self.stream)
         cdef int i
         if view.code != side.code:
@@ -298,7 +297,7 @@ cdef class Plan:
         return 0
 
     cdef object _output(self, object given, View input, const Side *side):
-        """An array for the result, where the caller gives none."""
+        """A new array for the result."""
         cdef size_t nbytes = side.bytes
         shape, dtype, strides = _shape(side), np.dtype(chr(side.code)), _strides(side)
         if self.in_place:
@@ -343,7 +342,7 @@ cdef class Plan:
         return out
 
     def _transform(self, direction, name, array, out):
-        """As forward or backward, of an array that the caller knows by another name."""
+        """As forward or backward, with the caller's name of the array."""
         return self._run(direction, name, array, out, False)
 
     def forward(self, physical, out=None):
@@ -376,7 +375,7 @@ cdef class Plan:
         return self._run(direction, "array", array, out, True)
 
     def wait(self):
-        """Completes what start() began. Collective on the plan's ranks. Errors: redist.Error."""
+        """Completes a transform of start(). Collective on the plan's ranks. Errors: redist.Error."""
         cdef fftnd_plan *plan = self._plan()
         cdef int code
         with nogil:
@@ -385,7 +384,7 @@ cdef class Plan:
         check(code)
 
     def query(self):
-        """Whether transforms have failed, as far as the device has come with them (asynchronous). Not collective.
+        """Whether transforms have failed, as far as the device has reached them (asynchronous). Not collective.
         Errors: redist.Error, the first failure of the plan."""
         check(fftnd_plan_query(self._plan()))
 
@@ -405,7 +404,7 @@ cdef class Plan:
             axes: the axes that take part; None = all that are transformed
             orders: order of the derivative along each axis
             shift: distance along each axis
-            zero_mode: what modes are multiplied by that an inverse would divide by 0
+            zero_mode: factor of the modes that an inverse would divide by 0
             coefficient: of Helmholtz's operator, laplacian + coefficient
             shell: (smallest |k|, first |k| beyond)
             symbols: for each axis None or a table of factors, one for each mode of the whole spectral side
@@ -436,7 +435,7 @@ cdef class Plan:
 
         Args:
             axis: negative ones count from the end
-            broadcast: give them the shape in which they multiply a spectral array (without the batch)
+            broadcast: return them in a shape that broadcasts to a spectral array (without the batch)
         Returns:
             array of float64. Not collective. Errors: redist.Error, TypeError, ValueError.
         """
@@ -451,7 +450,7 @@ cdef class Plan:
 
     @property
     def info(self):
-        """What the plan does and needs: a dictionary of the fields of fftnd_plan_info (fftnd.h)."""
+        """Properties of the plan: a dictionary of the fields of fftnd_plan_info (fftnd.h)."""
         cdef fftnd_plan_info i
         fftnd_plan_info_init(&i, sizeof(i))
         check(fftnd_plan_get_info(self._plan(), &i))
@@ -467,7 +466,7 @@ cdef class Plan:
 
     @property
     def phases(self):
-        """Where the time of transforms went, in seconds on this rank since the plan was made; 0 unless the plan was
+        """The time of transforms by phase, in seconds on this rank since the plan was made; 0 unless the plan was
         made with phases=True."""
         cdef fftnd_phases p
         fftnd_phases_init(&p, sizeof(p))
@@ -488,7 +487,7 @@ cdef class Plan:
         """Gives work space to a plan made with user_workspace; plans that do not run at the same time may share it.
 
         Args:
-            workspace: contiguous array of at least info["workspace_bytes"] bytes, best from redist.empty
+            workspace: contiguous array of at least info["workspace_bytes"] bytes, preferably of redist.empty
         Collective on the plan's ranks. Errors: redist.Error, and TypeError or ValueError on a rank whose array does not
         fit (the other ranks get redist.ArgumentError, which says the same).
         """
@@ -535,7 +534,7 @@ cdef class Plan:
 
 
 def version():
-    """The version of the C library that runs, as a tuple of three numbers."""
+    """The version of the loaded C library, as a tuple of three numbers."""
     cdef int major, minor, patch
     fftnd_version(&major, &minor, &patch)
     return major, minor, patch

@@ -17,7 +17,7 @@ _repr.maxstring = _repr.maxother = 80
 
 
 def shown(value):
-    """A value in a message: of an array what it is, of all else at most a line."""
+    """A value in a message: an array by its properties, others in at most a line."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"an array of {value.dtype} with the shape {tuple(value.shape)}"
     text = " ".join(_repr.repr(value).split())
@@ -25,7 +25,7 @@ def shown(value):
 
 
 def integer(name, value, low=-_INDEX, high=_INDEX - 1):
-    """A whole number of these: neither a truth value nor a float, of which int() would drop a part."""
+    """A whole number: neither a truth value nor a float, which int() would truncate."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -39,7 +39,7 @@ def integer(name, value, low=-_INDEX, high=_INDEX - 1):
 
 
 def sequence(name, value, what, length=None, each=None):
-    """The values of a sequence as a tuple; `each` says of what there is one for each, where the length is given."""
+    """The values of a sequence as a tuple; `each` names the items of which the length is the number."""
     if isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
         raise TypeError(f"{name} is {shown(value)}; it is a sequence of {what}"
                         + (f", one for each {each}" if each else ""))
@@ -56,7 +56,7 @@ def integers(name, value, length=None, each=None, low=-_INDEX, high=_INDEX - 1):
 
 
 def shape(name, value, ndims):
-    """A tuple of extents, one for each of at most so many axes."""
+    """A tuple of extents, one for each of at most `most` axes."""
     extents = integers(name, value, each="axis", low=0)
     if len(extents) > ndims:
         raise ValueError(f"{name} is {shown(value)}, of {len(extents)} extents; at most {ndims} are possible")
@@ -87,14 +87,14 @@ def flag(name, value):
 
 
 def one_of(name, value, choices):
-    """A keyword's value, which is a string of some."""
+    """A keyword's value, one of several strings."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} is {shown(value)}; it is one of {', '.join(repr(key) for key in choices)}")
     return value
 
 
 def text(name, value):
-    """The bytes of a string; None stays None."""
+    """The bytes of a string, or None."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -103,7 +103,7 @@ def text(name, value):
 
 
 def path(name, value):
-    """The bytes of the name of a file; None stays None."""
+    """The bytes of the name of a file, or None."""
     if value is None:
         return None
     try:
@@ -113,7 +113,7 @@ def path(name, value):
 
 
 def dtype(name, value):
-    """A type of elements that can be moved: not of references to Python's objects."""
+    """A type of elements that can be moved, without references to Python's objects."""
     try:
         found = np.dtype(value)
     except (TypeError, ValueError):
@@ -132,7 +132,7 @@ def size(name, extents, itemsize):
 
 
 def axis(name, value, ndims):
-    """The number of an axis, of which negative ones count from the end."""
+    """The number of an axis; negative ones count from the end."""
     return integer(name, value, -ndims, ndims - 1) % ndims
 
 
@@ -149,7 +149,7 @@ def communicator(name, value):
 
 
 def array_like(name, value, own, written):
-    """An array whose elements are read from, or written to, another one: of its shape, and of a type that fits."""
+    """An array for elements of another one: with its shape, and a matching type."""
     there = instance(name, value, np.ndarray, "an array of NumPy") if written else np.asarray(value)
     if there.shape != own.shape:
         raise ValueError(f"{name} has the shape {there.shape}; that of the transform has {own.shape} on this rank")
@@ -174,7 +174,7 @@ def _raise(failure, text):
 
 
 def agree(comm, failure, flags=()):
-    """The bits of each flag that all ranks have set; where a rank has a failure, an error on all. Collective."""
+    """The bits of each flag that all ranks have set; an error on all if one has a failure. Collective."""
     flags = np.array([failure is None, *flags], "u1")
     comm.Allreduce(MPI.IN_PLACE, [flags, MPI.BYTE], MPI.BAND)
     if not flags[0]:
@@ -198,7 +198,7 @@ def agree_along(comms, failure):
 
 
 def attempt(check, *given):
-    """What a check of arguments returns and None, or None and what it raises."""
+    """The result of a check of arguments and None, or None and its exception."""
     try:
         return check(*given), None
     except Exception as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams and arrays of the libraries that work on CUDA devices, none of which need be installed."""
+"""Streams and arrays of libraries for CUDA devices, all of them optional."""
 import sys
 
 import numpy as np
@@ -14,7 +14,7 @@ def is_device_array(array):
 
 
 def _current(array):
-    """The current stream of the library that an array is of; of CuPy or PyTorch, if there is no array."""
+    """The current stream of an array's library; of CuPy or PyTorch without an array."""
     library = type(array).__module__.split(".")[0] if is_device_array(array) else None
     for name in [library] if library else ["cupy", "torch"]:
         module = sys.modules.get(name)
@@ -45,7 +45,7 @@ def pointer(stream, array=None, device=False):
 
 
 def _end_of_cupy(memory):
-    """Memory of others may be larger than the array that CuPy made its own of; that of redist.Memory is known."""
+    """Memory of redist.Memory is known; that of others may be larger than CuPy's array of it."""
     owner = getattr(memory, "_owner", None)
     if owner is None and type(memory).__name__ != "DLPackMemory":
         return memory.ptr + memory.size
@@ -53,7 +53,7 @@ def _end_of_cupy(memory):
 
 
 def end_of_memory(array):
-    """The address behind the memory that an array of another library than NumPy is in; None = unknown."""
+    """The end address of the memory of an array of another library than NumPy; None = unknown."""
     library = type(array).__module__.split(".")[0]
     if library == "cupy" and is_device_array(array):  # not pinned memory, which is the base of NumPy's arrays
         return _end_of_cupy(array.data.mem)
@@ -64,7 +64,7 @@ def end_of_memory(array):
 
 
 def synchronize(stream):
-    """Waits for all work in a stream, by the library that is loaded."""
+    """Waits for all work in a stream, by the loaded library."""
     if "cupy" in sys.modules:
         sys.modules["cupy"].cuda.runtime.streamSynchronize(stream)
     elif "torch" in sys.modules:
@@ -95,13 +95,13 @@ def streams_of_cupy():
 
 
 def working_in(stream):
-    """A context in which CuPy's work goes into a stream."""
+    """A context in which CuPy works in a stream."""
     ExternalStream, Stream = streams_of_cupy()
     return Stream.from_external(_Stream(stream)) if hasattr(Stream, "from_external") else ExternalStream(stream)
 
 
 def new_array(given, nbytes, shape, dtype, strides):
-    """An array with memory of its own: of PyTorch if the given one is, else of CuPy."""
+    """A new array: of PyTorch if the given one is, else of CuPy."""
     if type(given).__module__.split(".")[0] == "torch":
         torch = sys.modules["torch"]
         number = -(-nbytes // dtype.itemsize)
@@ -127,7 +127,7 @@ def device_array(memory, shape, dtype, strides=None):
 
 
 class DeviceArray:
-    """An array in device memory for libraries that take __cuda_array_interface__ (torch.as_tensor, numba)."""
+    """An array in device memory for libraries with __cuda_array_interface__ (torch.as_tensor, numba)."""
 
     def __init__(self, memory, shape, dtype, strides):
         self.memory, self.shape, self.dtype = memory, tuple(shape), dtype

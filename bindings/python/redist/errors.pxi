@@ -20,7 +20,7 @@ class Error(RuntimeError):
 
 
 class ArgumentError(Error, ValueError):
-    """An argument is wrong, on this rank or on another one; nothing was touched."""
+    """An argument is wrong, on this rank or on another one; no array was changed."""
 
 
 class OutOfMemory(Error, MemoryError):
@@ -50,12 +50,12 @@ cdef int check(int code) except -1:
 
 
 def _said(error):
-    """What the other ranks read of an exception."""
+    """The text of an exception for the other ranks."""
     return str(error) if isinstance(error, (TypeError, ValueError)) else f"{type(error).__name__}: {error}"
 
 
 def _with_rank(error):
-    """The exception, which says where it was raised, as those of the library do."""
+    """The exception, with its rank, as those of the library."""
     if isinstance(error, (TypeError, ValueError)) and not isinstance(error, Error) and len(error.args) == 1:
         error.args = (f"{error} (rank {MPI.COMM_WORLD.Get_rank()})",)
     return error
@@ -70,7 +70,7 @@ cdef int refuse(object error) except -1:
 
 
 cdef object refused(object error):
-    """The exception for this rank, with its number; the refusal is over, also where nobody has read it."""
+    """The exception for this rank, with its number; withdraws the refusal."""
     redist_refuse(NULL)
     return _with_rank(error)
 
@@ -94,7 +94,7 @@ _C_INT = -2**31, 2**31 - 1  # what an int of C can be
 
 
 def version():
-    """The version of the C library that runs, as a tuple of three numbers."""
+    """The version of the loaded C library, as a tuple of three numbers."""
     cdef int major, minor, patch
     redist_version(&major, &minor, &patch)
     return major, minor, patch

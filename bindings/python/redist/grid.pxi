@@ -3,13 +3,13 @@
 
 
 class Box:
-    """The part of a global array that one rank holds, and how it lies in that rank's local array.
+    """The part of a global array that one rank holds, and its place in that rank's local array.
 
     Args:
         start: first global index along each axis
         count: elements along each axis; any 0 = an empty box
         extent: allocated extents of the local array; None = count
-        offset: where in the local array the box begins; None = at its beginning
+        offset: start of the box in the local array; None = its beginning
     """
     __slots__ = ("start", "count", "extent", "offset")
 
@@ -53,7 +53,7 @@ cdef int fill_box(redist_box *box, str name, object given, int ndims) except -1:
 
 
 cdef int read_dims(str name, object dims, int *given) except? -1:
-    """The dimensions of a grid, and how many there are."""
+    """The dimensions of a grid, and their number."""
     cdef int i
     if isinstance(dims, (int, np.integer)):
         dims = [0] * _arguments.integer(name, dims, 1, REDIST_MAX_NDIMS)
@@ -75,7 +75,7 @@ cdef class Grid:
     Args:
         comm: the ranks; must agree
         dims: processes along each dimension, 0 = choose; or the number of dimensions; must agree
-        by_node: the ranks of a node follow one another in the grid whatever their numbers are; must agree
+        by_node: the ranks of a node are neighbours in the grid; must agree
     Collective on comm. Errors: Error, and TypeError or ValueError on a rank whose arguments cannot be understood (the
     other ranks get ArgumentError).
     """
@@ -136,7 +136,7 @@ cdef class Grid:
 
     @property
     def subcomms(self):
-        """For each dimension the ranks that differ from this one only there; the grid owns the communicators."""
+        """For each dimension the communicator of the ranks that differ only there; the grid owns it."""
         cdef MPI_Comm found
         result = []
         for i in range(len(self.dims)):

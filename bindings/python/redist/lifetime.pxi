@@ -17,7 +17,7 @@ cdef str _library():
 
 
 def _check_mpi():
-    """Refuses an mpi4py that works with another MPI library than this module, whose handles mean nothing here."""
+    """Refuses an mpi4py of another MPI library, whose handles are invalid here."""
     ours = _library().rstrip("\0")
     theirs = MPI.Get_library_version().rstrip("\0")
     if ours != theirs or MPI._sizeof(MPI.Comm) != sizeof(MPI_Comm) or comm_of(MPI.COMM_WORLD) != MPI_COMM_WORLD:
@@ -35,14 +35,14 @@ cdef MPI_Comm comm_of(object comm) except *:
 
 
 cdef object comm_from(MPI_Comm comm):
-    """An mpi4py communicator of a handle; who owns the handle does not change."""
+    """An mpi4py communicator of a handle, without ownership."""
     result = MPI.Intracomm()
     redist_py_set_comm(<void *><uintptr_t>MPI._addressof(result), comm)
     return result
 
 
 cdef class Owner:
-    """What was made on a communicator and is not freed: an attribute of the communicator."""
+    """The objects of a communicator that are not freed: an attribute of the communicator."""
 
     def __init__(self, comm):
         self.comm = comm
@@ -58,14 +58,14 @@ cdef object _keyval = None
 
 
 def _comm_is_freed(comm, keyval, owner):
-    """MPI calls this on all ranks when the program frees a communicator."""
+    """Runs on all ranks when the program frees a communicator."""
     (<Owner>owner).cache.clear()
     _collect(owner)
     (<Owner>owner).comm = None
 
 
 cdef Owner owner_of(object comm):
-    """The communicator's list. Collective: frees what all ranks have dropped."""
+    """The communicator's list. Collective: frees the objects that all ranks have dropped."""
     global _keyval
     if _keyval is None:
         _keyval = MPI.Comm.Create_keyval(delete_fn=_comm_is_freed)
@@ -81,7 +81,7 @@ cdef Owner owner_of(object comm):
 
 
 cdef Handle own(Owner owner, void *object, release_function release, Release order):
-    """Enters a new object in the list of its communicator; all ranks do."""
+    """Enters a new object in the list of its communicator, on all ranks."""
     cdef Handle handle = Handle()
     handle.object = object
     handle.release = release
@@ -122,7 +122,7 @@ cdef void _release(Handle handle) noexcept:
 
 
 cdef int _collect(Owner owner) except -1:
-    """Frees what all ranks have dropped. Collective."""
+    """Frees the objects that all ranks have dropped. Collective."""
     cdef int number = len(owner.living)
     cdef bytearray dropped
     cdef uint8_t *flags
@@ -155,7 +155,7 @@ def collect(comm):
     Args:
         comm: the communicator on which they were made (mpi4py.MPI.Comm)
     Returns:
-        how many objects of this communicator are left
+        number of remaining objects of this communicator
     Collective on comm.
     """
     return len(owner_of(comm).living)
@@ -193,7 +193,7 @@ def decompose(n, nparts, part):
     Args:
         n: number of elements
         nparts: number of parts
-        part: which one, 0 <= part < nparts
+        part: number of the part, 0 <= part < nparts
     Returns:
         (count, start): elements in this part and the index of its first one
     Not collective. Errors: ArgumentError, TypeError, ValueError.

@@ -45,12 +45,12 @@ cdef class Memory:
 
     @property
     def address(self):
-        """Where it begins, as a number."""
+        """The address, as a number."""
         return <uintptr_t>(alive(self.handle, "the memory") if self.nbytes > 0 else NULL)
 
     @property
     def mappable(self):
-        """Whether the other ranks of the node can map it: False where there was no shared memory for it."""
+        """Whether the other ranks of the node can map it: False without shared memory."""
         cdef int found = 0
         check(redist_alloc_info(alive(self.handle, "the memory"), &found))
         return bool(found)
@@ -100,7 +100,7 @@ def as_array(memory, shape, dtype, strides=None):
 
 
 def array_in(memory, shape, dtype, strides):
-    """As as_array, of arguments that are known to fit, and of anything with the attributes of a Memory."""
+    """As as_array, without checks, for any object with the attributes of a Memory."""
     if memory.space == "cuda":
         return _streams.device_array(memory, shape, dtype, strides)
     if memory.nbytes == 0:
@@ -109,7 +109,7 @@ def array_in(memory, shape, dtype, strides):
 
 
 def empty(shape, dtype=float, comm=None, space="host"):
-    """An array in memory that the other ranks of the node can map, with which exchanges copy straight into it.
+    """An array in memory that the other ranks of the node can map, so that exchanges copy directly.
 
     Args:
         shape: local extents; may differ between ranks

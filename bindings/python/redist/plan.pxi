@@ -39,7 +39,7 @@ def exchange(comm, a, axis_a, b, axis_b):
 
 
 cdef int _axis(str name, object axis, int ndims) except -1:
-    """The number of an axis, of which negative ones count from the end."""
+    """The number of an axis; negative ones count from the end."""
     if isinstance(axis, Box):
         raise TypeError(f"{name} is {axis}; with boxes both axis_a and axis_b are a redist.Box")
     if isinstance(axis, (tuple, list, slice)):
@@ -52,7 +52,7 @@ cdef str _place(View view):
 
 
 cdef int _check_pair(View a, View b, object given_a, object given_b) except -1:
-    """They go with each other: arrays, or shapes."""
+    """Checks that both are arrays, or both shapes."""
     contiguous(a, "a")
     contiguous(b, "b")
     if a.itemsize != b.itemsize or a.code != b.code or (
@@ -67,12 +67,12 @@ cdef int _check_pair(View a, View b, object given_a, object given_b) except -1:
 
 
 cdef object _typed(object array, object dtype):
-    """What a message names the type of elements of."""
+    """The object with the type of the elements, for messages."""
     return np.empty(0, dtype) if isinstance(array, (tuple, list)) else array
 
 
 cdef View _planned(object array, object dtype, str name, bint writable, size_t stream):
-    """An array, or what is known of it before there is one: its extents."""
+    """An array, or the extents of a later one."""
     cdef View view
     if array is not None and not isinstance(array, (tuple, list)):
         return view_of(name, array, writable, stream)
@@ -106,14 +106,14 @@ cdef class Plan:
         bind, bind_a, bind_b: when the plan is bound to the arrays: "plan", "execution" (any memory), or "mapped"
             (each time to memory of redist.empty)
         tune_seconds: time budget of "auto"; 0 = 1 s
-        wisdom_file: where rank 0 remembers what was measured
+        wisdom_file: file in which rank 0 remembers measurements
         nontemporal_bytes: local arrays with more bytes are written past the caches; 0 = choose
-        space: "auto" (where the arrays are), "host" or "cuda"
+        space: "auto" (that of the arrays), "host" or "cuda"
         staging: "auto", "always" or "never": whether MPI gets device arrays through host memory
         stream: of the device arrays: a stream of CuPy or PyTorch, a number, or None = the array library's current one
         skip_agreement: executions do not check with the other ranks whether all arrays are valid
-        verbose: rank 0 prints what was tried
-        phases: count where the time goes
+        verbose: rank 0 prints the candidates
+        phases: time the phases of executions
         asynchronous: of arrays on a device: executions only enqueue their work in `stream`; the arrays live until the
             work is done
         wait_seconds: for which the device then waits for a peer; 0 = 600
@@ -220,7 +220,7 @@ cdef class Plan:
             self.handle.dropped = True
 
     cdef void *_address(self, object array, object bound, View shape, str name, bint writable) except? NULL:
-        """Where an array is that fits the plan."""
+        """The address of an array that fits the plan."""
         cdef View view
         cdef int i
         if array is None or array is bound:
@@ -288,7 +288,7 @@ cdef class Plan:
         self.started = a, b
 
     def wait(self):
-        """Completes what start() began. Collective. Errors: Error."""
+        """Completes an execution of start(). Collective. Errors: Error."""
         cdef redist_plan *plan = <redist_plan *>alive(self.handle, "the plan")
         cdef int code
         with nogil:
@@ -297,13 +297,13 @@ cdef class Plan:
         check(code)
 
     def query(self):
-        """Whether executions have failed, as far as the device has come with them (asynchronous). Not collective.
+        """Whether executions have failed, as far as the device has reached them (asynchronous). Not collective.
         Errors: Error, the first failure of the plan."""
         check(redist_plan_query(<redist_plan *>alive(self.handle, "the plan")))
 
     @property
     def info(self):
-        """What the plan does: method, workspace_bytes, moved_bytes (sent in one forward execution), space."""
+        """Properties: method, workspace_bytes, moved_bytes (sent in one forward execution), space."""
         cdef redist_plan_info info
         redist_plan_info_init(&info, sizeof(info))
         check(redist_plan_get_info(<redist_plan *>alive(self.handle, "the plan"), &info))
@@ -317,7 +317,7 @@ cdef class Plan:
 
     @property
     def phases(self):
-        """Where the time of executions went, in seconds on this rank since the plan was made; 0 unless the plan was
+        """The time of executions by phase, in seconds on this rank since the plan was made; 0 unless the plan was
         made with phases=True."""
         cdef redist_phases p
         redist_phases_init(&p, sizeof(p))
@@ -367,5 +367,5 @@ def methods():
 
 
 def forget_wisdom():
-    """Forgets what "auto" has measured in this process. All ranks alike."""
+    """Forgets the measurements of "auto" in this process. All ranks alike."""
     redist_forget_wisdom()

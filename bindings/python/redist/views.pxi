@@ -57,7 +57,7 @@ cdef int _code(const char *format) noexcept:
 
 
 cdef int _set_shape(View view, shape, strides, size_t itemsize) except -1:
-    """From Python's sequences; strides may be None, for C order."""
+    """Sets extents and strides from Python's sequences; strides may be None, for C order."""
     cdef ptrdiff_t step = itemsize
     cdef int i
     if len(shape) > REDIST_MAX_NDIMS:
@@ -192,7 +192,7 @@ cdef View view_of(str name, object array, bint writable, size_t stream):
 
 
 cdef str type_of_elements(object array):
-    """In a message, the type of an array's elements."""
+    """The type of an array's elements, for messages."""
     found = getattr(array, "dtype", None)
     return str(getattr(array, "format", "another type") if found is None else found)
 
@@ -217,7 +217,7 @@ cdef dict _types = {}  # of element sizes without a type of MPI
 
 
 cdef MPI_Datatype datatype_of(size_t itemsize) except *:
-    """A type of MPI of this size; exchanges do not look into elements."""
+    """An MPI type of this size; exchanges treat elements as bytes."""
     cdef MPI_Datatype found
     if itemsize == 1:
         return MPI_BYTE
