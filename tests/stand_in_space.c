@@ -421,7 +421,7 @@ static int check_array(const char *function, const char *name, const void *array
     if (memory->context == stand_in_context())
         return REDIST_OK;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                          "%s = %p lies on device %d, but the plan's device is %d", name, array,
+                          "%s = %p is on device %d, but the plan's device is %d", name, array,
                           stand_in_device_of(memory->context), stream_device_current());
 }
 

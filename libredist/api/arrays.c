@@ -116,7 +116,7 @@ static int find_own_space(const struct redist__request *request,
             *own = space;
         if (space != *own)
             return redist_fail_in(request->function, REDIST_ERR_ARGUMENT,
-                                  "array %s = %p lies in %s memory, but %s memory was expected",
+                                  "array %s = %p is in %s memory, but %s memory was expected",
                                   request->names[side], array,
                                   redist_space_at((enum redist_space)space)->name,
                                   redist_space_at((enum redist_space) * own)->name);
@@ -162,7 +162,7 @@ int redist__find_space(const struct redist__request *request, struct redist__pro
     if (vote[0] != unknown && vote[0] != -vote[1])
         return redist_fail_in(
             request->function, REDIST_ERR_DISAGREE,
-            "arrays %s and %s lie in %s memory on some ranks, in %s memory on others",
+            "arrays %s and %s are in %s memory on some ranks, in %s memory on others",
             request->names[0], request->names[1], redist_space_at((enum redist_space)vote[0])->name,
             redist_space_at((enum redist_space) - vote[1])->name);
     problem->space = redist_space_at((enum redist_space)vote[0]);

@@ -278,7 +278,7 @@ static int read_tile(const char *function, const redist_plan *plan, enum redist_
         if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])
             return redist_fail_in(
                 function, REDIST_ERR_SIZE,
-                "start[%d] = %lld and count[%d] = %lld do not lie in the extent %lld", i,
+                "start[%d] = %lld and count[%d] = %lld are not within the extent %lld", i,
                 (long long)start[i], i, (long long)count[i], (long long)extent);
         tile->start[i] = start[i];
         tile->count[i] = count[i];
@@ -376,8 +376,7 @@ int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
     struct redist__tile put;
     REDIST_TRY(read_tile(__func__, plan, REDIST_PUT, start, count, nowhere, NULL, &put));
     if (!redist_plan_stores(plan))
-        return redist_fail(REDIST_ERR_STATE, "method %s cannot have tiles stored",
-                           plan->method_name);
+        return redist_fail(REDIST_ERR_STATE, "method %s has no direct stores", plan->method_name);
     redist_visit visit;
     struct redist__phase_timer *timer = begin_move(plan, &visit);
     plan->transport.candidate.method->store(plan->transport.state, &put, store, data);

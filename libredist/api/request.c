@@ -111,7 +111,7 @@ static int find_runs(struct redist__request *request, MPI_Aint low, size_t bytes
     void *packed = redist_calloc(1, (size_t)room);
     int code = map != NULL && packed != NULL
                    ? map_element(request, map, bytes, low, packed, room)
-                   : FAIL(REDIST_ERR_MEMORY, "no memory to look at an element of %zu bytes", bytes);
+                   : FAIL(REDIST_ERR_MEMORY, "no memory to examine an element of %zu bytes", bytes);
     for (size_t i = 0; code == REDIST_OK && i < bytes; i++)
         data += map[i] != 0;
     if (data == (size_t)request->item_size)
@@ -261,7 +261,7 @@ static int check_box_axis(const struct redist__request *request, redist_index si
     redist_index extent = box->extent[i] != 0 ? box->extent[i] : box->count[i];
     if (box->start[i] < 0 || box->count[i] < 0 || box->start[i] > size - box->count[i])
         return FAIL(REDIST_ERR_SIZE,
-                    "%s->start[%d] = %lld and %s->count[%d] = %lld do not lie in sizes[%d] = %lld",
+                    "%s->start[%d] = %lld and %s->count[%d] = %lld are not within sizes[%d] = %lld",
                     name, i, (long long)box->start[i], name, i, (long long)box->count[i], i,
                     (long long)size);
     if (box->extent[i] < 0 || box->offset[i] < 0 || box->offset[i] > extent - box->count[i])

@@ -79,7 +79,7 @@ int redist__tags_take(const char *function, struct redist__context *context, int
     *tag = -1;
     if (context->taken_blocks == context->nblocks)
         return redist_fail_in(function, REDIST_ERR_LIMIT,
-                              "%d plans of this communicator are alive, and MPI has no tags for "
+                              "this communicator has %d plans, and MPI has no tags for "
                               "more: free some, or use a duplicate of it",
                               context->taken_blocks - 1);
     while (context->taken[context->next_block / WORD] & bit_of(context->next_block))

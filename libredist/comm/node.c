@@ -146,7 +146,7 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
     if (*kept != NULL) /* on all ranks */
         return REDIST_OK;
     *kept = redist_calloc(1, bytes);
-    int code = redist__agree_memory(context->comm, *kept, "for what a communicator keeps");
+    int code = redist__agree_memory(context->comm, *kept, "for the data of a communicator");
     if (code != REDIST_OK) {
         redist_release(*kept);
         return code;

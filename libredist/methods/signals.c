@@ -65,7 +65,7 @@ static int applies(const struct redist__problem *problem,
     REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
     REDIST_TRY(check_ranks(problem));
     if (problem->partitions > most_partitions)
-        return redist__fail(REDIST_ERR_LIMIT, "method signals counts up to %d partitions, not %d",
+        return redist__fail(REDIST_ERR_LIMIT, "method signals has at most %d partitions, not %d",
                             most_partitions, problem->partitions);
     if (!redist__signals_has_path(problem, REDIST_FORWARD))
         return redist__fail(REDIST_ERR_METHOD,
@@ -354,7 +354,7 @@ void redist__signals_read(const struct redist__signalled *state) {
         redist__note(problem, redist__peers_look_now(problem->context));
     if (status >> REDIST__FAILURE_BITS == REDIST__LATE)
         redist__note(problem,
-                     redist__fail(REDIST_ERR_PEER, "rank %d of the plan did not come within %g s",
+                     redist__fail(REDIST_ERR_PEER, "rank %d of the plan did not arrive within %g s",
                                   rank, problem->wait_seconds));
     else
         redist__failure_note_peer(problem->failure, rank, 0);

@@ -157,10 +157,11 @@ int redist__cuda_enter(const redist_place *place, redist_visit *visit) {
     CUresult failure = find_failure(place);
     if (failure != CUDA_SUCCESS) {
         visit->loss = REDIST_LOST_BY_FAILURE;
-        return redist__fail(REDIST_ERR_DEVICE,
-                            "work on device %d, of the program or of this library, has failed with "
-                            "CUDA's error %d, with which CUDA ends all work of the process there",
-                            place->device, (int)failure);
+        return redist__fail(
+            REDIST_ERR_DEVICE,
+            "work on device %d, of the program or of this library, has failed with "
+            "CUDA's error %d, after which CUDA refuses all work of the process there",
+            place->device, (int)failure);
     }
     return redist__fail(
         REDIST_ERR_DEVICE,
@@ -207,7 +208,7 @@ int redist__cuda_check_stream(const char *function, const char *name, void *stre
     if (is_default(stream))
         return REDIST_OK;
     if (!find_device(stream, &device) || driver.get_device(&current) != CUDA_SUCCESS)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is no stream of CUDA", name,
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is not a CUDA stream", name,
                               stream);
     if (device == current)
         return REDIST_OK;

@@ -275,7 +275,7 @@ static int allocate(struct redist__context *context, const redist_place *place, 
     if (note_context(*array, context, place))
         return REDIST_OK;
     driver->release(*array);
-    return redist__fail(REDIST_ERR_MEMORY, "no memory to note whose array this is");
+    return redist__fail(REDIST_ERR_MEMORY, "no memory to record the owner of an array");
 }
 
 static int create(struct redist__context *context, const redist_place *place, int code,

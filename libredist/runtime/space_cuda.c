@@ -39,15 +39,15 @@ static int check_array(const char *function, const char *name, const void *array
     const redist_place *entered = redist_place_entered();
     int current = entered != NULL ? entered->device : 0, device = -1;
     if (!redist__cuda_device_of(array, &device))
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is no address of CUDA memory",
-                              name, array);
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "%s = %p is not an address of CUDA memory", name, array);
     if (entered == NULL)
         REDIST_TRY(CHECK(cudaGetDevice(&current)));
     if (device < 0 || device == current)
         return REDIST_OK;
     return redist_fail_in(
         function, REDIST_ERR_ARGUMENT,
-        "%s = %p lies on device %d, but the plan's device is %d: the one that is current when the "
+        "%s = %p is on device %d, but the plan's device is %d: the one that is current when the "
         "plan is made",
         name, array, device, current);
 }

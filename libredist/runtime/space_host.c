@@ -89,7 +89,7 @@ static int add_segment(struct segment *segment) {
         added = 0;
     }
     pthread_mutex_unlock(&lock);
-    return added ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to note an array");
+    return added ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to record an array");
 }
 
 /* Removes the segment that begins at an address, or returns NULL. */
@@ -263,7 +263,7 @@ static struct segment *create_segment(struct redist__context *context, size_t by
 /* Creates a segment, or frees it if any rank failed. */
 static int create(struct redist__context *context, size_t bytes, void **array) {
     struct segment *segment = create_segment(context, bytes);
-    int code = redist__agree_memory(context->comm, segment, "to note an array");
+    int code = redist__agree_memory(context->comm, segment, "to record an array");
     if (code == REDIST_OK) {
         int mine = allocate_memory(segment);
         mine = mine == REDIST_OK ? add_segment(segment) : mine;

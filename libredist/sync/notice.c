@@ -64,9 +64,8 @@ static int begin_watcher(void) {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     has_watcher = pthread_create(&watcher, NULL, watch, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return has_watcher
-               ? REDIST_OK
-               : redist__fail(REDIST_ERR_MEMORY, "no thread can be made that watches peers");
+    return has_watcher ? REDIST_OK
+                       : redist__fail(REDIST_ERR_MEMORY, "no thread for checks of peers");
 }
 
 static void end_watcher(void) {

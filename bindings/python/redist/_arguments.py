@@ -56,7 +56,7 @@ def integers(name, value, length=None, each=None, low=-_INDEX, high=_INDEX - 1):
 
 
 def shape(name, value, ndims):
-    """A tuple of extents, one for each of at most `most` axes."""
+    """A tuple of extents, one for each of at most `ndims` axes."""
     extents = integers(name, value, each="axis", low=0)
     if len(extents) > ndims:
         raise ValueError(f"{name} is {shown(value)}, of {len(extents)} extents; at most {ndims} are possible")
