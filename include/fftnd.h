@@ -558,7 +558,7 @@ REDIST_API int fftnd_phases_init(fftnd_phases *phases, size_t size);
 /**
  * Returns the time of a plan's transforms by phase; all 0 unless the plan was made with options.phases.
  *   phases  in: size; out: the rest
- * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE (freed, or a transform is under way).
+ * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE (freed, or a transform is pending).
  */
 REDIST_API int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases);
 

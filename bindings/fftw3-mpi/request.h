@@ -35,7 +35,7 @@ struct fftnd_fftw__request {
     redist_index start[2], count[2]; /* of one axis: this rank's parts of input and output */
     struct fftnd_fftw__flags flags;
 
-    /* Of a transform */
+    /* Transforms only */
     enum fftnd_kind kind;
     int backward;      /* C2C: the sign is +1; R2C: complex to real */
     const int *r2r;    /* R2R: FFTW's kind of each axis */

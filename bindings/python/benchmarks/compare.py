@@ -21,7 +21,7 @@ BENCH = pathlib.Path(__file__).resolve().parents[3] / "bench"
 
 
 def run_ranks(arguments):
-    """What the ranks of a turn do: bench/mpi4py_fft_bench.py, with fftnd as a candidate more."""
+    """The work of the ranks in a turn: bench/mpi4py_fft_bench.py, with fftnd as one more candidate."""
     sys.path.insert(0, str(BENCH))
     import mpi4py_fft_bench as bench
     import numpy as np

@@ -206,8 +206,8 @@ def attempt(check, *given):
 
 
 def agreed(comm, check, *given):
-    """What a check of arguments returns, a dictionary of those that are the same on all ranks; an error on all ranks
-    where the check raises on one, or where one has others than the first rank. Collective."""
+    """The result of a check of arguments, a dictionary of those that are the same on all ranks; an error on all ranks
+    if the check raises on one, or if one differs from the first rank. Collective."""
     found, failure = attempt(check, *given)
     agree(comm, failure)
     first = comm.bcast(found)

@@ -62,8 +62,8 @@ def _with_rank(error):
 
 
 cdef int refuse(object error) except -1:
-    """Of an argument that cannot be passed on: the call of the library that follows fails on all ranks, which read this
-    text, so that none waits for this one. Behind that call: raise refused(error)."""
+    """Refuses an argument that cannot be passed on: the next call of the library fails on all ranks, which read this
+    text, so that none waits for this one. After that call: raise refused(error)."""
     cdef bytes text = _said(error).encode(errors="replace")
     redist_refuse(text)
     return 0

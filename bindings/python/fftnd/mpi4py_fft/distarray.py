@@ -156,7 +156,7 @@ class DistArray(np.ndarray):
         return self.v[index]
 
     def local_slice(self):
-        """Which part of the global array this is, as slices."""
+        """This rank's part of the global array, as slices."""
         parts = zip(self._p0.substart, self._p0.subshape)
         return tuple(slice(0, n) for n in self.shape[:self.rank]) + tuple(slice(s, s + n) for s, n in parts)
 

@@ -144,7 +144,7 @@ def _part(array, axis, where):
 
 
 class FFTBase:
-    """What serial transforms have in common: arguments, truncation and padding of the last one of their axes.
+    """Common part of serial transforms: arguments, truncation and padding of the last one of their axes.
 
     Args:
         shape: extents of the (padded) physical array

@@ -432,7 +432,7 @@ class PFFT:
         return self._input_pencil(forward_output).subshape
 
     def local_slice(self, forward_output=True):
-        """Which part of the global array this rank has, as slices."""
+        """This rank's part of the global array, as slices."""
         pencil = self._input_pencil(forward_output)
         return tuple(slice(s, s + n) for s, n in zip(pencil.substart, pencil.subshape))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What FFTW has once for a process: precisions, wisdom, the time limit."""
+"""FFTW's state of a process: precisions, wisdom, the time limit."""
 import numpy as np
 
 from redist import _arguments
@@ -11,7 +11,7 @@ fftlib = {"f": _serial, "d": _serial}
 
 
 def get_fftw_lib(dtype):
-    """What transforms arrays of a type; None for long double, which is not built in."""
+    """The module for arrays of a type; None for long double, which is not built in."""
     return fftlib.get(np.dtype(dtype).char.lower())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What files of distributed arrays have in common."""
+"""Common part of files of distributed arrays."""
 import contextlib
 
 import numpy as np
@@ -18,7 +18,7 @@ def check_slices(name, slices, shape):
 
 
 def check_fields(fields):
-    """What is written: from names to arrays, or to pairs of an array and slices."""
+    """The data to be written: from names to arrays, or to pairs of an array and slices."""
     found = []
     _arguments.instance("fields", fields, dict, "a dictionary from names to lists of arrays")
     for group, arrays in fields.items():
@@ -174,7 +174,7 @@ class FileBase:
 
     @staticmethod
     def _local(slices, field):
-        """Of global slices: the local ones, the axes that remain, and whether this rank has part of them."""
+        """The local slices of global ones, the remaining axes, and whether this rank has a part of them."""
         slices = (slice(None),) * field.rank + tuple(slices)
         local, inside = [], True
         for index, mine in zip(slices, field.local_slice()):
