@@ -14,7 +14,7 @@
 enum { KEPT = 8 };
 
 /* Bits that ranks agree on by a bitwise and: the matching plans, and the result of the last execution. */
-enum { SUITS_ALL = (1 << KEPT) - 1, NOBODY_FAILED = 1 << KEPT, ALL_FAILED = 2 << KEPT };
+enum { MATCHES_ALL = (1 << KEPT) - 1, NOBODY_FAILED = 1 << KEPT, ALL_FAILED = 2 << KEPT };
 
 /* The arguments of this rank, and the properties on which its method depends. */
 struct key {
@@ -130,8 +130,8 @@ static int is_same_place(const struct kept *kept) {
            (own->space->find_place(&now) == REDIST_OK && now.context == own->context);
 }
 
-static int suits(const struct redist__exchanges *exchanges, const struct kept *kept,
-                 const struct call *call) {
+static int matches(const struct redist__exchanges *exchanges, const struct kept *kept,
+                   const struct call *call) {
     return kept->plan != NULL && kept->key.wisdom == redist__wisdom_age() &&
            is_same_shape(kept, call) && is_same_type(exchanges, kept, call->datatype) &&
            is_same_place(kept) && is_same_memory(kept, call, 0) && is_same_memory(kept, call, 1) &&
@@ -139,13 +139,13 @@ static int suits(const struct redist__exchanges *exchanges, const struct kept *k
 }
 
 /* Returns the bits of matching plans; wrong arguments are found when a plan is made. */
-static int find_suitable(const struct redist__exchanges *exchanges, const struct call *call) {
+static int find_matching(const struct redist__exchanges *exchanges, const struct call *call) {
     int bits = 0;
     if (call->sizes[0] == NULL || call->sizes[1] == NULL || call->ndims < 2 ||
         call->ndims > REDIST_MAX_NDIMS)
         return 0;
     for (int i = 0; i < KEPT; i++)
-        bits |= suits(exchanges, &exchanges->kept[i], call) << i;
+        bits |= matches(exchanges, &exchanges->kept[i], call) << i;
     return bits;
 }
 
@@ -222,10 +222,10 @@ static int keep_new(struct redist__context *context, MPI_Comm comm, const struct
 /* ---------------------------------------------------------------- agreement */
 
 /* Reports a failure of the last execution that some ranks do not know yet, and frees the plan. */
-static int settle_failure(struct redist__context *context, int common, int *suitable) {
+static int settle_failure(struct redist__context *context, int common, int *matching) {
     struct redist__exchanges *exchanges = find_exchanges(context);
     int code = REDIST_OK;
-    *suitable = common & ~(1 << exchanges->latest);
+    *matching = common & ~(1 << exchanges->latest);
     if (!(common & ALL_FAILED)) {
         if (exchanges->failed != REDIST_OK)
             redist_fail_in("redist_exchange", exchanges->failed,
@@ -244,12 +244,12 @@ static int find_kept(struct redist__context *context, const struct call *call, i
     *slot = -1;
     if (exchanges == NULL) /* on all ranks */
         return REDIST_OK;
-    own = find_suitable(exchanges, call);
+    own = find_matching(exchanges, call);
     own |= exchanges->failed == REDIST_OK ? NOBODY_FAILED : ALL_FAILED;
     REDIST_TRY(redist__find_common(context, own, &common));
     if (!(common & NOBODY_FAILED))
         REDIST_TRY(settle_failure(context, common, &common));
-    *slot = ffs(common & SUITS_ALL) - 1;
+    *slot = ffs(common & MATCHES_ALL) - 1;
     return REDIST_OK;
 }
 

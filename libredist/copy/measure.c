@@ -170,7 +170,7 @@ static int stores_past(enum redist__copy_case where) {
 }
 
 /* Checks that runs have whole lines to store past the caches. */
-static int suits(const struct redist__loop *loop, int class) {
+static int is_possible(const struct redist__loop *loop, int class) {
     enum { LINE = 64 };
     size_t run = redist__class_bytes(class);
     return run >= (size_t)loop->registers->least_run &&
@@ -201,12 +201,12 @@ int redist__loop_candidate(enum redist__copy_case where, int class, int i,
             continue;
         *loop = (struct redist__loop){redist__registers_at(0), past, shapes[shape].abreast,
                                       shapes[shape].ahead};
-        if (suits(loop, class) && i-- == 0)
+        if (is_possible(loop, class) && i-- == 0)
             return 1;
     }
     for (int kind = 1; redist__registers_at(kind) != NULL; kind++) {
         *loop = (struct redist__loop){redist__registers_at(kind), past, best->abreast, best->ahead};
-        if (suits(loop, class) && i-- == 0)
+        if (is_possible(loop, class) && i-- == 0)
             return 1;
     }
     return 0;

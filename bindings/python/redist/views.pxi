@@ -164,7 +164,7 @@ cdef int _from_cuda(View view, array, dict interface, bint writable, size_t stre
 
 
 cdef View view_of(str name, object array, bint writable, size_t stream):
-    """The view of an array, the argument `name`. On a device, work on it in `stream` begins after that in its own stream."""
+    """The view of an array, the argument `name`. On a device, its own stream's work precedes that in `stream`."""
     cdef View view = View()
     if isinstance(array, Exception):  # of what was to make it: the call fails with that on all ranks
         raise array
