@@ -367,7 +367,8 @@ typedef struct fftnd_layout {
 /** FFTND_LAYOUT_DEFAULT as a function; as redist_box_init. */
 REDIST_API int fftnd_layout_init(fftnd_layout *layout, size_t size);
 
-/** Returns the layout of the local array of one side.
+/**
+ * Returns the layout of the local array of one side.
  *   layout  in: size; out: the rest
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (side, size), ERR_STATE.
  */
@@ -381,7 +382,8 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
  *   index   global index along each axis (layout->ndims values), from 0
  *   field   number in the batch, 0 <= field < layout->batch
  * Returns the element's address in `array`; NULL if another rank has it, if it does not exist, or for NULL arguments.
- * Loops over all elements use the strides of the layout instead. Not collective.
+ * Loops over all elements use the strides of the layout instead.
+ * Not collective.
  */
 REDIST_API void *fftnd_layout_at(const fftnd_layout *layout, void *array,
                                  const redist_index index[], redist_index field);
@@ -405,11 +407,11 @@ REDIST_API int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k
  *   spectral  array of fftnd_plan_layout(plan, FFTND_SPECTRAL), overwritten; the same pointer if and only if
  *             the plan is in place
  * The arrays may be any memory of options.space, unless options.mapped_arrays. An array without elements may be NULL.
- * Collective on the plan's communicator. After an error that is not one of arguments the output is undefined. Errors:
- * ERR_STATE (freed, or a transform is pending), on this rank only; ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different
- * arrays though the plan is in place; not mappable though options.mapped_arrays), ERR_STATE (no work space), on all
- * ranks, with options.skip_agreement on this one only; ERR_MPI, ERR_SERIAL, ERR_DEVICE, ERR_MEMORY, ERR_PEER, on all
- * ranks, now or in the next transform of the plan.
+ * Collective on the plan's communicator. After an error that is not one of arguments the output is undefined.
+ * Errors: ERR_STATE (freed, or a transform is pending), on this rank only; ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT
+ * (different arrays though the plan is in place; not mappable though options.mapped_arrays), ERR_STATE (no work space),
+ * on all ranks, with options.skip_agreement on this one only; ERR_MPI, ERR_SERIAL, ERR_DEVICE, ERR_MEMORY, ERR_PEER, on
+ * all ranks, now or in the next transform of the plan.
  */
 REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 
@@ -432,14 +434,15 @@ REDIST_API int fftnd_plan_query(fftnd_plan *plan);
  *   direction  REDIST_FORWARD or REDIST_BACKWARD; must agree
  *   input      array of the side that this direction begins with; input and output as in fftnd_forward
  *   output     array of the other side
- * Collective on the plan's communicator. After an error nothing was started; fftnd_wait returns later failures. Errors:
- * those of fftnd_forward that concern arguments and state, ERR_ARGUMENT (direction).
+ * Collective on the plan's communicator. After an error nothing was started; fftnd_wait returns later failures.
+ * Errors: those of fftnd_forward that concern arguments and state, ERR_ARGUMENT (direction).
  */
 REDIST_API int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output);
 
 /**
- * Completes a transform of fftnd_start. Collective on the plan's communicator. Errors: ERR_STATE (freed, or not
- * started), on this rank only; those of fftnd_forward in the middle of a transform.
+ * Completes a transform of fftnd_start.
+ * Collective on the plan's communicator. Errors: ERR_STATE (freed, or not started), on this rank only; those of
+ * fftnd_forward in the middle of a transform.
  */
 REDIST_API int fftnd_wait(fftnd_plan *plan);
 
@@ -512,13 +515,14 @@ REDIST_API int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info
 
 /**
  * Returns the communicator of the plan's ranks in the order of its grid. The library owns it; use it for its size, its
- * ranks and MPI_Comm_dup, not for messages. Not collective. Errors: ERR_NULL, ERR_STATE.
+ * ranks and MPI_Comm_dup, not for messages.
+ * Not collective. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm);
 
 /**
- * Returns the plan's process grid, for redist_grid_get; NULL if ndims = 1. The plan owns it. Not collective. Errors:
- * ERR_NULL, ERR_STATE.
+ * Returns the plan's process grid, for redist_grid_get; NULL if ndims = 1. The plan owns it.
+ * Not collective. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int fftnd_plan_get_grid(const fftnd_plan *plan, const redist_grid **grid);
 
@@ -592,8 +596,9 @@ REDIST_API int fftnd_predict(const redist_model *model, int nranks, int ndims,
 /**
  * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. Completes a pending transform first. Device
  * memory that the plan has used, except redist_alloc_in's, may be freed only after that. After MPI_Finalize as
- * redist_plan_free. Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then: no plan, or it
- * has operators, see fftnd_operators.h); those of the completed transform.
+ * redist_plan_free.
+ * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then: no plan, or it has operators, see
+ * fftnd_operators.h); those of the completed transform.
  */
 REDIST_API int fftnd_plan_free(fftnd_plan **plan);
 

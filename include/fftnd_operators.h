@@ -164,10 +164,11 @@ typedef struct fftnd_operator fftnd_operator;
  *   kind     what it does
  *   options  NULL = defaults; its arrays may be freed after the call
  *   op       out: the operator, freed with fftnd_operator_free
- * Collective on the plan's communicator; kind and options must agree. Errors: ERR_STATE (plan freed, or a transform is
- * pending), on this rank only; ERR_ARGUMENT (kind, options, an unsupported plan), ERR_AXIS (an axis that has no such
- * derivative, or is left out but named in a list, or a number of axes that has no curl), ERR_NULL, ERR_DISAGREE,
- * ERR_LIMIT (fields times batch, or elements), ERR_METHOD, ERR_MEMORY, ERR_MPI, ERR_SERIAL, ERR_DEVICE.
+ * Collective on the plan's communicator; kind and options must agree.
+ * Errors: ERR_STATE (plan freed, or a transform is pending), on this rank only; ERR_ARGUMENT (kind, options, an
+ * unsupported plan), ERR_AXIS (an axis that has no such derivative, or is left out but named in a list, or a number of
+ * axes that has no curl), ERR_NULL, ERR_DISAGREE, ERR_LIMIT (fields times batch, or elements), ERR_METHOD, ERR_MEMORY,
+ * ERR_MPI, ERR_SERIAL, ERR_DEVICE.
  */
 REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
                                      const fftnd_operator_options *options, fftnd_operator **op);
@@ -192,10 +193,10 @@ REDIST_API int fftnd_operator_layout(const fftnd_operator *op, int is_output, ff
  *   input   array of fftnd_operator_layout(op, 0); unchanged unless the plan's options allow otherwise
  *   output  array of fftnd_operator_layout(op, 1), overwritten; the same pointer if and only if the plan is in place
  * Collective on the plan's communicator. After an error that is not one of arguments the output is undefined, and the
- * operator is broken, the plan is not. Errors: as fftnd_forward; ERR_ARGUMENT (another plan's operator, or one of the
- * other kind), ERR_DISAGREE (another operator than on rank 0), both before any array is changed unless
- * options.skip_agreement; ERR_PEER or ERR_ARGUMENT when a function of the user returned an error, on all ranks, now or
- * in the next call with the operator.
+ * operator is broken, the plan is not.
+ * Errors: as fftnd_forward; ERR_ARGUMENT (another plan's operator, or one of the other kind), ERR_DISAGREE (another
+ * operator than on rank 0), both before any array is changed unless options.skip_agreement; ERR_PEER or ERR_ARGUMENT
+ * when a function of the user returned an error, on all ranks, now or in the next call with the operator.
  */
 REDIST_API int fftnd_apply(fftnd_plan *plan, fftnd_operator *op, void *input, void *output);
 

@@ -89,8 +89,8 @@ REDIST_API int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], re
 
 /**
  * Arranges ranks as redist_grid_create, but sorted by node: first those of the node of rank 0, in rank order. If the
- * last dimensions divide the ranks of a node, their subgroups stay inside it. Collective on comm. Errors: as
- * redist_grid_create.
+ * last dimensions divide the ranks of a node, their subgroups stay inside it.
+ * Collective on comm. Errors: as redist_grid_create.
  */
 REDIST_API int redist_grid_create_by_node(MPI_Comm comm, int ndims, const int dims[],
                                           redist_grid **grid);
@@ -171,8 +171,8 @@ enum redist_space {
  *   comm   the ranks that take part; must agree
  *   bytes  size on this rank; may differ between ranks and may be 0
  *   array  out: the array, aligned to at least 64 bytes, contents undefined; freed with redist_free
- * With too little shared memory on the node, the array is plain memory, for other methods. Collective on comm. Errors:
- * ERR_COMM, ERR_NULL, ERR_STATE, ERR_LIMIT, ERR_MEMORY, ERR_MPI.
+ * With too little shared memory on the node, the array is plain memory, for other methods.
+ * Collective on comm. Errors: ERR_COMM, ERR_NULL, ERR_STATE, ERR_LIMIT, ERR_MEMORY, ERR_MPI.
  */
 REDIST_API int redist_alloc(MPI_Comm comm, size_t bytes, void **array);
 
@@ -207,8 +207,8 @@ REDIST_API int redist_alloc_info(const void *array, int *mappable);
 /**
  * Frees an array of redist_alloc, redist_alloc_in or redist_alloc_local and sets *array to NULL; does nothing when
  * *array is NULL. No plan may be executed on it afterwards; such plans may be freed before or after, but before if the
- * array is device memory and the plan's communicator has other ranks. Collective on the communicator of the allocation,
- * if it had one. Errors: ERR_NULL, ERR_STATE (not such an array).
+ * array is device memory and the plan's communicator has other ranks.
+ * Collective on the communicator of the allocation, if it had one. Errors: ERR_NULL, ERR_STATE (not such an array).
  */
 REDIST_API int redist_free(void **array);
 
@@ -388,7 +388,8 @@ REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int nd
  *   box_b  the same for B
  *   b      the local array B; must not overlap A
  * An element in no box of the source is unchanged in the destination. The other arguments are those of
- * redist_plan_exchange. Collective on comm. Errors: as redist_plan_exchange.
+ * redist_plan_exchange.
+ * Collective on comm. Errors: as redist_plan_exchange.
  */
 REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                                  const redist_index sizes[], const redist_box *box_a, void *a,
@@ -406,17 +407,18 @@ REDIST_API int redist_plan_execute(redist_plan *plan, int direction);
 
 /**
  * Executes a plan on other arrays of its shapes. If an array was from redist_alloc when the plan was made, so must be
- * the one given here (over the same or more ranks). Collective; direction must agree. Errors: those of
- * redist_plan_execute, ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (an array is not from redist_alloc as required), on all
- * ranks unless options.skip_agreement.
+ * the one given here (over the same or more ranks).
+ * Collective; direction must agree. Errors: those of redist_plan_execute, ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (an array
+ * is not from redist_alloc as required), on all ranks unless options.skip_agreement.
  */
 REDIST_API int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *b);
 
 /**
  * Starts an execution that redist_plan_wait completes; in between neither array may be touched. Several plans may be
- * started at once; all ranks start them, and wait for them, in the same order. Collective on the plan's communicator;
- * returns without waiting for peers if the method supports it. After an error nothing was started; redist_plan_wait
- * returns later failures. Errors: ERR_STATE and ERR_ARGUMENT, as redist_plan_execute.
+ * started at once; all ranks start them, and wait for them, in the same order.
+ * Collective on the plan's communicator; returns without waiting for peers if the method supports it. After an error
+ * nothing was started; redist_plan_wait returns later failures. Errors: ERR_STATE and ERR_ARGUMENT, as
+ * redist_plan_execute.
  */
 REDIST_API int redist_plan_start(redist_plan *plan, int direction);
 
@@ -424,8 +426,9 @@ REDIST_API int redist_plan_start(redist_plan *plan, int direction);
 REDIST_API int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b);
 
 /**
- * Completes an execution of redist_plan_start. Collective on the plan's communicator. Errors: ERR_STATE (freed or not
- * started), on this rank only; those of redist_plan_execute on all ranks.
+ * Completes an execution of redist_plan_start.
+ * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), on this rank only; those of
+ * redist_plan_execute on all ranks.
  */
 REDIST_API int redist_plan_wait(redist_plan *plan);
 
@@ -457,7 +460,8 @@ REDIST_API int redist_plan_put(redist_plan *plan, const redist_index start[],
 /**
  * Lets an execution of redist_plan_put_begin make progress, without waiting: call it repeatedly during a long
  * computation of the next tile, since on a device only the host can begin waiting copies. After many calls in a row it
- * yields the core. Not collective. Errors: ERR_STATE.
+ * yields the core.
+ * Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_plan_put_progress(redist_plan *plan);
 
@@ -482,8 +486,8 @@ REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *partitions);
 REDIST_API int redist_plan_put_wait(redist_plan *plan, int partitions);
 
 /**
- * Closes an execution of redist_plan_put_begin; array B is complete if it returns REDIST_OK. Collective. Errors:
- * ERR_STATE, and those of redist_plan_execute on all ranks.
+ * Closes an execution of redist_plan_put_begin; array B is complete if it returns REDIST_OK. Collective.
+ * Errors: ERR_STATE, and those of redist_plan_execute on all ranks.
  */
 REDIST_API int redist_plan_put_end(redist_plan *plan);
 
@@ -513,8 +517,9 @@ REDIST_API int redist_plan_get_end(redist_plan *plan);
  * tiles have to be put by then. When it returns, no rank maps memory for the plan any more. A rank frees device memory
  * that is not from redist_alloc_in (cudaFree) only after all plans that used it. MPI_Finalize releases the resources of
  * plans not freed before, unless an execution is pending; after it this function frees their remaining memory, not
- * collectively. Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then); those of the
- * completed execution.
+ * collectively.
+ * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then); those of the completed
+ * execution.
  */
 REDIST_API int redist_plan_free(redist_plan **plan);
 
@@ -552,7 +557,8 @@ REDIST_API int redist_plan_get_info(const redist_plan *plan, redist_plan_info *i
 
 /**
  * Returns the plan's communicator: the library's duplicate of the one that the plan was made with. The library owns it;
- * use it for its size, its ranks and MPI_Comm_dup, not for messages. Not collective. Errors: ERR_NULL, ERR_STATE.
+ * use it for its size, its ranks and MPI_Comm_dup, not for messages.
+ * Not collective. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int redist_plan_get_comm(const redist_plan *plan, MPI_Comm *comm);
 
@@ -560,8 +566,8 @@ REDIST_API int redist_plan_get_comm(const redist_plan *plan, MPI_Comm *comm);
  * Returns whether executions have failed, as far as the device has reached them: with options.asynchronous a call that
  * returned REDIST_OK has only enqueued its work. After the program has waited for the stream, REDIST_OK means that all
  * its executions so far are complete, also those of a graph. Any failure in options.stream fails the plan, also of the
- * program's own kernels. Not collective. Errors: ERR_STATE (freed); the first failure of the plan, ERR_DEVICE if it is
- * one of the stream.
+ * program's own kernels.
+ * Not collective. Errors: ERR_STATE (freed); the first failure of the plan, ERR_DEVICE if it is one of the stream.
  */
 REDIST_API int redist_plan_query(redist_plan *plan);
 

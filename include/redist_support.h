@@ -22,7 +22,8 @@ extern "C" {
 
 /**
  * Sets this thread's error message and returns `code`. The message is "function: text (rank N)"
- * when MPI is running. Not collective.
+ * when MPI is running.
+ * Not collective.
  */
 #define redist_fail(code, ...) redist_fail_in(__func__, code, __VA_ARGS__)
 REDIST_API int redist_fail_in(const char *function, int code, const char *format, ...)
@@ -47,7 +48,8 @@ REDIST_API int redist_check_mpi_in(const char *function, int result);
 #define redist_insist(call) ((call) == MPI_SUCCESS ? MPI_SUCCESS : (call))
 
 /**
- * Returns REDIST_OK when MPI is running and `comm` is an intracommunicator, else ERR_STATE or ERR_COMM. Not collective.
+ * Returns REDIST_OK when MPI is running and `comm` is an intracommunicator, else ERR_STATE or ERR_COMM.
+ * Not collective.
  */
 #define redist_check_comm(comm) redist_check_comm_in(__func__, comm)
 REDIST_API int redist_check_comm_in(const char *function, MPI_Comm comm);
@@ -58,7 +60,8 @@ REDIST_API int redist_check_method_in(const char *function, const char *request)
 
 /**
  * Makes all ranks return the same: REDIST_OK if every rank passes REDIST_OK, else the code and the
- * message of the lowest rank that failed. Collective on comm.
+ * message of the lowest rank that failed.
+ * Collective on comm.
  */
 REDIST_API int redist_agree(MPI_Comm comm, int code);
 
@@ -164,7 +167,8 @@ REDIST_API long long redist_hash_text(const char *text);
 /**
  * Returns a 63-bit hash of `bytes` bytes appended to the data of `hash` (0 = none), to compare lists across ranks. It
  * also depends on `bytes`, and on whether `data` is NULL, where `bytes` does not count: no list, an empty one and zeros
- * differ. Not collective.
+ * differ.
+ * Not collective.
  */
 REDIST_API long long redist_hash_bytes(long long hash, const void *data, size_t bytes);
 
@@ -173,7 +177,8 @@ REDIST_API int redist_read_number(const char *text, long long least, long long m
                                   long long *number);
 
 /**
- * Reads the environment variable `variable` as a number of `what`; *number is unchanged if it is unset. Not collective.
+ * Reads the environment variable `variable` as a number of `what`; *number is unchanged if it is unset.
+ * Not collective.
  * Errors: ERR_ARGUMENT, whose message names the text and the range.
  */
 REDIST_API int redist_environment_number(const char *variable, const char *what, long long least,
@@ -192,7 +197,8 @@ REDIST_API int redist_text_scan(const char *text, const char *format, ...) REDIS
 
 /**
  * Returns the library's own communicator for the ranks of `comm`, which reports errors by return codes. It is made once
- * and lives until `comm` is freed or MPI is finalised. Collective on comm the first time.
+ * and lives until `comm` is freed or MPI is finalised.
+ * Collective on comm the first time.
  */
 REDIST_API int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm);
 
@@ -200,7 +206,8 @@ REDIST_API int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm);
  * Sets the functions behind the libraries' own heap memory (plans, work buffers; not redist_alloc on shared memory).
  * Both NULL = malloc and free. Call it before any other function of the libraries, and before threads that use them
  * exist; later only if `release` can free memory of the earlier functions, and while no other thread is in the
- * libraries. Not collective.
+ * libraries.
+ * Not collective.
  */
 REDIST_API void redist_set_allocator(void *(*allocate)(size_t bytes),
                                      void (*release)(void *memory));
@@ -258,7 +265,8 @@ REDIST_API int redist_plan_join(redist_plan *plan, const redist_plan *other);
 /**
  * Begins and ends, with `begins` 1 and 0, a time in which executions of an asynchronous plan are kept as a graph
  * instead of being done. Failures in between are not signalled to the peers, which do not wait yet, and are cleared at
- * the end: the execution can then be enqueued as if it had never begun. Not collective. Errors: ERR_STATE.
+ * the end: the execution can then be enqueued as if it had never begun.
+ * Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_plan_rehearse(redist_plan *plan, int begins);
 
@@ -553,14 +561,16 @@ REDIST_API int redist_check_asynchronous(MPI_Comm comm, enum redist_space space)
 
 /**
  * Checks that executions can use the stream of a place now: it is not captured, or they are `asynchronous`. Captures
- * stay valid. Not collective. Errors: ERR_STATE.
+ * stay valid.
+ * Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_check_capture(const char *function, const redist_place *place,
                                     int asynchronous);
 
 /**
  * Checks that a serial library can make plans on a device, in its default stream: no stream that this one waits for is
- * captured. Not collective. Errors: ERR_STATE.
+ * captured.
+ * Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_check_default_stream(const char *function, const struct redist__space *space);
 
@@ -571,8 +581,8 @@ REDIST_API const redist__space *redist_space_at(enum redist_space space);
  * Begins to copy a box in a stream of a space, between its memory and the host's or within either.
  *   space   REDIST_SPACE_HOST: the copy is complete on return
  *   stream  of the space; without pinned host memory the copy is not asynchronous
- * The other arguments are those of redist_copy_box. Not collective. Errors: ERR_ARGUMENT (no such
- * space), ERR_DEVICE.
+ * The other arguments are those of redist_copy_box.
+ * Not collective. Errors: ERR_ARGUMENT (no such space), ERR_DEVICE.
  */
 REDIST_API int redist_copy_box_in(enum redist_space space, void *stream, int ndims,
                                   const redist_index count[], size_t item, const void *source,
@@ -598,7 +608,8 @@ enum { REDIST_TAKES_PLAIN = -1 };
 /**
  * Returns REDIST_OK for an array that peers map; REDIST_TAKES_PLAIN for plain memory of the library, if the plan's
  * ranks agree on that (`agrees`) or all detect it; else REDIST_ERR_ARGUMENT, whose message names the array and the
- * promise. Not collective.
+ * promise.
+ * Not collective.
  */
 REDIST_API int redist_check_mapped(const char *function, const char *name, const char *promise,
                                    enum redist_space space, const void *array, size_t bytes,
