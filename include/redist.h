@@ -156,14 +156,6 @@ REDIST_API int redist_grid_box(const redist_grid *grid, int ndims, const redist_
 
 /* ---------------------------------------------------------------- memory that peers can map */
 
-/** Where arrays live. */
-enum redist_space {
-    /** where the addresses of the arrays say; host memory if there are none yet */
-    REDIST_SPACE_AUTO = 0,
-    REDIST_SPACE_HOST = 1, /**< host memory */
-    REDIST_SPACE_CUDA = 2  /**< memory of the current CUDA device */
-};
-
 /**
  * Allocates an array that the ranks of `comm` on the same node can map, which lets the `direct` method copy
  * straight into or out of it.
@@ -212,12 +204,6 @@ REDIST_API int redist_alloc_info(const void *array, int *mappable);
 REDIST_API int redist_free(void **array);
 
 /* ---------------------------------------------------------------- plans */
-
-/** Directions of a plan. */
-enum redist_direction {
-    REDIST_FORWARD = 0, /**< from array A to array B */
-    REDIST_BACKWARD = 1 /**< from array B to array A */
-};
 
 /** How much work a plan of method "auto" spends to choose. */
 enum redist_effort {

@@ -1,47 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * What libfftnd and the benchmarks share with libredist: error reports, agreement between ranks, heap memory,
- * structures of other versions, memory spaces with their streams and events, and the check that a handle is alive.
+ * What libfftnd and the benchmarks share with libredist: agreement between ranks, structures of other versions, the
+ * check that a handle is alive, and what redist_process.h has.
  * This header is not installed, and what it declares is not stable: it changes with any release.
  */
 #ifndef REDIST_SUPPORT_H
 #define REDIST_SUPPORT_H
 
 #include "redist.h"
-#include "redist_place.h"
+#include "redist_process.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
-#define REDIST_SCANF(text_index, first) __attribute__((format(scanf, text_index, first)))
-#else
-#define REDIST_SCANF(text_index, first)
-#endif
-
-/**
- * Sets this thread's error message and returns `code`. The message is "function: text (rank N)"
- * when MPI is running. Not collective.
- */
-#define redist_fail(code, ...) redist_fail_in(__func__, code, __VA_ARGS__)
-REDIST_API int redist_fail_in(const char *function, int code, const char *format, ...)
-    REDIST_PRINTF(3, 4);
-
-/** Makes `text`, the message of another thread, this thread's error message. Not collective. */
-REDIST_API void redist_set_message(const char *text);
-
 /** Turns the result of an MPI call into REDIST_OK or REDIST_ERR_MPI with MPI's own sentence. */
 #define redist_check_mpi(result) redist_check_mpi_in(__func__, result)
 REDIST_API int redist_check_mpi_in(const char *function, int result);
-
-/** Makes the calling function return the code of a call that fails. */
-#define REDIST_TRY(call)                                                                           \
-    do {                                                                                           \
-        int redist_code_ = (call);                                                                 \
-        if (redist_code_ != REDIST_OK)                                                             \
-            return redist_code_;                                                                   \
-    } while (0)
 
 /** Makes an MPI call that peers depend on once more if it fails: else they would wait for this rank for ever. */
 #define redist_insist(call) ((call) == MPI_SUCCESS ? MPI_SUCCESS : (call))
@@ -168,10 +143,6 @@ REDIST_API long long redist_hash_text(const char *text);
  */
 REDIST_API long long redist_hash_bytes(long long hash, const void *data, size_t bytes);
 
-/** Nonzero if `text` is a whole number in a range and nothing else; *number stays as it was if not. Not collective. */
-REDIST_API int redist_read_number(const char *text, long long least, long long most,
-                                  long long *number);
-
 /**
  * Reads the environment variable `variable` as a number of `what`; *number is left as it was where there is none.
  * Not collective. Errors: ERR_ARGUMENT, whose message names the text and the range.
@@ -183,37 +154,11 @@ REDIST_API int redist_environment_number(const char *variable, const char *what,
 REDIST_API int redist_is_verbose(int asked);
 
 /**
- * As snprintf and sscanf, with a decimal point whatever locale the program has: for text that other ranks or later
- * processes read. Not collective.
- */
-REDIST_API int redist_text_print(char text[], size_t bytes, const char *format, ...)
-    REDIST_PRINTF(3, 4);
-REDIST_API int redist_text_scan(const char *text, const char *format, ...) REDIST_SCANF(2, 3);
-
-/**
  * The library's own communicator for the ranks of `comm`, which reports errors by return codes. It
  * is made once and lives until `comm` is freed or MPI is finalised. Collective on comm the first
  * time.
  */
 REDIST_API int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm);
-
-/**
- * Sets the functions behind the libraries' own heap memory (plans, work buffers; not redist_alloc
- * on shared memory). Both NULL = malloc and free. Call it before any other function of the libraries, and
- * before threads that use them exist; later only where `release` is able to free what the earlier functions
- * gave, and while no other thread is in the libraries. Not collective.
- */
-REDIST_API void redist_set_allocator(void *(*allocate)(size_t bytes),
-                                     void (*release)(void *memory));
-
-/** Zeroed memory of `count` items of `bytes` each from the allocator; NULL if there is none. */
-REDIST_API void *redist_calloc(size_t count, size_t bytes);
-
-/** Gives memory of redist_calloc back; NULL is allowed. */
-REDIST_API void redist_release(void *memory);
-
-/** Bytes of a key and of a choice in wisdom, at most, with the 0 at the end. */
-enum { REDIST_WISDOM_BYTES = 256 };
 
 /**
  * Looks up what was chosen for `key` before, in this process or, with a file, in an earlier one.
@@ -327,17 +272,6 @@ REDIST_API int redist_node_size(MPI_Comm comm, int *node_size);
  */
 REDIST_API int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int **node_of);
 
-/** The caches of this machine, in bytes: those of one core where cores differ. */
-typedef struct redist_caches {
-    char processor[96]; /**< its name and numbers */
-    size_t second;      /**< the second-level cache of a core */
-    size_t last;        /**< a core's share of the last-level cache; at least `second` */
-    size_t last_whole;  /**< all of it, which cores that others leave alone may fill */
-} redist_caches;
-
-/** They do not change. From hwloc, without that from the operating system. Not collective. */
-REDIST_API const redist_caches *redist_find_caches(void);
-
 /**
  * Finds the loops that copy best on this machine, unless that is done: remembered, or, if the effort is not
  * REDIST_ESTIMATE and arrays are larger than any second-level cache, measured in some tenths of a second.
@@ -389,143 +323,6 @@ typedef struct redist_turns {
  */
 REDIST_API int redist_take_turns(const redist_turns *turns, double medians[]);
 
-/** What a copy of a box has to do with the caches. */
-enum redist_copy_use {
-    REDIST_COPY_LOAD, /**< out of an array into a tile that stays in the caches */
-    REDIST_COPY_NONTEMPORAL, /**< out of such a tile into an array, past the caches: for one that is larger than
-                                  these and not read soon */
-    REDIST_COPY_STORE /**< out of such a tile into an array, through the caches */
-};
-
-/**
- * Copies a box between two arrays of this process.
- *   ndims               axes, 1..REDIST_MAX_NDIMS
- *   count               elements along each axis; any 0 = nothing
- *   item                bytes of one element
- *   source_stride       bytes between neighbours along each axis; the same for the destination
- *   use                 of enum redist_copy_use
- * Not collective.
- */
-REDIST_API void redist_copy_box(int ndims, const redist_index count[], size_t item,
-                                const void *source, const ptrdiff_t source_stride[],
-                                void *destination, const ptrdiff_t destination_stride[], int use);
-
-/* ---------------------------------------------------------------- memory spaces */
-
-struct redist__context;
-struct redist__copy;
-struct redist__batch;
-struct redist__mappings;
-struct redist__memory_handle;
-
-/** Who copies: in host memory stores that go through the caches or past them, on a device a kernel or its copy
- * engines; these also for copies between host and device. */
-enum redist__copier {
-    REDIST__KERNEL,
-    REDIST__NONTEMPORAL,
-    REDIST__ENGINES,
-    REDIST__LINK,
-    REDIST__CACHED = REDIST__KERNEL
-};
-
-/**
- * What a memory space is: one const table, in which every function is there. Streams and events are those of the
- * space's library (cudaStream_t, cudaEvent_t); NULL is its default stream. Work in a stream runs in order, beside
- * the host and the other streams. Host memory has one stream and one event, NULL, and all work is done on return.
- * Functions that return int return REDIST_OK, or REDIST_ERR_MEMORY or REDIST_ERR_DEVICE with a message that names
- * the call. After a failure nothing that the call began is under way in its stream. None is collective, but for
- * those of shared memory.
- */
-typedef struct redist__space {
-    const char *name;
-    enum redist_space id;
-    int asynchronous;
-
-    /** The context that is current for this thread, without `space` and the stream of the place. All five NULL = the
-     * space has no devices. */
-    int (*find_place)(redist_place *place);
-    /** Makes the device of a place current for this thread, and lets it call what captures of other streams would
-     * forbid; REDIST_ERR_DEVICE if the context is gone. In either case `leave` puts back what the thread had. Within
-     * the place of a context that is gone the other functions touch nothing of the device: those that give back do
-     * nothing, others fail. */
-    int (*enter)(const redist_place *place, redist_visit *visit);
-    void (*leave)(const redist_visit *visit);
-    /** REDIST_ERR_ARGUMENT if a stream is of another device than the one that is current, with a message that names
-     * the function and its argument. */
-    int (*check_stream)(const char *function, const char *name, void *stream);
-    enum redist_capture (*find_capture)(void *stream);
-
-    /** Why there is no such memory on this machine; NULL = there is. */
-    const char *(*absent)(void);
-    /** Whether an address lies in this space; and whether this rank may use it now, REDIST_ERR_ARGUMENT if not, with
-     * a message that names the function and its argument. */
-    int (*recognises)(const void *array);
-    int (*check_array)(const char *function, const char *name, const void *array);
-    /** Translates an error of the space's library, in a message that names `what`, and clears it. */
-    int (*check_call)(int error, const char *what);
-
-    /** Bytes that are free, and a number that all who share them have in common; 0 and 0 = no limit is known. */
-    int (*find_free)(size_t *bytes, unsigned long long *identity);
-    /** The PCI address of a device (-1 = the current one) as Linux writes it; 0 = there is no such device. */
-    int (*find_address)(int device, size_t bytes, char text[]);
-    /** Memory of this rank alone, and host memory that copies to and from this space reach best. */
-    int (*allocate)(size_t bytes, void **memory);
-    void (*release)(void *memory);
-    int (*allocate_pinned)(size_t bytes, void **memory);
-    void (*release_pinned)(void *memory);
-    int (*clear)(void *memory, size_t bytes);
-    /** Makes an array of the host such memory, 0 = not possible; and whether somebody else has done so. */
-    int (*pin)(void *array, size_t bytes);
-    void (*unpin)(void *array);
-    int (*is_pinned)(const void *array, size_t bytes);
-
-    /** A stream of the library's own on the current device, which any index gives and all users share. */
-    void *(*stream)(int index);
-    int (*stream_create)(void **stream);
-    int (*stream_create_urgent)(void **stream); /**< whose work goes before that of the others */
-    void (*stream_destroy)(void *stream);
-    int (*stream_is_idle)(void *stream, int *idle);
-    /** Reports failures so far in a stream, or on its device; it may be captured. NULL = there are none. */
-    int (*stream_check)(void *stream);
-    int (*stream_wait)(void *stream);                /**< the host waits for its work */
-    int (*stream_follow)(void *stream, void *event); /**< its next work waits for an event */
-    /** Waits for all work of the library on the device of the place that this thread is in, and for the stream of that
-     * place unless it is captured; outside of a place for all work on the current device. */
-    void (*drain)(void);
-
-    int (*event_create)(void **event);
-    void (*event_destroy)(void *event);
-    int (*event_record)(void *event, void *stream);
-    int (*event_is_reached)(void *event, int *reached);
-    int (*event_wait)(void *event);
-
-    /** Memory that peers map (redist_alloc_in; collective), as libredist's runtime/space.h describes it. */
-    int (*create)(struct redist__context *context, size_t bytes, void **array);
-    struct redist__context *(*remove)(const void *array);
-    int (*has)(
-        const void
-            *array); /**< whether it lies in such memory, mapped or not; NULL = all is mapped */
-    void (*expect)(struct redist__mappings *mappings); /**< NULL = nothing has to be known before */
-    struct redist__memory_handle (*export_memory)(const void *array, size_t bytes);
-    char *(*map)(const struct redist__memory_handle *handle, struct redist__mappings *mappings);
-    void (*unmap)(struct redist__mappings *mappings);
-
-    /** Copies of boxes: one, and several at once (runtime/space.h). */
-    int (*copy)(const struct redist__copy *copy, const void *source, void *destination,
-                enum redist__copier copier, void *stream);
-    int (*batch_open)(struct redist__batch *batch);
-    int (*batch_run)(struct redist__batch *batch, int first, int count, void *stream);
-    void (*batch_close)(struct redist__batch *batch);
-
-    /** Between these two, this thread's work in a stream, and in those that follow it, is not done but kept as a graph,
-     * which is replayed as often as wanted. Both NULL = there are no graphs; a stream may not be able to now. */
-    int (*stream_can_keep)(void *stream);
-    int (*graph_begin)(void *stream);
-    int (*graph_end)(void *stream, void **graph); /**< NULL after a failure */
-    int (*graph_replay)(void *graph, void *stream);
-    void (*graph_free)(void *graph); /**< may be at work */
-} redist__space;
-
 /**
  * The place of plans that are made now: the device that is current, and a stream that is of it and is not captured.
  *   name   of the stream, for the message; NULL = plans have none of the user
@@ -546,10 +343,6 @@ REDIST_API int redist_place_find(const char *function, const redist__space *spac
 REDIST_API int redist_enter(const redist_place *place, redist_visit *visit);
 REDIST_API void redist_leave(const redist_visit *visit);
 
-/** Nonzero if this thread is in a place whose context is gone, as enum redist_loss says: nothing of the device may be
- * touched. Not collective. */
-REDIST_API int redist_place_is_gone(void);
-
 /**
  * REDIST_OK if asynchronous plans for arrays in a space can be made on a communicator: its ranks are on one node, and
  * have a device each. In the place of these plans. Collective on comm. Errors: ERR_METHOD, ERR_DEVICE, ERR_MEMORY,
@@ -569,21 +362,6 @@ REDIST_API int redist_check_capture(const char *function, const redist_place *pl
  * waits for. Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_check_default_stream(const char *function, const struct redist__space *space);
-
-/** The table of a space (REDIST_SPACE_AUTO = host); NULL if this build has none. Not collective. */
-REDIST_API const redist__space *redist_space_at(enum redist_space space);
-
-/**
- * Begins to copy a box in a stream of a space, between its memory and the host's or within either.
- *   space   REDIST_SPACE_HOST: the copy is done on return
- *   stream  of the space; host memory should be pinned there, or the copy does not run beside the host
- * The other arguments are those of redist_copy_box. Not collective. Errors: ERR_ARGUMENT (no such
- * space), ERR_DEVICE.
- */
-REDIST_API int redist_copy_box_in(enum redist_space space, void *stream, int ndims,
-                                  const redist_index count[], size_t item, const void *source,
-                                  const ptrdiff_t source_stride[], void *destination,
-                                  const ptrdiff_t destination_stride[]);
 
 /** What peers on the node can do with an array. */
 enum redist_mappability {
