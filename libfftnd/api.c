@@ -87,14 +87,39 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
     return NULL;
 }
 
+/* What libredist remembers, of one communicator and file. */
+struct remembered {
+    struct fftnd__wisdom wisdom;
+    MPI_Comm comm;
+    const char *file;
+};
+
+static int find_text(const struct fftnd__wisdom *wisdom, const char *key, size_t bytes,
+                     char text[]) {
+    const struct remembered *remembered = (const struct remembered *)wisdom;
+    return redist_wisdom_find(remembered->comm, remembered->file, key, bytes, text);
+}
+
+static int store_text(const struct fftnd__wisdom *wisdom, const char *key, const char *text) {
+    const struct remembered *remembered = (const struct remembered *)wisdom;
+    return redist_wisdom_store(remembered->comm, remembered->file, key, text);
+}
+
+/* The serial library learns how fast it is. Collective. */
+static int learn_lines(const struct fftnd__request *request) {
+    const struct fftnd__serial *library = fftnd__serial_for(request->options.space);
+    const struct remembered remembered = {
+        {find_text, store_text}, request->comm, request->options.wisdom_file};
+    return library->learn == NULL ? REDIST_OK
+                                  : library->learn(&remembered.wisdom, request->ndims,
+                                                   request->sizes, request->precision);
+}
+
 /* What is remembered may not work here any more, such as for lack of memory: then it is measured again.
  * Collective. */
 static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request) {
-    const struct fftnd__serial *library = fftnd__serial_for(request->options.space);
     struct fftnd__configuration configuration;
-    if (library->learn != NULL)
-        REDIST_TRY(library->learn(request->comm, request->options.wisdom_file, request->ndims,
-                                  request->sizes, request->precision));
+    REDIST_TRY(learn_lines(request));
     for (int remembered = 1;; remembered = 0) {
         int code = fftnd__planner_choose(request, &configuration, &remembered);
         if (code == REDIST_OK)

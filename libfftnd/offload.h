@@ -9,6 +9,7 @@
 #define FFTND__OFFLOAD_H
 
 #include "backends/serial.h"
+#include "fftnd.h"
 #include "redist_support.h"
 
 enum { FFTND__SLOTS = 3 }; /* tiles on the device at once */

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Polling gives the core away each time, for other threads may need it. */
@@ -23,8 +24,9 @@ struct member {
 };
 
 struct fftnd__pool {
-    int size, running; /* threads wanted, and started besides the caller */
-    fftnd__work *work; /* NULL = the threads are to end */
+    struct fftnd__threads threads; /* wanted; first, so that it leads to the pool */
+    int running;                   /* started besides the caller */
+    fftnd__work *work;             /* NULL = the threads are to end */
     void *data;
     _Atomic unsigned round;
     _Atomic int left; /* threads that are still at work */
@@ -124,13 +126,17 @@ int fftnd__pool_run(struct fftnd__pool *pool, fftnd__work *work, void *data) {
     begin_round(pool, work, data);
     do_work(&pool->members[0]);
     wait_until(pool, is_ended, 0, &pool->ends);
-    for (int i = 0; i < pool->size; i++)
+    for (int i = 0; i < pool->threads.count; i++)
         REDIST_TRY(fftnd__failure_report(&pool->members[i].failure));
     return REDIST_OK;
 }
 
 int fftnd__pool_size(const struct fftnd__pool *pool) {
-    return pool != NULL ? pool->size : 1;
+    return pool != NULL ? pool->threads.count : 1;
+}
+
+const struct fftnd__threads *fftnd__pool_threads(const struct fftnd__pool *pool) {
+    return pool != NULL ? &pool->threads : NULL;
 }
 
 /* ---------------------------------------------------------------- beginning and end */
@@ -142,12 +148,16 @@ static int start_workers(struct fftnd__pool *pool) {
     redist_stay_loaded(__func__);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (int i = 1; i < pool->size && !failed; i++) {
+    for (int i = 1; i < pool->threads.count && !failed; i++) {
         failed = pthread_create(&pool->members[i].thread, NULL, run_worker, &pool->members[i]);
         pool->running += !failed;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed;
+}
+
+static int run_threads(const struct fftnd__threads *threads, fftnd__work *work, void *data) {
+    return fftnd__pool_run((struct fftnd__pool *)(uintptr_t)threads, work, data);
 }
 
 static struct fftnd__pool *allocate(int n) {
@@ -158,7 +168,7 @@ static struct fftnd__pool *allocate(int n) {
         redist_release(members);
         return NULL;
     }
-    pool->size = n;
+    pool->threads = (struct fftnd__threads){n, run_threads};
     pool->members = members;
     for (int i = 0; i < n; i++) {
         members[i].pool = pool;
@@ -189,7 +199,7 @@ void fftnd__pool_free(struct fftnd__pool *pool) {
     begin_round(pool, NULL, NULL);
     for (int i = 1; i <= pool->running; i++)
         pthread_join(pool->members[i].thread, NULL);
-    for (int i = 0; i < pool->size; i++)
+    for (int i = 0; i < pool->threads.count; i++)
         fftnd__failure_forget(&pool->members[i].failure);
     pthread_mutex_destroy(&pool->mutex);
     pthread_cond_destroy(&pool->begins);

@@ -149,7 +149,8 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     struct plan *plan = *result = calloc(1, sizeof(*plan));
     struct fftnd__serial_problem own = *problem;
     own.effort = FFTND_ESTIMATE;
-    own.stream = own.pool = NULL;
+    own.stream = NULL;
+    own.threads = NULL;
     plan->stream = problem->stream;
     plan->context = stand_in_context();
     if (problem->retained[0].modes > 0) {
@@ -261,7 +262,8 @@ static int create_stores(const struct fftnd__serial_problem *problem, int is_nea
     }
     own.effort = FFTND_ESTIMATE;
     own.keep_input = 1;
-    own.stream = own.pool = NULL;
+    own.stream = NULL;
+    own.threads = NULL;
     stores->problem = own;
     return fftnd__serial_fftw.create(&own, nowhere[0], nowhere[1], &stores->inner);
 }
@@ -349,7 +351,8 @@ static int create_round_trip(const struct fftnd__serial_problem *problem, void *
         own.direction = back ? REDIST_BACKWARD : REDIST_FORWARD;
         own.effort = FFTND_ESTIMATE;
         own.keep_input = 1;
-        own.stream = own.pool = NULL;
+        own.stream = NULL;
+        own.threads = NULL;
         REDIST_TRY(fftnd__serial_fftw.create(&own, nowhere[0], nowhere[1], &plan->inner[back]));
     }
     return REDIST_OK;

@@ -6,7 +6,6 @@
  * Only lengths of few small factors are; whether they gain is measured beside the library.
  */
 #include "columns.h"
-#include "redist_support.h"
 #include "share.h"
 
 #include <pthread.h>

@@ -6,7 +6,6 @@
  * transform that of the real ones follows.
  */
 #include "contiguous.h"
-#include "redist_support.h"
 #include "share.h"
 
 enum { MOST_LINES = 16 }; /* numbers of the widest registers */

@@ -12,7 +12,6 @@
 #include "cufft_retained.h"
 #include "cufft_stores.h"
 #include "cufft_trial.h"
-#include "redist_support.h"
 #include "serial.h"
 
 #include <cufftXt.h>

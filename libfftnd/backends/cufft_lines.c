@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cufft_lines.h"
-#include "redist_support.h"
 
 #include <cuda_runtime_api.h>
 #include <limits.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cufft_rates.h"
 #include "r2r_lines.h"
-#include "redist_support.h"
 
 #include <cufftXt.h>
 #include <limits.h>
@@ -374,13 +373,13 @@ static void name_device(size_t bytes, char name[]) {
 }
 
 /* A rank whose device is not rank 0's measures its own. */
-static int learn_length(MPI_Comm comm, const char *file, const char *name,
+static int learn_length(const struct fftnd__wisdom *wisdom, const char *name,
                         struct fftnd__rates *rates) {
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES] = "";
     int device = 0;
     (void)snprintf(key, sizeof key, "lines/device=%s/n=%lld/precision=%d", name, rates->n,
                    rates->is_double ? FFTND_DOUBLE : FFTND_FLOAT);
-    int code = redist_wisdom_find(comm, file, key, sizeof text, text);
+    int code = wisdom->find(wisdom, key, sizeof text, text);
     if (code != REDIST_OK || cudaGetDevice(&device) != cudaSuccess)
         return code;
     struct fftnd__rates known = *rates;
@@ -392,11 +391,11 @@ static int learn_length(MPI_Comm comm, const char *file, const char *name,
     if (!find_rates(rates, NULL))
         return REDIST_OK;
     fftnd__rates_print(rates, name, sizeof text, text);
-    return redist_wisdom_store(comm, file, key, text);
+    return wisdom->store(wisdom, key, text);
 }
 
-int fftnd__rates_learn(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
-                       enum fftnd_precision precision) {
+int fftnd__rates_learn(const struct fftnd__wisdom *wisdom, int nlengths,
+                       const redist_index lengths[], enum fftnd_precision precision) {
     char name[REDIST_WISDOM_BYTES / 4];
     int code = REDIST_OK;
     double bytes = precision == FFTND_DOUBLE ? 16 : 8;
@@ -406,7 +405,7 @@ int fftnd__rates_learn(MPI_Comm comm, const char *file, int nlengths, const redi
     for (int i = 0; i < nlengths && bytes >= FFTND__MEASURED_BYTES && code == REDIST_OK; i++) {
         struct fftnd__rates rates = {.n = lengths[i], .is_double = precision == FFTND_DOUBLE};
         if (rates.n > 1)
-            code = learn_length(comm, file, name, &rates);
+            code = learn_length(wisdom, name, &rates);
     }
     return code;
 }

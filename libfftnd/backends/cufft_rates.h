@@ -26,9 +26,9 @@ int fftnd__rates_are_dictated(void);
  * of few bytes, which take as long as launches do. */
 enum { FFTND__SAMPLE_BYTES = 1 << 27, FFTND__MEASURED_BYTES = 1 << 20 };
 
-/* Finds the rates of all these lengths in the wisdom file, or measures and stores them. Collective on comm.
- * REDIST_ERR_MPI. */
-int fftnd__rates_learn(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
-                       enum fftnd_precision precision);
+/* Finds the rates of all these lengths in wisdom, or measures and stores them. As the functions of
+ * wisdom. */
+int fftnd__rates_learn(const struct fftnd__wisdom *wisdom, int nlengths,
+                       const redist_index lengths[], enum fftnd_precision precision);
 
 #endif

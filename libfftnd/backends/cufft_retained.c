@@ -7,7 +7,6 @@
 #include "cufft_arrays.h"
 #include "cufft_rates.h"
 #include "cufft_tasks.h"
-#include "redist_support.h"
 
 /* A loop, with its strides in elements of the arrays and among the modes half-way. */
 struct loop {

@@ -4,7 +4,6 @@
 #include "cufft_lines.h"
 #include "cufft_rates.h"
 #include "cufft_tasks.h"
-#include "redist_support.h"
 
 #include <stdint.h>
 #include <string.h>

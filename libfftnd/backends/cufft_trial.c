@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cufft_trial.h"
 #include "cufft_rates.h"
-#include "redist_support.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* FFTW as the serial library, through its 64-bit guru interface. */
-#include "redist_support.h"
 #include "serial.h"
 
 #include <fftw3.h>
@@ -31,7 +30,7 @@ struct plan {
     enum fftnd_precision number; /* of the precision */
     int direction, keep_input, naxes, nloops;
     double seconds;
-    struct fftnd__pool *pool;
+    const struct fftnd__threads *threads;
     fftw_r2r_kind r2r[REDIST_MAX_NDIMS];
     fftw_iodim64 loops[]; /* of the axes, then over these */
 };
@@ -121,10 +120,10 @@ static const char *lacks(enum fftnd_precision precision) {
  * The lock is for the library's own plans; FFTW's lock, which fftw_make_planner_thread_safe puts in place,
  * is for those of the program too. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
-static int users[PRECISIONS]; /* executions of plans with a pool, by precision */
+static int users[PRECISIONS]; /* executions of plans with threads, by precision */
 
-/* The pool of the transform that this thread executes; NULL = none, or FFTW is in a loop of it. */
-static _Thread_local struct fftnd__pool *pool_here;
+/* Those of the transform that this thread executes; NULL = none, or FFTW is in a loop of them. */
+static _Thread_local const struct fftnd__threads *threads_here;
 
 struct jobs {
     void *(*work)(char *);
@@ -143,16 +142,16 @@ static int do_jobs(void *data, int thread) {
 /* FFTW's threads would outlive the plans, so ours do the work. */
 static void run_jobs(void *(*work)(char *), char *first, size_t bytes, int njobs, void *data) {
     (void)data;
-    struct fftnd__pool *pool = pool_here;
-    struct jobs jobs = {work, first, bytes, njobs, fftnd__pool_size(pool)};
-    pool_here = NULL;
-    fftnd__pool_run(pool, do_jobs, &jobs);
-    pool_here = pool;
+    const struct fftnd__threads *threads = threads_here;
+    struct jobs jobs = {work, first, bytes, njobs, threads->count};
+    threads_here = NULL;
+    threads->run(threads, do_jobs, &jobs);
+    threads_here = threads;
 }
 
-/* FFTW's loops run in our threads while a plan with a pool executes, and otherwise as the program set them. */
-static void use_pool(const struct plan *plan, int begins) {
-    if (plan->pool == NULL)
+/* FFTW's loops run in our threads while a plan with threads executes, and otherwise as the program set them. */
+static void use_threads(const struct plan *plan, int begins) {
+    if (plan->threads == NULL)
         return;
     int *n = &users[plan->number];
     pthread_mutex_lock(&planner);
@@ -160,7 +159,7 @@ static void use_pool(const struct plan *plan, int begins) {
     if (*n == begins) /* the first to begin, the last to end */
         plan->precision->set_loop(begins ? run_jobs : NULL, NULL);
     pthread_mutex_unlock(&planner);
-    pool_here = begins ? plan->pool : NULL;
+    threads_here = begins ? plan->threads : NULL;
 }
 
 /* ---------------------------------------------------------------- planning */
@@ -184,7 +183,7 @@ static struct plan *describe(const struct fftnd__serial_problem *problem) {
     plan->naxes = problem->naxes;
     plan->nloops = problem->nloops;
     plan->seconds = problem->seconds;
-    plan->pool = problem->pool;
+    plan->threads = problem->threads;
     copy_loops(problem->naxes, problem->axes, plan->loops);
     copy_loops(problem->nloops, problem->loops, plan->loops + problem->naxes);
     for (int i = 0; i < problem->naxes && problem->kind == FFTND_R2R; i++)
@@ -206,10 +205,10 @@ static void make_planners_safe(void) {
 /* Plans for the problem's threads, whatever the program has FFTW plan for. */
 static void *make_locked(const struct plan *plan, void *in, void *out, unsigned flags) {
     const struct precision *precision = plan->precision;
-    int wanted = fftnd__pool_size(plan->pool);
+    int wanted = plan->threads != NULL ? plan->threads->count : 1;
     static pthread_once_t safe = PTHREAD_ONCE_INIT;
     pthread_once(&safe, make_planners_safe);
-    use_pool(plan, 1);
+    use_threads(plan, 1);
     pthread_mutex_lock(&planner);
     if (wanted > 1)
         precision->init_threads();
@@ -225,7 +224,7 @@ static void *make_locked(const struct plan *plan, void *in, void *out, unsigned 
     if (before != wanted)
         precision->set_threads(before);
     pthread_mutex_unlock(&planner);
-    use_pool(plan, 0);
+    use_threads(plan, 0);
     return made;
 }
 
@@ -281,9 +280,9 @@ static int execute(void *data, void *in, void *out) {
             return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
                                   "FFTW made no plan for unaligned arrays");
     }
-    use_pool(plan, 1);
+    use_threads(plan, 1);
     plan->precision->run(plan, suited, in, out);
-    use_pool(plan, 0);
+    use_threads(plan, 0);
     return REDIST_OK;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "inner.h"
-#include "redist_support.h"
 
 enum { MOST = 2 * REDIST_MAX_NDIMS };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The passes of a length for the loops of columns and lines, and their factors. */
 #include "columns.h"
-#include "redist_support.h"
 
 #include <math.h>
 #include <stdint.h>

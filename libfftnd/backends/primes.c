@@ -7,7 +7,6 @@
  */
 #include "primes.h"
 #include "columns.h"
-#include "redist_support.h"
 
 #include <math.h>
 #include <string.h>
@@ -92,7 +91,7 @@ int fftnd__prime_gains(redist_index n, size_t item) {
 
 int fftnd__primes_suit(const struct fftnd__serial_problem *problem, const void *in,
                        const void *out) {
-    return problem->pool == NULL && problem->library->space == REDIST_SPACE_HOST &&
+    return problem->threads == NULL && problem->library->space == REDIST_SPACE_HOST &&
            fftnd__has_neighbours(problem, FEWEST_LINES, in == out) &&
            fftnd__prime_gains(problem->axes[0].n, fftnd__item_bytes(problem->precision, 0));
 }

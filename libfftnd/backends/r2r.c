@@ -6,7 +6,6 @@
  */
 #include "r2r.h"
 #include "inner.h"
-#include "redist_support.h"
 
 _Static_assert((int)FFTND__DCT1 == (int)FFTND_DCT1 && (int)FFTND__DHT == (int)FFTND_DHT &&
                    (int)FFTND__DST4 == (int)FFTND_DST4,

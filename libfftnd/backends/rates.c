@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rates.h"
-#include "redist_support.h"
 
 #include <math.h>
 #include <pthread.h>

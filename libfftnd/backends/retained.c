@@ -6,7 +6,6 @@
  */
 #include "retained.h"
 #include "inner.h"
-#include "redist_support.h"
 
 enum { ALIGNMENT = 256 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The serial FFT libraries of this build. The build lists them: FFTND__SERIALS(X) is X(name) for each. */
 #include "serial.h"
-#include "redist_support.h"
 
 #define DECLARE(name) extern const struct fftnd__serial fftnd__serial_##name;
 FFTND__SERIALS(DECLARE)

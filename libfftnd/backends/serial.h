@@ -3,14 +3,30 @@
 #ifndef FFTND__SERIAL_H
 #define FFTND__SERIAL_H
 
-#include "../thread_pool.h"
-#include "fftnd.h"
+#include "fftnd_kinds.h"
 #include "modes.h"
+#include "redist_process.h"
 
 /* One loop of a transform: its length and the strides of both arrays, in elements of each. */
 struct fftnd__loop {
     redist_index n;
     ptrdiff_t in, out;
+};
+
+/* Threads that do one piece of work together. */
+struct fftnd__threads {
+    int count;
+    /* Calls work(data, i) in thread i, for all of them, and waits. On failure: code and message of the first one that
+     * failed. `work` must not call it. */
+    int (*run)(const struct fftnd__threads *threads, int (*work)(void *data, int thread),
+               void *data);
+};
+
+/* What processes remember, of this run and of earlier ones: texts by their keys. As redist_wisdom_find and
+ * redist_wisdom_store. */
+struct fftnd__wisdom {
+    int (*find)(const struct fftnd__wisdom *wisdom, const char *key, size_t bytes, char text[]);
+    int (*store)(const struct fftnd__wisdom *wisdom, const char *key, const char *text);
 };
 
 struct fftnd__operation;
@@ -26,8 +42,8 @@ struct fftnd__serial_problem {
     enum fftnd_effort effort;
     double seconds; /* to plan in, about */
     int keep_input; /* an out-of-place complex-to-real step must not use its input as scratch */
-    struct fftnd__pool
-        *pool; /* threads that execute it together; NULL = any thread alone, several at once */
+    /* that execute it together, and outlive the plan; NULL = any thread alone, several at once */
+    const struct fftnd__threads *threads;
     int naxes; /* 0 = copy */
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: of each axis, in this direction */
@@ -93,10 +109,9 @@ struct fftnd__serial {
      * NULL = it reads none. */
     int (*check_environment)(const char *function);
 
-    /* Learns how fast it is with lines of these lengths, from the wisdom file `file` (redist_wisdom_find) or by
-     * measuring what is not known, so that plans need not. NULL = it has nothing to learn. Collective on comm.
-     * REDIST_ERR_MPI. */
-    int (*learn)(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
+    /* Learns how fast it is with lines of these lengths, from wisdom or by measuring what is not known, so that plans
+     * need not. NULL = it has nothing to learn. As the functions of wisdom. */
+    int (*learn)(const struct fftnd__wisdom *wisdom, int nlengths, const redist_index lengths[],
                  enum fftnd_precision precision);
 
     /* Whether a copy, and a backward transform of all axes that ruins it, costs less than transforms of the other axes

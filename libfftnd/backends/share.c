@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "share.h"
 #include "columns.h"
-#include "redist_support.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -13,7 +12,7 @@ enum { TRIALS = 5, GUESSED_SHARE = 60 };
 static const double trial_seconds = 0.05;
 
 int fftnd__may_share(const struct fftnd__serial_problem *problem) {
-    return problem->pool == NULL && problem->precision <= FFTND_FLOAT &&
+    return problem->threads == NULL && problem->precision <= FFTND_FLOAT &&
            problem->library->shares_columns;
 }
 

@@ -21,7 +21,7 @@ static struct fftnd__serial_problem lines_of(const struct fftnd__kernel_problem 
     return (struct fftnd__serial_problem){.precision = transform->precision,
                                           .direction = problem->direction,
                                           .effort = transform->options.effort,
-                                          .pool = problem->pool,
+                                          .threads = fftnd__pool_threads(problem->pool),
                                           .library = problem->library};
 }
 
@@ -60,7 +60,7 @@ static struct fftnd__serial_problem serial_of(const struct fftnd__kernel_problem
     fftnd__describe_serial(problem->transform, &part->before, &part->step, problem->direction, in,
                            out, count, &serial);
     serial.stream = problem->stream;
-    serial.pool = problem->pool;
+    serial.threads = fftnd__pool_threads(problem->pool);
     serial.keep_input = problem->keep_input;
     serial.library = problem->library;
     if (part->step.truncates_inside)

@@ -25,7 +25,7 @@ static int keeps_alignment(const struct fftnd__serial_problem *problem, int n,
 int fftnd__rows_suit(const struct fftnd__serial_problem *problem) {
     int last = problem->naxes - 1;
     int c2r = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
-    if (last < 0 || problem->kind == FFTND_R2R || c2r || problem->pool != NULL)
+    if (last < 0 || problem->kind == FFTND_R2R || c2r || problem->threads != NULL)
         return 0;
     const struct fftnd__loop *axis = &problem->axes[last];
     size_t bytes = fftnd__item_of(problem, 0) * (size_t)axis->n;
