@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rates.h"
+#include "redist_process.h"
 
 #include <math.h>
 #include <pthread.h>
