@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** What all public headers share: version, extents, memory spaces, directions, errors; without MPI. Included by redist.h and fftnd.h. */
+/** Version, extents, memory spaces, directions and errors, which all public headers share; without MPI. Included by
+ * redist.h and fftnd.h. */
 #ifndef REDIST_BASE_H
 #define REDIST_BASE_H
 

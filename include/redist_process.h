@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * What the libraries and the benchmarks share with libredist that concerns one process, without MPI: error reports, heap
- * memory, numbers as text, caches, and memory spaces with their streams, events and copies. This header is not
- * installed, and what it declares is not stable: it changes with any release.
+ * Error reports, heap memory, numbers as text, caches, and memory spaces with their streams, events and copies: what
+ * the libraries and the benchmarks share of libredist within a process, without MPI.
+ * This header is not installed, and its declarations may change with any release.
  */
 #ifndef REDIST_PROCESS_H
 #define REDIST_PROCESS_H

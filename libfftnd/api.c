@@ -89,25 +89,25 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
 
 /* What libredist remembers, of one communicator and file. */
 struct remembered {
-    struct fftnd__wisdom wisdom;
+    struct lines__wisdom wisdom;
     MPI_Comm comm;
     const char *file;
 };
 
-static int find_text(const struct fftnd__wisdom *wisdom, const char *key, size_t bytes,
+static int find_text(const struct lines__wisdom *wisdom, const char *key, size_t bytes,
                      char text[]) {
     const struct remembered *remembered = (const struct remembered *)wisdom;
     return redist_wisdom_find(remembered->comm, remembered->file, key, bytes, text);
 }
 
-static int store_text(const struct fftnd__wisdom *wisdom, const char *key, const char *text) {
+static int store_text(const struct lines__wisdom *wisdom, const char *key, const char *text) {
     const struct remembered *remembered = (const struct remembered *)wisdom;
     return redist_wisdom_store(remembered->comm, remembered->file, key, text);
 }
 
 /* The serial library learns how fast it is. Collective. */
 static int learn_lines(const struct fftnd__request *request) {
-    const struct fftnd__serial *library = fftnd__serial_for(request->options.space);
+    const struct lines__library *library = lines__library_for(request->options.space);
     const struct remembered remembered = {
         {find_text, store_text}, request->comm, request->options.wisdom_file};
     return library->learn == NULL ? REDIST_OK
@@ -407,7 +407,7 @@ int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases) {
 static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t bytes) {
     const char *function = "fftnd_plan_set_workspace";
     size_t needed = fftnd__engine_work(&plan->engine);
-    const struct fftnd__serial *library = plan->engine.transform.library;
+    const struct lines__library *library = plan->engine.transform.library;
     uintptr_t alignment = library->space == REDIST_SPACE_HOST ? ALIGNMENT : DEVICE_ALIGNMENT;
     if (!plan->engine.transform.options.user_workspace)
         return redist_fail_in(function, REDIST_ERR_STATE,

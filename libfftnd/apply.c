@@ -282,7 +282,7 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
     REDIST_TRY(check_options(&plan->transform, kind, options));
     op->type = fftnd__operator_type_of(kind);
     op->run = fftnd__operator_run_of(kind);
-    op->constants = (struct fftnd__constants){
+    op->constants = (struct lines__constants){
         options->zero_mode, options->coefficient, {options->shell[0], options->shell[1]}};
     op->function = options->function;
     op->box_function = options->box_function;

@@ -207,8 +207,8 @@ static int check_method(const struct fftnd__request *request) {
 
 static int check_library(const struct fftnd__request *request, const char *name,
                          enum redist_space space) {
-    const struct fftnd__serial *library = fftnd__serial_for(space);
-    const char *unavailable = fftnd__serial_unavailable(space);
+    const struct lines__library *library = lines__library_for(space);
+    const char *unavailable = lines__unavailable(space);
     if (unavailable == NULL)
         return library->check_environment != NULL ? library->check_environment(request->function)
                                                   : REDIST_OK;
@@ -226,8 +226,8 @@ static int drops_modes(const struct fftnd__request *request) {
 
 static int check_pairs(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
-    int there = fftnd__serial_for(options->space)->space != REDIST_SPACE_HOST;
-    int sent = fftnd__serial_for(options->device)->space != REDIST_SPACE_HOST;
+    int there = lines__library_for(options->space)->space != REDIST_SPACE_HOST;
+    int sent = lines__library_for(options->device)->space != REDIST_SPACE_HOST;
     int offloads = fftnd__offload_wanted(options);
     int truncates = options->retained_modes != NULL;
     int fuses = options->fusion == FFTND_FUSION_ALWAYS;
@@ -265,7 +265,7 @@ static int check_pairs(const struct fftnd__request *request) {
 
 /* The library of the space where the arrays are; that of another device takes part of its work. */
 static int check_precision(const struct fftnd__request *request) {
-    const struct fftnd__serial *library = fftnd__serial_for(request->options.space);
+    const struct lines__library *library = lines__library_for(request->options.space);
     const char *lacks = library->lacks != NULL ? library->lacks(request->precision) : NULL;
     return lacks == NULL ? REDIST_OK : FAIL(REDIST_ERR_SERIAL, "%s", lacks);
 }

@@ -441,7 +441,7 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
     transform->precision = request->precision;
     transform->options = request->options;
     transform->configuration = *configuration;
-    transform->library = fftnd__serial_for(request->options.space);
+    transform->library = lines__library_for(request->options.space);
     transform->space = redist_space_at(transform->library->space);
     transform->batch = fftnd__batch_of(&request->options, request->shape.ndims);
     transform->user_ndims = request->ndims;

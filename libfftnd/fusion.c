@@ -113,7 +113,7 @@ static int is_storable(const struct fftnd__transform *transform, const struct ff
     if (transform->library->stores == NULL || step->grid_dim < 0 || before->real ||
         fftnd__needs_tiles(before) || before->truncates ||
         (configuration->stored == FFTND__STORES_ALL &&
-         configuration->grid[step->grid_dim] > FFTND__MOST_PARTS))
+         configuration->grid[step->grid_dim] > LINES__MOST_TARGETS))
         return 0;
     return fftnd__is_transformed(before, axis) && !fftnd__is_r2r(transform, axis) &&
            !(before[-1].real && axis == transform->chain.halved);
@@ -193,7 +193,7 @@ static int assign_lean_buffers(struct fftnd__program *program,
 
 /* Real lines alone, with the batch's fields side by side, would take a launch for each line. */
 static int prefers_copy(const struct fftnd__transform *transform) {
-    const struct fftnd__serial *library = transform->library;
+    const struct lines__library *library = transform->library;
     return library->prefers_copy != NULL &&
            (transform->batch.axis > 0 ||
             library->prefers_copy(transform->chain.ndims, transform->chain.points,

@@ -6,8 +6,8 @@
 /* ---------------------------------------------------------------- the device */
 
 int fftnd__offload_wanted(const fftnd_options *options) {
-    int on_host = fftnd__serial_for(options->space)->space == REDIST_SPACE_HOST;
-    int elsewhere = fftnd__serial_for(options->device)->space != REDIST_SPACE_HOST;
+    int on_host = lines__library_for(options->space)->space == REDIST_SPACE_HOST;
+    int elsewhere = lines__library_for(options->device)->space != REDIST_SPACE_HOST;
     return on_host && (elsewhere || options->device_bytes != 0);
 }
 
@@ -62,7 +62,7 @@ int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
         code = redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a device");
     else
         *offload = (struct fftnd__offload){.device = redist_space_at(options->device),
-                                           .library = fftnd__serial_for(options->device),
+                                           .library = lines__library_for(options->device),
                                            .limit = options->device_bytes,
                                            .is_given = options->device_bytes != 0};
     REDIST_TRY(redist_agree(comm, code));

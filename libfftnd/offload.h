@@ -8,7 +8,7 @@
 #ifndef FFTND__OFFLOAD_H
 #define FFTND__OFFLOAD_H
 
-#include "backends/serial.h"
+#include "../liblines/lines.h"
 #include "fftnd.h"
 #include "redist_support.h"
 
@@ -22,7 +22,7 @@ enum fftnd__pinned { FFTND__PIN_PHYSICAL, FFTND__PIN_SPECTRAL, FFTND__PIN_WORK, 
 
 struct fftnd__offload {
     const redist__space *device;
-    const struct fftnd__serial *library;
+    const struct lines__library *library;
     size_t limit;       /* bytes of device memory, at most */
     size_t least_limit; /* of all ranks */
     int is_given;       /* by the user */

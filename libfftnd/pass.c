@@ -27,7 +27,7 @@ struct fftnd__applied_problem fftnd__pass_applied_problem(const struct fftnd__pa
                                                           const struct fftnd__transform *transform,
                                                           const struct fftnd__step *step) {
     const struct fftnd__offload *offload = pass->offload;
-    const struct fftnd__serial *library = offload != NULL ? offload->library : transform->library;
+    const struct lines__library *library = offload != NULL ? offload->library : transform->library;
     int chunks = transform->space->asynchronous;
     return (struct fftnd__applied_problem){
         .transform = transform,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pass_plan.h"
-#include "backends/columns.h"
+#include "../liblines/lines.h"
 #include "pass_device.h"
 
 #include <stdint.h>
@@ -46,16 +46,16 @@ static int is_untiled(const struct fftnd__transform *transform, const struct fft
 static int applies_in_array(const struct fftnd__transform *transform,
                             const struct fftnd__step *step) {
     const struct fftnd__operator *op = transform->applied;
-    const struct fftnd__serial_problem lines = {.precision = transform->precision,
-                                                .effort = transform->options.effort,
-                                                .library = transform->library};
+    const struct lines__problem lines = {.precision = transform->precision,
+                                         .effort = transform->options.effort,
+                                         .library = transform->library};
     struct fftnd__truncation truncation;
     fftnd__truncation_of(&truncation, transform, step);
     return step->applies && is_untiled(transform, step) && step[-1].buffer != FFTND__INPUT &&
            !step->real && !step[-1].real && truncation.n == 0 && op->type->in_place &&
            op->inputs == 1 && op->outputs == 1 && !fftnd__takes_boxes(op) &&
            transform->offload == NULL && transform->pool == NULL &&
-           fftnd__columns_gain(&lines, transform->chain.points[step->axes[0]], 1);
+           lines__columns_gain(&lines, transform->chain.points[step->axes[0]], 1);
 }
 
 static int goes_in_segments(const struct fftnd__step *step) {
@@ -376,7 +376,7 @@ static int plan_columns(struct fftnd__pass *pass, const struct fftnd__program *p
     void *borrowed;
     char *memory = NULL;
     problem.in_place = 1;
-    cut.bytes = (size_t)transform->chain.points[step->axes[0]] * FFTND__AT_ONCE_BYTES;
+    cut.bytes = (size_t)transform->chain.points[step->axes[0]] * LINES__AT_ONCE_BYTES;
     fftnd__cut_tiles(&pass->partition, transform, step, &cut);
     fftnd__byte_strides(transform, step - 1, pass->in.stride);
     fftnd__byte_strides(transform, step, pass->out.stride);

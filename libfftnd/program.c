@@ -7,7 +7,7 @@
 /* ---------------------------------------------------------------- arrays between steps */
 
 size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real) {
-    return fftnd__item_bytes(transform->precision, real);
+    return lines__item_bytes(transform->precision, real);
 }
 
 size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step) {
@@ -584,12 +584,12 @@ int fftnd__is_transformed(const struct fftnd__step *step, int axis) {
 void fftnd__describe_serial(const struct fftnd__transform *transform,
                             const struct fftnd__step *before, const struct fftnd__step *step,
                             int direction, const ptrdiff_t in[], const ptrdiff_t out[],
-                            const redist_index extent[], struct fftnd__serial_problem *problem) {
+                            const redist_index extent[], struct lines__problem *problem) {
     int changes = before->real != step->real, shift = transform->batch.shift;
-    *problem = (struct fftnd__serial_problem){.precision = transform->precision,
-                                              .direction = direction,
-                                              .effort = transform->options.effort,
-                                              .stream = transform->options.stream};
+    *problem = (struct lines__problem){.precision = transform->precision,
+                                       .direction = direction,
+                                       .effort = transform->options.effort,
+                                       .stream = transform->options.stream};
     double share = transform->options.plan_seconds / 4;
     problem->seconds = share > 1 ? share : 1;
     int is_r2r = step->naxes > 0 ? fftnd__is_r2r(transform, step->axes[0]) : step->real;
@@ -598,15 +598,15 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], at = axis + shift;
         problem->r2r[problem->naxes] = transform->r2r[direction][axis];
-        problem->axes[problem->naxes++] = (struct fftnd__loop){transform->chain.points[axis],
+        problem->axes[problem->naxes++] = (struct lines__loop){transform->chain.points[axis],
                                                                numbers * in[at], numbers * out[at]};
     }
     for (int at = 0; at < step->layout->local.ndims; at++)
         if (at == transform->batch.axis || !fftnd__is_transformed(step, at - shift))
             problem->loops[problem->nloops++] =
-                (struct fftnd__loop){extent[at], numbers * in[at], numbers * out[at]};
+                (struct lines__loop){extent[at], numbers * in[at], numbers * out[at]};
     if (numbers == 2)
-        problem->loops[problem->nloops++] = (struct fftnd__loop){2, 1, 1};
+        problem->loops[problem->nloops++] = (struct lines__loop){2, 1, 1};
 }
 
 /* ---------------------------------------------------------------- truncation in the serial library */
@@ -622,7 +622,7 @@ static int has_aligned_lines(const struct fftnd__transform *transform,
 
 int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
                                const struct fftnd__step *step) {
-    const struct fftnd__serial *library = transform->library;
+    const struct lines__library *library = transform->library;
     const struct fftnd__chain *chain = &transform->chain;
     if (library->truncates == NULL || transform->offload != NULL || step->applies || step->twiddles)
         return 0;

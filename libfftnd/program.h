@@ -3,7 +3,7 @@
 #ifndef FFTND__PROGRAM_H
 #define FFTND__PROGRAM_H
 
-#include "backends/serial.h"
+#include "../liblines/lines.h"
 #include "configuration.h"
 #include "layout.h"
 #include "redist_support.h"
@@ -107,7 +107,7 @@ struct fftnd__transform {
     int memory[2][REDIST_MAX_NDIMS];       /* of each side: its axes from the slowest in memory */
     redist_index padding[2][REDIST_MAX_NDIMS]; /* elements that its axes are longer, */
     int padded[2];                             /* on some rank */
-    const struct fftnd__serial *library;
+    const struct lines__library *library;
     const redist__space *space; /* of the arrays */
     void *event;                /* of the space */
     void *second; /* stream of a device, for every other segment; NULL = the user's has them all */
@@ -173,7 +173,7 @@ int fftnd__last_serial(const struct fftnd__program *program);
 void fftnd__describe_serial(const struct fftnd__transform *transform,
                             const struct fftnd__step *before, const struct fftnd__step *step,
                             int direction, const ptrdiff_t in[], const ptrdiff_t out[],
-                            const redist_index extent[], struct fftnd__serial_problem *problem);
+                            const redist_index extent[], struct lines__problem *problem);
 
 /* Chooses the array after each step that is not NOWHERE, so that as little work space and as few extra passes
  * as possible are needed. 0 if there is no way. */

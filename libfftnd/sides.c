@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sides.h"
-#include "backends/serial.h"
+#include "../liblines/lines.h"
 #include "names.h"
 #include "offload.h"
 #include "program.h"
@@ -258,7 +258,7 @@ int fftnd__check_long_axis(const struct fftnd__request *request) {
                     "options->retained_modes[0] = %lld is not sizes[0], as ndims = 1 over %d ranks "
                     "needs it",
                     (long long)options->retained_modes[0], request->nranks);
-    if (fftnd__serial_for(options->space)->space != REDIST_SPACE_HOST ||
+    if (lines__library_for(options->space)->space != REDIST_SPACE_HOST ||
         fftnd__offload_wanted(options))
         return FAIL(REDIST_ERR_ARGUMENT,
                     "ndims = 1 over %d ranks is for host memory: twiddle factors are multiplied in "

@@ -24,7 +24,7 @@ struct member {
 };
 
 struct fftnd__pool {
-    struct fftnd__threads threads; /* wanted; first, so that it leads to the pool */
+    struct lines__threads threads; /* wanted; first, so that it leads to the pool */
     int running;                   /* started besides the caller */
     fftnd__work *work;             /* NULL = the threads are to end */
     void *data;
@@ -135,7 +135,7 @@ int fftnd__pool_size(const struct fftnd__pool *pool) {
     return pool != NULL ? pool->threads.count : 1;
 }
 
-const struct fftnd__threads *fftnd__pool_threads(const struct fftnd__pool *pool) {
+const struct lines__threads *fftnd__pool_threads(const struct fftnd__pool *pool) {
     return pool != NULL ? &pool->threads : NULL;
 }
 
@@ -156,7 +156,7 @@ static int start_workers(struct fftnd__pool *pool) {
     return failed;
 }
 
-static int run_threads(const struct fftnd__threads *threads, fftnd__work *work, void *data) {
+static int run_threads(const struct lines__threads *threads, fftnd__work *work, void *data) {
     return fftnd__pool_run((struct fftnd__pool *)(uintptr_t)threads, work, data);
 }
 
@@ -168,7 +168,7 @@ static struct fftnd__pool *allocate(int n) {
         redist_release(members);
         return NULL;
     }
-    pool->threads = (struct fftnd__threads){n, run_threads};
+    pool->threads = (struct lines__threads){n, run_threads};
     pool->members = members;
     for (int i = 0; i < n; i++) {
         members[i].pool = pool;

@@ -3,7 +3,7 @@
 #ifndef FFTND__THREAD_POOL_H
 #define FFTND__THREAD_POOL_H
 
-#include "backends/serial.h"
+#include "../liblines/lines.h"
 
 struct fftnd__pool;
 
@@ -32,7 +32,7 @@ int fftnd__pool_create(int n, struct fftnd__pool **pool);
 int fftnd__pool_size(const struct fftnd__pool *pool);
 
 /* The same threads for a serial library, as long as the pool lives; NULL = one thread. */
-const struct fftnd__threads *fftnd__pool_threads(const struct fftnd__pool *pool);
+const struct lines__threads *fftnd__pool_threads(const struct fftnd__pool *pool);
 
 /* Runs the work on all threads and waits for them. On failure: code and message of the first thread
  * that failed. Work must not call this for its own pool. */

@@ -369,7 +369,7 @@ struct sweep {
 };
 
 static int numbers_of(const struct fftnd__block *block) {
-    return block->item == fftnd__item_bytes(block->precision, 1) ? 1 : 2;
+    return block->item == lines__item_bytes(block->precision, 1) ? 1 : 2;
 }
 
 static int is_row(const struct sweep *sweep, int i) {
@@ -532,7 +532,7 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
 /* All modes of the block, which lie as the block has them. */
 static int run_trip(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                     const struct fftnd__block *const blocks[2], const redist_index count[]) {
-    struct fftnd__operation operation;
+    struct lines__operation operation;
     fftnd__boxes_describe(applied, piece, blocks[0], count, &operation);
     return fftnd__round_trip_run(&applied->trip, piece->shorter, &operation, blocks[0], blocks[1]);
 }

@@ -41,7 +41,7 @@ struct fftnd__applied_problem {
     const struct fftnd__step *step; /* after the step of the array before */
     const struct fftnd__partition *partition;
     const struct fftnd__side *in, *out; /* laid out */
-    const struct fftnd__serial *library;
+    const struct lines__library *library;
     void *stream;   /* of the library */
     int on_device;  /* where pieces are */
     int outside[2]; /* the block before, after has no place in the memory of a piece */

@@ -3,7 +3,7 @@
 
 static int create_variant(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
                           const struct fftnd__side *in, int is_near, int is_shorter) {
-    const struct fftnd__serial_problem serial =
+    const struct lines__problem serial =
         fftnd__kernel_lines(problem, in, in, stores->axis, is_shorter);
     return stores->library->create(&serial, is_near, &stores->plans[is_shorter]);
 }
@@ -60,13 +60,13 @@ static int position_of(const struct fftnd__storing *storing, int axis) {
     return position;
 }
 
-static struct fftnd__serial_part part_of(const struct fftnd__storing *storing,
-                                         const redist_target *target) {
+static struct lines__target part_of(const struct fftnd__storing *storing,
+                                    const redist_target *target) {
     const struct fftnd__stores *stores = storing->stores;
     int at = position_of(storing, stores->axis);
-    struct fftnd__serial_part part = {.end = target->start[at] + target->count[at],
-                                      .memory = target->memory,
-                                      .axis = target->stride[at] / stores->item};
+    struct lines__target part = {.end = target->start[at] + target->count[at],
+                                 .memory = target->memory,
+                                 .axis = target->stride[at] / stores->item};
     for (int i = 0; i < stores->nloops; i++)
         part.loops[i] = target->stride[position_of(storing, stores->loops[i])] / stores->item;
     return part;
@@ -76,12 +76,12 @@ static struct fftnd__serial_part part_of(const struct fftnd__storing *storing,
 int fftnd__store(void *data, int ntargets, const redist_target targets[], void *stream) {
     const struct fftnd__storing *storing = data;
     const struct fftnd__stores *stores = storing->stores;
-    struct fftnd__serial_part parts[FFTND__MOST_PARTS];
-    if (ntargets > FFTND__MOST_PARTS)
+    struct lines__target parts[LINES__MOST_TARGETS];
+    if (ntargets > LINES__MOST_TARGETS)
         return redist_fail_in("libfftnd", REDIST_ERR_LIMIT, "%d parts of a line are more than %d",
-                              ntargets, FFTND__MOST_PARTS);
+                              ntargets, LINES__MOST_TARGETS);
     for (int i = 0; i < ntargets; i++) {
-        const struct fftnd__serial_part part = part_of(storing, &targets[i]);
+        const struct lines__target part = part_of(storing, &targets[i]);
         int at = i;
         for (; at > 0 && parts[at - 1].end > part.end; at--)
             parts[at] = parts[at - 1];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../backends/columns.h"
-#include "../backends/serial.h"
+#include "../../liblines/lines.h"
 #include "planner.h"
 
 #include <stdint.h>
@@ -22,7 +21,7 @@ static int is_on_device(const struct fftnd__request *request) {
 /* ---------------------------------------------------------------- the guess */
 
 static int has_stores(const struct fftnd__request *request) {
-    return fftnd__serial_for(request->options.space)->stores != NULL;
+    return lines__library_for(request->options.space)->stores != NULL;
 }
 
 /* Partitions hide all of the last transform but its last one, transforms before the exchange only make it
@@ -44,7 +43,7 @@ static void guess_segments(struct fftnd__candidates *candidates) {
 
 /* A rank's share of the array on the spectral side, about; the same on all ranks. */
 static size_t share_bytes(const struct fftnd__request *request) {
-    size_t bytes = fftnd__item_bytes(request->precision, 0);
+    size_t bytes = lines__item_bytes(request->precision, 0);
     for (int i = 0; i < request->shape.ndims; i++)
         bytes *= (size_t)fftnd__request_extent(request, i);
     return bytes / (size_t)request->nranks;
@@ -64,16 +63,15 @@ static int find_threshold(const struct fftnd__request *request, size_t *nontempo
  * lines. */
 static int has_columns(const struct fftnd__request *request,
                        const struct fftnd__configuration *guess) {
-    const struct fftnd__serial_problem lines = {.precision = request->precision,
-                                                .direction = REDIST_FORWARD,
-                                                .effort = request->options.effort,
-                                                .library =
-                                                    fftnd__serial_for(request->options.space)};
+    const struct lines__problem lines = {.precision = request->precision,
+                                         .direction = REDIST_FORWARD,
+                                         .effort = request->options.effort,
+                                         .library = lines__library_for(request->options.space)};
     int axis = guess->order[0];
     return !is_on_device(request) && request->options.threads == 1 &&
            (request->kind == FFTND_C2C || request->kind == FFTND_R2C) &&
            axis != request->shape.halved && !request->shape.twiddles &&
-           fftnd__columns_gain(&lines, request->shape.points[axis], 1);
+           lines__columns_gain(&lines, request->shape.points[axis], 1);
 }
 
 /* Ranks may have other caches, but which steps there are, and which candidates are tried, has to be the same on all of
@@ -94,7 +92,7 @@ static int agree_on_caches(struct fftnd__candidates *candidates, int *untiled) {
 
 /* Of a tile with several lines: with fewer, only parts of cache lines would be moved. */
 static size_t bytes_of_lines(const struct fftnd__request *request, redist_index points) {
-    return FEWEST_LINES * (size_t)points * fftnd__item_bytes(request->precision, 0);
+    return FEWEST_LINES * (size_t)points * lines__item_bytes(request->precision, 0);
 }
 
 /* Of the transformed axes, and how many these are. */

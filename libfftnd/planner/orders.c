@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a chain sends, and the order of axes whose chain sends least. */
-#include "../backends/serial.h"
+#include "../../liblines/lines.h"
 #include "planner.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static int is_real(const struct fftnd__request *request, const int order[], int 
 double fftnd__local_bytes(const struct fftnd__request *request,
                           const struct fftnd__configuration *configuration, int dim) {
     const int *order = configuration->order;
-    double bytes = (double)fftnd__item_bytes(request->precision, is_real(request, order, dim)) *
+    double bytes = (double)lines__item_bytes(request->precision, is_real(request, order, dim)) *
                    request->options.batch;
     for (int i = 0; i < request->shape.ndims; i++) {
         redist_index extent =
