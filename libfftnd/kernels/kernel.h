@@ -3,7 +3,7 @@
 #ifndef FFTND__KERNEL_H
 #define FFTND__KERNEL_H
 
-#include "../partition.h"
+#include "../geometry/cut.h"
 #include "prefetch.h"
 #include "twiddle.h"
 

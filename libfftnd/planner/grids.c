@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../layout.h"
+#include "../geometry/layout.h"
 #include "planner.h"
 
 #include <math.h>

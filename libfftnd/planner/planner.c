@@ -5,9 +5,9 @@
  * counts is the slowest rank's, so all ranks choose alike.
  */
 #include "planner.h"
-#include "../engine.h"
-#include "../offload.h"
-#include "../sides.h"
+#include "../engine/engine.h"
+#include "../workers/offload.h"
+#include "../program/sides.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef FFTND__PLANNER_H
 #define FFTND__PLANNER_H
 
-#include "../configuration.h"
+#include "../program/configuration.h"
 
 /* Chooses by the request's effort, among what its options leave open. *remembered: in: whether what was measured
  * before may decide; out: whether it has. Collective. */
