@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
+#include "../planner/planner.h"
 #include "../program/names.h"
+#include "../program/wavenumbers.h"
 #include "../workers/offload.h"
 #include "plan.h"
-#include "../planner/planner.h"
-#include "../program/wavenumbers.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

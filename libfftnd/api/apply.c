@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of fftnd_operators.h. */
 #include "../kernels/runs.h"
-#include "../program/names.h"
-#include "../workers/offload.h"
 #include "../operators/operator.h"
-#include "plan.h"
+#include "../program/names.h"
 #include "../program/subset.h"
+#include "../workers/offload.h"
+#include "plan.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "../program/names.h"
-#include "../workers/offload.h"
 #include "../program/sides.h"
+#include "../workers/offload.h"
 
 #include <limits.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
 #ifndef FFTND__PLAN_H
 #define FFTND__PLAN_H
 
-#include "check.h"
 #include "../engine/engine.h"
+#include "check.h"
 
 #include <pthread.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine.h"
 #include "../program/exchanges.h"
-#include "fusion.h"
-#include "../run/stage_plan.h"
 #include "../program/sides.h"
 #include "../program/subset.h"
+#include "../run/stage_plan.h"
+#include "fusion.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -148,7 +148,7 @@ static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
 static void count_work(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++) {
         const struct fftnd__program *program = &engine->programs[direction];
-        note_bytes(engine, AREA, fftnd__passes_area(program));
+        note_bytes(engine, AREA, fftnd__stages_area(program));
         for (int i = 1; i <= program->nsteps; i++)
             if (program->steps[i].buffer >= FFTND__WORK0)
                 note_bytes(engine, program->steps[i].buffer - FFTND__WORK0,
@@ -156,11 +156,11 @@ static void count_work(struct fftnd__engine *engine) {
     }
 }
 
-/* One pass runs at a time. */
+/* One stage runs at a time. */
 static int allocate_tiles(struct fftnd__engine *engine) {
     size_t bytes = 0;
     for (int direction = 0; direction < 2; direction++) {
-        size_t needed = fftnd__passes_tiles(&engine->programs[direction]);
+        size_t needed = fftnd__stages_tiles(&engine->programs[direction]);
         bytes = needed > bytes ? needed : bytes;
     }
     engine->tile_bytes = bytes;
@@ -173,13 +173,13 @@ static int allocate_tiles(struct fftnd__engine *engine) {
     char *memory =
         (char *)engine->tiles + (ALIGNMENT - (uintptr_t)engine->tiles % ALIGNMENT) % ALIGNMENT;
     for (int direction = 0; direction < 2; direction++)
-        fftnd__set_passes_tiles(&engine->programs[direction], memory);
+        fftnd__set_stages_tiles(&engine->programs[direction], memory);
     return REDIST_OK;
 }
 
 static int plan_programs(struct fftnd__engine *engine, void *const scratch[2]) {
-    REDIST_TRY(fftnd__plan_passes(&engine->programs[0], &engine->transform, scratch));
-    return fftnd__plan_passes(&engine->programs[1], &engine->transform, scratch);
+    REDIST_TRY(fftnd__plan_stages(&engine->programs[0], &engine->transform, scratch));
+    return fftnd__plan_stages(&engine->programs[1], &engine->transform, scratch);
 }
 
 static int plan_in_scratch(struct fftnd__engine *engine) {
@@ -208,9 +208,9 @@ static void free_exchanges(struct fftnd__engine *engine) {
         fftnd__free_exchanges(&engine->programs[direction]);
 }
 
-static void free_passes(struct fftnd__engine *engine) {
+static void free_stages(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++)
-        fftnd__free_passes(&engine->programs[direction], &engine->transform);
+        fftnd__free_stages(&engine->programs[direction], &engine->transform);
     redist_release(engine->tiles);
     engine->tiles = NULL;
     engine->tile_bytes = 0;
@@ -218,7 +218,7 @@ static void free_passes(struct fftnd__engine *engine) {
 
 static void free_programs(struct fftnd__engine *engine) {
     free_exchanges(engine);
-    free_passes(engine);
+    free_stages(engine);
     for (int direction = 0; direction < 2; direction++)
         engine->programs[direction].nsteps = 0;
     engine->built = FFTND__NOT_BUILT;
@@ -240,7 +240,7 @@ static int plan_once(struct fftnd__engine *engine) {
     code = redist_agree(engine->transform.comm, code);
     engine->is_planned = code == REDIST_OK;
     if (code != REDIST_OK)
-        free_passes(engine);
+        free_stages(engine);
     return code;
 }
 
@@ -350,7 +350,7 @@ static int plan_exchanges(struct fftnd__engine *engine) {
     int code = REDIST_OK;
     work_arrays(engine, work);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = fftnd__set_passes_area(&engine->programs[direction], work[AREA]);
+        code = fftnd__set_stages_area(&engine->programs[direction], work[AREA]);
     REDIST_TRY(redist_agree(engine->transform.comm, code));
     for (int direction = 0; direction < 2; direction++)
         REDIST_TRY(fftnd__plan_exchanges(&engine->programs[direction], &engine->transform, work));

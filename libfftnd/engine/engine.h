@@ -15,7 +15,7 @@ struct fftnd__engine {
     long double scales[2];             /* the factors of their results */
     int applies; /* with an operator: the first direction, the only one that has a program */
     enum fftnd__built built;
-    int is_planned;                /* the passes of both programs are */
+    int is_planned;                /* the stages of both programs are */
     int may_fuse;                  /* fused programs suit the shapes */
     int is_fused;                  /* they are in use, with their exchanges */
     struct fftnd__failure failure; /* of the executions */
@@ -26,7 +26,7 @@ struct fftnd__engine {
     redist_phases past;   /* of exchanges that are gone */
     size_t largest_bytes; /* of the arrays of any step */
     size_t work_bytes[3]; /* two arrays, scratch of the serial library */
-    size_t tile_bytes;    /* of tiles in the caches, which all passes share, */
+    size_t tile_bytes;    /* of tiles in the caches, which all stages share, */
     void *tiles;          /* and their memory */
     char *workspace;
     int has_workspace, owns_workspace;

@@ -107,7 +107,7 @@ static int goes_in_pieces(const struct fftnd__transform *transform,
 /* Whether the transform before an exchange ends with complex lines along the axis that is split, which its library may
  * store in as many arrays as there are. */
 static int is_storable(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    const struct fftnd__step *before = &step[-1];
+    const struct fftnd__step *before = fftnd__previous(step);
     const struct fftnd__configuration *configuration = &transform->configuration;
     int axis = step->axis_source - transform->batch.shift;
     if (transform->library->stores == NULL || step->grid_dim < 0 || before->real ||
@@ -125,7 +125,7 @@ static void push_exchanges(struct fftnd__program *program,
     const struct fftnd__configuration *configuration = &transform->configuration;
     for (int i = 2; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i];
-        if (!is_exchange(step) || !goes_in_pieces(transform, &step[-1]))
+        if (!is_exchange(step) || !goes_in_pieces(transform, fftnd__previous(step)))
             continue;
         if (i - 1 != fftnd__last_serial(program) && is_storable(transform, step))
             step->stored = configuration->stored;
@@ -145,8 +145,8 @@ static int choose_cut(const struct fftnd__transform *transform, struct fftnd__st
     REDIST_TRY(reduce(transform, ndims, least, MPI_MIN));
     for (int i = 0; i < ndims; i++)
         extents[i] = (redist_index)least[i];
-    step->cut = fftnd__choose_axis(ndims, step->layout->local.order, extents,
-                                   transform->configuration.partitions);
+    step->arrival_axis = fftnd__choose_axis(ndims, step->layout->local.order, extents,
+                                            transform->configuration.partitions);
     return REDIST_OK;
 }
 
@@ -155,13 +155,13 @@ static int choose_cut(const struct fftnd__transform *transform, struct fftnd__st
 static int receive_by_partitions(struct fftnd__program *program,
                                  const struct fftnd__transform *transform) {
     for (int i = 1; i < program->nsteps; i++) {
-        struct fftnd__step *step = &program->steps[i], *next = step + 1;
+        struct fftnd__step *step = &program->steps[i], *next = fftnd__next(step);
         if (transform->configuration.partitions == 1 ||
             transform->configuration.stored == FFTND__STORES_ALL ||
             step->fused_with != FFTND__PUSHED || !goes_in_pieces(transform, next))
             continue;
         REDIST_TRY(choose_cut(transform, next));
-        step->by_partitions = next->cut >= 0;
+        step->by_partitions = next->arrival_axis >= 0;
     }
     return REDIST_OK;
 }
@@ -241,22 +241,22 @@ int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__tr
 
 /* Tiles as they would be if nothing were known of the exchanges. */
 static void cut_freely(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                       struct fftnd__partition *partition) {
-    const struct fftnd__cut cut = {.bytes = transform->configuration.tile_bytes};
-    fftnd__cut_tiles(partition, transform, step, &cut);
+                       struct fftnd__cut *cut) {
+    const struct fftnd__tiling tiling = {.bytes = transform->configuration.tile_bytes};
+    fftnd__cut_tiles(cut, transform, step, &tiling);
 }
 
 static int suits_tiles(const struct fftnd__program *program,
                        const struct fftnd__transform *transform) {
     redist_index numbers[3 * REDIST_MAX_NDIMS];
-    struct fftnd__partition partition;
-    fftnd__place_partition(&partition, REDIST_MAX_NDIMS, numbers);
+    struct fftnd__cut cut;
+    fftnd__place_cut(&cut, REDIST_MAX_NDIMS, numbers);
     for (int i = 1; i <= program->nsteps; i++) {
         const struct fftnd__step *step = &program->steps[i];
         if (is_exchange(step) || fftnd__is_empty(transform, step))
             continue;
-        cut_freely(transform, step, &partition);
-        if (fftnd__run_bytes(&partition, partition.after, partition.after, partition.after,
+        cut_freely(transform, step, &cut);
+        if (fftnd__run_bytes(&cut, cut.after, cut.after, cut.after,
                              fftnd__element_bytes(transform, step->real)) < SHORTEST_RUN)
             return 0;
     }
@@ -266,21 +266,21 @@ static int suits_tiles(const struct fftnd__program *program,
 /* Lengths of runs when an exchange is pushed and when it is pulled. */
 static void compare_runs(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          long long *pushed, long long *pulled) {
-    const redist_index *source = step[-1].layout->local.extent,
+    const redist_index *source = fftnd__previous(step)->layout->local.extent,
                        *destination = step->layout->local.extent;
     size_t item = fftnd__element_bytes(transform, step->real);
     size_t bytes = (size_t)step->layout->local.ndims * sizeof *source;
     redist_index part[REDIST_MAX_NDIMS], numbers[3 * REDIST_MAX_NDIMS];
-    struct fftnd__partition partition;
-    fftnd__place_partition(&partition, REDIST_MAX_NDIMS, numbers);
-    cut_freely(transform, step - 1, &partition);
+    struct fftnd__cut cut;
+    fftnd__place_cut(&cut, REDIST_MAX_NDIMS, numbers);
+    cut_freely(transform, fftnd__previous(step), &cut);
     memcpy(part, destination, bytes);
     part[step->axis_destination] = source[step->axis_destination];
-    *pushed = fftnd__run_bytes(&partition, partition.after, part, destination, item);
-    cut_freely(transform, step + 1, &partition);
+    *pushed = fftnd__run_bytes(&cut, cut.after, part, destination, item);
+    cut_freely(transform, fftnd__next(step), &cut);
     memcpy(part, source, bytes);
     part[step->axis_source] = destination[step->axis_source];
-    *pulled = fftnd__run_bytes(&partition, partition.before, part, source, item);
+    *pulled = fftnd__run_bytes(&cut, cut.before, part, source, item);
 }
 
 static int is_serial(const struct fftnd__program *program, int i) {
@@ -334,7 +334,8 @@ static void fuse_exchanges_evenly(struct fftnd__program *program) {
 static int assign_stored(struct fftnd__program *program, const struct fftnd__transform *transform) {
     for (int i = 1; i <= program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i];
-        int passes_on = step->fused_with == FFTND__PULLED || step[1].fused_with == FFTND__PUSHED;
+        int passes_on =
+            step->fused_with == FFTND__PULLED || fftnd__next(step)->fused_with == FFTND__PUSHED;
         step->buffer = passes_on ? FFTND__NOWHERE : FFTND__OUTPUT;
     }
     return fftnd__assign_buffers(program, transform);
@@ -371,7 +372,7 @@ int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__trans
                        int direction, int *suits) {
     REDIST_TRY(list_steps(program, transform, direction, 0, FFTND__UNSPLIT));
     program->fused = 1;
-    long long suit = transform->chain.nstages > 1 && suits_tiles(program, transform);
+    long long suit = transform->chain.nlinks > 1 && suits_tiles(program, transform);
     int code = reduce(transform, 1, &suit, MPI_MIN);
     *suits = (int)suit;
     if (code == REDIST_OK && suit)

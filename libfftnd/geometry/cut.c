@@ -9,14 +9,14 @@ enum { CACHE_LINE = 64, CONFLICT = 1024 };
 
 /* ---------------------------------------------------------------- memory */
 
-void fftnd__place_partition(struct fftnd__partition *partition, int ndims, redist_index numbers[]) {
-    partition->before = numbers;
-    partition->after = numbers + ndims;
-    partition->count = numbers + 2 * ndims;
+void fftnd__place_cut(struct fftnd__cut *cut, int ndims, redist_index numbers[]) {
+    cut->before = numbers;
+    cut->after = numbers + ndims;
+    cut->count = numbers + 2 * ndims;
 }
 
-void fftnd__copy_partition(struct fftnd__partition *to, const struct fftnd__partition *from) {
-    const struct fftnd__partition own = *to;
+void fftnd__copy_cut(struct fftnd__cut *to, const struct fftnd__cut *from) {
+    const struct fftnd__cut own = *to;
     size_t bytes = (size_t)from->ndims * sizeof *to->count;
     *to = *from;
     to->before = memcpy(own.before, from->before, bytes);
@@ -62,107 +62,102 @@ static redist_index fit_evenly(redist_index n, size_t fit, size_t item) {
 }
 
 /* Pieces along an axis. */
-static redist_index count_along(const struct fftnd__partition *partition, int axis) {
-    redist_index count = partition->count[axis];
-    redist_index longer = axis == partition->uneven ? partition->longer : 0;
-    return partition->whole[axis] || count == 0
-               ? 1
-               : (partition->after[axis] - longer + count - 1) / count;
+static redist_index count_along(const struct fftnd__cut *cut, int axis) {
+    redist_index count = cut->count[axis];
+    redist_index longer = axis == cut->uneven ? cut->longer : 0;
+    return cut->whole[axis] || count == 0 ? 1 : (cut->after[axis] - longer + count - 1) / count;
 }
 
-static void count_pieces(struct fftnd__partition *partition) {
-    partition->n = 1;
-    for (int i = 0; i < partition->ndims; i++)
-        partition->n *= count_along(partition, i);
+static void count_pieces(struct fftnd__cut *cut) {
+    cut->n = 1;
+    for (int i = 0; i < cut->ndims; i++)
+        cut->n *= count_along(cut, i);
 }
 
-void fftnd__cut_to_fit(struct fftnd__partition *partition, size_t item, size_t smallest,
-                       size_t bytes) {
+void fftnd__cut_to_fit(struct fftnd__cut *cut, size_t item, size_t smallest, size_t bytes) {
     int is_full = 1;
-    partition->uneven = -1;
-    partition->longer = 0;
-    for (int i = partition->ndims - 1; i >= 0; i--) {
-        redist_index n = partition->after[i];
-        partition->count[i] = n;
-        if (partition->whole[i] || n <= 1)
+    cut->uneven = -1;
+    cut->longer = 0;
+    for (int i = cut->ndims - 1; i >= 0; i--) {
+        redist_index n = cut->after[i];
+        cut->count[i] = n;
+        if (cut->whole[i] || n <= 1)
             continue;
-        partition->count[i] = is_full ? fit_evenly(n, bytes / smallest, item) : 1;
-        is_full = is_full && partition->count[i] == n;
-        if (partition->count[i] < n && partition->count[i] > 1)
-            partition->uneven = i;
-        smallest *= (size_t)partition->count[i];
+        cut->count[i] = is_full ? fit_evenly(n, bytes / smallest, item) : 1;
+        is_full = is_full && cut->count[i] == n;
+        if (cut->count[i] < n && cut->count[i] > 1)
+            cut->uneven = i;
+        smallest *= (size_t)cut->count[i];
     }
-    count_pieces(partition);
+    count_pieces(cut);
 }
 
-void fftnd__cut_along(struct fftnd__partition *partition, int axis, int n) {
-    for (int i = 0; i < partition->ndims; i++) {
-        partition->whole[i] = i != axis;
-        partition->count[i] = partition->after[i];
+void fftnd__cut_along(struct fftnd__cut *cut, int axis, int n) {
+    for (int i = 0; i < cut->ndims; i++) {
+        cut->whole[i] = i != axis;
+        cut->count[i] = cut->after[i];
     }
-    partition->uneven = axis;
+    cut->uneven = axis;
     if (axis >= 0) {
-        redist_index extent = partition->after[axis];
+        redist_index extent = cut->after[axis];
         redist_index pieces = extent < n ? extent : n;
-        partition->count[axis] = extent / pieces;
-        partition->longer = extent % pieces;
+        cut->count[axis] = extent / pieces;
+        cut->longer = extent % pieces;
     }
-    count_pieces(partition);
+    count_pieces(cut);
 }
 
-void fftnd__merge_axes(struct fftnd__partition *partition, const ptrdiff_t before[],
-                       const ptrdiff_t after[]) {
-    for (int i = partition->ndims - 1; i > 0; i--)
-        if (!partition->whole[i] && !partition->whole[i - 1]) {
+void fftnd__merge_axes(struct fftnd__cut *cut, const ptrdiff_t before[], const ptrdiff_t after[]) {
+    for (int i = cut->ndims - 1; i > 0; i--)
+        if (!cut->whole[i] && !cut->whole[i - 1]) {
             int inner = i;
-            while (inner + 1 < partition->ndims && !partition->whole[inner + 1])
+            while (inner + 1 < cut->ndims && !cut->whole[inner + 1])
                 inner++;
-            redist_index extent = partition->after[inner], merged;
-            if (__builtin_mul_overflow(extent, partition->after[i - 1], &merged) ||
+            redist_index extent = cut->after[inner], merged;
+            if (__builtin_mul_overflow(extent, cut->after[i - 1], &merged) ||
                 before[i - 1] != before[inner] * extent || after[i - 1] != after[inner] * extent)
                 return;
-            partition->before[inner] = partition->after[inner] = merged;
-            partition->before[i - 1] = partition->after[i - 1] = 1;
+            cut->before[inner] = cut->after[inner] = merged;
+            cut->before[i - 1] = cut->after[i - 1] = 1;
         }
 }
 
 /* ---------------------------------------------------------------- pieces */
 
-void fftnd__find_piece(const struct fftnd__partition *partition, long long number,
-                       struct fftnd__piece *piece) {
+void fftnd__find_piece(const struct fftnd__cut *cut, long long number, struct fftnd__piece *piece) {
     piece->shorter = 0;
-    for (int i = partition->ndims - 1; i >= 0; i--) {
+    for (int i = cut->ndims - 1; i >= 0; i--) {
         piece->start[i] = 0;
-        piece->before[i] = partition->before[i];
-        piece->after[i] = partition->after[i];
-        if (partition->whole[i])
+        piece->before[i] = cut->before[i];
+        piece->after[i] = cut->after[i];
+        if (cut->whole[i])
             continue;
-        redist_index n = count_along(partition, i), at = (redist_index)(number % n);
-        redist_index longer = i == partition->uneven ? partition->longer : 0;
-        redist_index first = partition->count[i] + (longer > 0);
-        redist_index count = partition->count[i] + (at < longer);
-        piece->start[i] = at * partition->count[i] + (at < longer ? at : longer);
-        redist_index rest = partition->after[i] - piece->start[i];
+        redist_index n = count_along(cut, i), at = (redist_index)(number % n);
+        redist_index longer = i == cut->uneven ? cut->longer : 0;
+        redist_index first = cut->count[i] + (longer > 0);
+        redist_index count = cut->count[i] + (at < longer);
+        piece->start[i] = at * cut->count[i] + (at < longer ? at : longer);
+        redist_index rest = cut->after[i] - piece->start[i];
         piece->before[i] = piece->after[i] = rest < count ? rest : count;
         piece->shorter |= piece->after[i] < first;
         number /= n;
     }
 }
 
-int fftnd__is_smallest(const struct fftnd__partition *partition) {
-    for (int i = 0; i < partition->ndims; i++)
-        if (!partition->whole[i] && partition->count[i] > 1)
+int fftnd__is_smallest(const struct fftnd__cut *cut) {
+    for (int i = 0; i < cut->ndims; i++)
+        if (!cut->whole[i] && cut->count[i] > 1)
             return 0;
     return 1;
 }
 
 /* ---------------------------------------------------------------- memory */
 
-long long fftnd__run_bytes(const struct fftnd__partition *partition, const redist_index array[],
+long long fftnd__run_bytes(const struct fftnd__cut *cut, const redist_index array[],
                            const redist_index part[], const redist_index extent[], size_t item) {
     long long run = (long long)item;
-    for (int i = partition->ndims - 1; i >= 0; i--) {
-        redist_index count = partition->whole[i] ? array[i] : partition->count[i];
+    for (int i = cut->ndims - 1; i >= 0; i--) {
+        redist_index count = cut->whole[i] ? array[i] : cut->count[i];
         count = count < part[i] ? count : part[i];
         run *= count > 0 ? count : 1;
         if (count != extent[i])

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How the array of a transform is cut into pieces, and how a piece lies in memory: geometry alone. */
-#ifndef FFTND__PARTITION_H
-#define FFTND__PARTITION_H
+#ifndef FFTND__CUT_H
+#define FFTND__CUT_H
 
 #include "redist.h"
 
 /* The cuts through an array along its axes. Some are whole in every piece; before and after the transform those
  * may differ. All pieces are alike but the last ones along one axis, which are shorter. */
-struct fftnd__partition {
+struct fftnd__cut {
     int ndims;
     int whole[REDIST_MAX_NDIMS];
     redist_index *before, *after; /* extents of the array */
@@ -18,11 +18,11 @@ struct fftnd__partition {
     long long n; /* pieces */
 };
 
-/* Gives a partition memory for its numbers: 3 * ndims. */
-void fftnd__place_partition(struct fftnd__partition *partition, int ndims, redist_index numbers[]);
+/* Gives a cut memory for its numbers: 3 * ndims. */
+void fftnd__place_cut(struct fftnd__cut *cut, int ndims, redist_index numbers[]);
 
 /* Copies one into the memory of another one. */
-void fftnd__copy_partition(struct fftnd__partition *to, const struct fftnd__partition *from);
+void fftnd__copy_cut(struct fftnd__cut *to, const struct fftnd__cut *from);
 
 struct fftnd__piece {
     redist_index start[REDIST_MAX_NDIMS], before[REDIST_MAX_NDIMS], after[REDIST_MAX_NDIMS];
@@ -40,26 +40,23 @@ int fftnd__choose_axis(int naxes, const int axes[], const redist_index extents[]
 
 /* Cuts an array whose extents are set: from the last axis on, as many elements of `item` bytes as fit `bytes`,
  * so that rows are long; `smallest` bytes has a piece of one element along each axis that is not whole. */
-void fftnd__cut_to_fit(struct fftnd__partition *partition, size_t item, size_t smallest,
-                       size_t bytes);
+void fftnd__cut_to_fit(struct fftnd__cut *cut, size_t item, size_t smallest, size_t bytes);
 
 /* Cuts it along one axis only, in `n` pieces at most; -1 = not at all. */
-void fftnd__cut_along(struct fftnd__partition *partition, int axis, int n);
+void fftnd__cut_along(struct fftnd__cut *cut, int axis, int n);
 
 /* Makes one of neighbouring axes that can be cut, where all their elements follow one another in both arrays:
  * the outer one has 1 element then, the inner one all. */
-void fftnd__merge_axes(struct fftnd__partition *partition, const ptrdiff_t before[],
-                       const ptrdiff_t after[]);
+void fftnd__merge_axes(struct fftnd__cut *cut, const ptrdiff_t before[], const ptrdiff_t after[]);
 
-void fftnd__find_piece(const struct fftnd__partition *partition, long long number,
-                       struct fftnd__piece *piece);
+void fftnd__find_piece(const struct fftnd__cut *cut, long long number, struct fftnd__piece *piece);
 
 /* Whether pieces cannot be smaller. */
-int fftnd__is_smallest(const struct fftnd__partition *partition);
+int fftnd__is_smallest(const struct fftnd__cut *cut);
 
 /* Bytes that are contiguous both in a piece of an array of `array` elements and in another array, of `extent`,
  * that has `part` of these. */
-long long fftnd__run_bytes(const struct fftnd__partition *partition, const redist_index array[],
+long long fftnd__run_bytes(const struct fftnd__cut *cut, const redist_index array[],
                            const redist_index part[], const redist_index extent[], size_t item);
 
 /* Strides in bytes of a piece in memory of its own, and how many bytes it takes, a multiple of `alignment`.

@@ -61,33 +61,32 @@ static void transform_axis(const struct fftnd__chain *chain,
     fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->modes[axis]));
 }
 
-/* A stage transforms the halved axis first, and it is the last of its list. */
-static void add_to_stage(const struct fftnd__chain *chain, struct fftnd__stage *stage, int axis) {
+/* A link transforms the halved axis first, and it is the last of its list. */
+static void add_to_link(const struct fftnd__chain *chain, struct fftnd__link *link, int axis) {
     if (chain->axes[axis] == FFTND_AXIS_NONE)
         return;
-    int at = axis == chain->halved ? stage->naxes : 0;
-    memmove(stage->axes + at + 1, stage->axes + at,
-            (size_t)(stage->naxes - at) * sizeof *stage->axes);
-    stage->axes[at] = axis;
-    stage->naxes++;
-    transform_axis(chain, &stage->spectral, axis);
+    int at = axis == chain->halved ? link->naxes : 0;
+    memmove(link->axes + at + 1, link->axes + at, (size_t)(link->naxes - at) * sizeof *link->axes);
+    link->axes[at] = axis;
+    link->naxes++;
+    transform_axis(chain, &link->spectral, axis);
 }
 
-/* Before its transforms both ends of a stage are the same. */
-static void align_stage(const struct fftnd__stage *stage, int ndims, const struct split *split,
-                        const redist_index sizes[]) {
-    align(&stage->physical, ndims, split, sizes);
-    fftnd__copy_alignment(&stage->spectral, &stage->physical, ndims);
+/* Before its transforms both ends of a link are the same. */
+static void align_link(const struct fftnd__link *link, int ndims, const struct split *split,
+                       const redist_index sizes[]) {
+    align(&link->physical, ndims, split, sizes);
+    fftnd__copy_alignment(&link->spectral, &link->physical, ndims);
 }
 
-/* Stage 0: the axes that no grid dimension splits are whole and transformed at once. */
+/* Link 0: the axes that no grid dimension splits are whole and transformed at once. */
 static void build_first(struct fftnd__chain *chain, const int order[], const struct split *split) {
-    struct fftnd__stage *stage = &chain->stages[0];
-    stage->grid_dim = -1;
-    chain->nstages = 1;
-    align_stage(stage, chain->ndims, split, chain->points);
+    struct fftnd__link *link = &chain->links[0];
+    link->grid_dim = -1;
+    chain->nlinks = 1;
+    align_link(link, chain->ndims, split, chain->points);
     for (int i = chain->ndims - 1; i >= split->ndims; i--)
-        add_to_stage(chain, stage, order[i]);
+        add_to_link(chain, link, order[i]);
 }
 
 int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int grid_ndims,
@@ -100,20 +99,20 @@ int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int
 
 /* The exchange among grid dimension `dim` makes the axis that it split whole, and splits the next
  * one of the order instead. Alone in its subgroup, a rank holds both already: no exchange, and the
- * axis joins the transforms of the stage before. */
+ * axis joins the transforms of the link before. */
 static void add_axis(struct fftnd__chain *chain, const int order[], struct split *split, int dim) {
-    struct fftnd__stage *last = &chain->stages[chain->nstages - 1];
+    struct fftnd__link *last = &chain->links[chain->nlinks - 1];
     if (split->dims[dim] == 1) {
-        add_to_stage(chain, last, order[dim]);
+        add_to_link(chain, last, order[dim]);
         return;
     }
-    struct fftnd__stage *stage = &chain->stages[chain->nstages++];
-    stage->naxes = 0;
-    stage->grid_dim = dim;
-    stage->axis_before = split->axes[dim];
-    stage->axis_after = order[dim];
-    align_stage(stage, chain->ndims, split, last->spectral.size);
-    add_to_stage(chain, stage, order[dim]);
+    struct fftnd__link *link = &chain->links[chain->nlinks++];
+    link->naxes = 0;
+    link->grid_dim = dim;
+    link->axis_before = split->axes[dim];
+    link->axis_after = order[dim];
+    align_link(link, chain->ndims, split, last->spectral.size);
+    add_to_link(chain, link, order[dim]);
 }
 
 /* The axes that grid dimensions split where the chain begins and ends, and those that they split on each side. */
@@ -163,8 +162,7 @@ static int must_move(const struct fftnd__chain *chain, const struct fftnd__shape
 /* How a side lies: in its box, or as the grid splits it. */
 static void set_end(struct fftnd__chain *chain, const struct fftnd__shape *shape,
                     const struct split *grid, const struct ends *ends, enum fftnd_side side) {
-    const struct fftnd__stage *first = &chain->stages[0],
-                              *last = &chain->stages[chain->nstages - 1];
+    const struct fftnd__link *first = &chain->links[0], *last = &chain->links[chain->nlinks - 1];
     struct split split = *grid;
     struct fftnd__alignment *end = &chain->ends[side];
     for (int i = 0; i < split.ndims; i++) {
@@ -219,17 +217,17 @@ static void build(struct fftnd__chain *chain, const struct fftnd__shape *shape, 
         set_end(chain, shape, split, &ends, (enum fftnd_side)side);
 }
 
-/* Allocates stages, as many as there can be, and behind them the numbers of all alignments. */
-static int allocate(struct fftnd__chain *chain, int most_stages) {
-    size_t n = (size_t)most_stages, numbers = 3 * (size_t)chain->ndims;
-    chain->stages =
-        redist_calloc(1, n * sizeof *chain->stages + 2 * (n + 1) * numbers * sizeof(redist_index));
-    if (chain->stages == NULL)
-        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the stages of a plan");
-    redist_index *next = (redist_index *)(chain->stages + n);
+/* Allocates links, as many as there can be, and behind them the numbers of all alignments. */
+static int allocate(struct fftnd__chain *chain, int most_links) {
+    size_t n = (size_t)most_links, numbers = 3 * (size_t)chain->ndims;
+    chain->links =
+        redist_calloc(1, n * sizeof *chain->links + 2 * (n + 1) * numbers * sizeof(redist_index));
+    if (chain->links == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the links of a plan");
+    redist_index *next = (redist_index *)(chain->links + n);
     for (size_t i = 0; i < n; i++, next += 2 * numbers) {
-        fftnd__place_alignment(&chain->stages[i].physical, chain->ndims, next);
-        fftnd__place_alignment(&chain->stages[i].spectral, chain->ndims, next + numbers);
+        fftnd__place_alignment(&chain->links[i].physical, chain->ndims, next);
+        fftnd__place_alignment(&chain->links[i].spectral, chain->ndims, next + numbers);
     }
     for (int side = 0; side < 2; side++, next += numbers)
         fftnd__place_alignment(&chain->ends[side], chain->ndims, next);
@@ -258,15 +256,15 @@ int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *sh
 
 void fftnd__chain_free(struct fftnd__chain *chain) {
     if (!chain->is_borrowed)
-        redist_release(chain->stages);
-    chain->stages = NULL;
+        redist_release(chain->links);
+    chain->links = NULL;
 }
 
 int fftnd__chain_meets(const struct fftnd__chain *chain, enum fftnd_side side) {
     const struct fftnd__alignment *end = &chain->ends[side],
                                   *own = side == FFTND_PHYSICAL
-                                             ? &chain->stages[0].physical
-                                             : &chain->stages[chain->nstages - 1].spectral;
+                                             ? &chain->links[0].physical
+                                             : &chain->links[chain->nlinks - 1].spectral;
     for (int axis = 0; axis < chain->ndims; axis++)
         if (end->start[axis] != own->start[axis] || end->count[axis] != own->count[axis])
             return 0;

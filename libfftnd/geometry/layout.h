@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The chain of alignments: which axes are whole, and transformed, at each stage, on any grid. */
+/* The chain of alignments: which axes are whole, and transformed, at each link, on any grid. */
 #ifndef FFTND__LAYOUT_H
 #define FFTND__LAYOUT_H
 
@@ -28,12 +28,12 @@ static inline void fftnd__copy_alignment(const struct fftnd__alignment *to,
 }
 
 /* An alignment and the axes that are transformed in it. */
-struct fftnd__stage {
+struct fftnd__link {
     struct fftnd__alignment physical; /* extents before the transforms of a forward chain */
     struct fftnd__alignment spectral; /* and after them */
     int naxes;
     int axes[REDIST_MAX_NDIMS]; /* the halved axis, if it is here, last */
-    int grid_dim;               /* among whose subgroup the exchange into this stage happens */
+    int grid_dim;               /* among whose subgroup the exchange into this link happens */
     int axis_before;            /* whole before that exchange, split after */
     int axis_after;             /* split before, whole after */
 };
@@ -60,7 +60,7 @@ struct fftnd__shape {
     int twiddles; /* axes 0 and 1 are one long axis */
 };
 
-/* The whole transform. Stage 0 is where forward begins. */
+/* The whole transform. Link 0 is where forward begins. */
 struct fftnd__chain {
     int ndims;
     int halved;
@@ -70,10 +70,10 @@ struct fftnd__chain {
     int real[2];  /* whether the elements of each side are real */
     int balanced; /* all blocks are */
     int twiddles; /* between the transforms of axes 0 and 1 */
-    int nstages;
-    struct fftnd__stage *stages; /* behind them the numbers of all alignments */
-    int is_borrowed;             /* they are another chain's */
-    int moves[2]; /* a side lies otherwise than the stage at its end, one more exchange away: */
+    int nlinks;
+    struct fftnd__link *links; /* behind them the numbers of all alignments */
+    int is_borrowed;           /* they are another chain's */
+    int moves[2]; /* a side lies otherwise than the link at its end, one more exchange away: */
     struct fftnd__alignment ends[2]; /* each side */
 };
 
@@ -134,7 +134,7 @@ static inline int fftnd__stays_split(const enum fftnd_axis axes[], int axis) {
 int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int grid_ndims,
                             int dim);
 
-/* Grid dimension i splits axis order[i] first; one stage for each exchange that is needed. No complex axis is
+/* Grid dimension i splits axis order[i] first; one link for each exchange that is needed. No complex axis is
  * transformed before the halved one. `grid` may be NULL when it has no dimensions. */
 int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *shape,
                        const int order[], const redist_grid *grid);

@@ -23,13 +23,13 @@ static struct lines__problem lines_of(const struct fftnd__kernel_problem *proble
 /* The modes that the array has, and some that it has not where that makes groups of columns full. */
 static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
                                  const struct part *part) {
-    const struct fftnd__partition *partition = problem->partition;
+    const struct fftnd__cut *cut = problem->cut;
     const struct lines__problem lines = lines_of(problem);
     int forward = problem->direction == REDIST_FORWARD;
-    const redist_index *retained = forward ? partition->after : partition->before;
+    const redist_index *retained = forward ? cut->after : cut->before;
     redist_index all[REDIST_MAX_NDIMS], count = retained[part->narrow_axis];
     fftnd__widen(forward ? fftnd__truncated(problem->out) : fftnd__truncated(problem->in),
-                 partition->ndims, retained, all);
+                 cut->ndims, retained, all);
     if (part->step.naxes == 1)
         count = lines__columns_fill(&lines, problem->transform->chain.points[part->step.axes[0]],
                                     count);
@@ -39,16 +39,16 @@ static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
 /* What the library has to do for pieces like the first one, or for shorter ones. */
 static struct lines__problem serial_of(const struct fftnd__kernel_problem *problem,
                                        const struct part *part, int is_shorter) {
-    const struct fftnd__partition *partition = problem->partition;
+    const struct fftnd__cut *cut = problem->cut;
     ptrdiff_t in[REDIST_MAX_NDIMS], out[REDIST_MAX_NDIMS];
     redist_index count[REDIST_MAX_NDIMS];
     struct lines__problem serial;
     struct fftnd__piece piece;
-    fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
-    fftnd__widen(fftnd__truncated(problem->out), partition->ndims, piece.after, count);
+    fftnd__find_piece(cut, is_shorter ? cut->n - 1 : 0, &piece);
+    fftnd__widen(fftnd__truncated(problem->out), cut->ndims, piece.after, count);
     if (part->narrow_axis >= 0)
         count[part->narrow_axis] = count_narrow(problem, part);
-    for (int i = 0; i < partition->ndims; i++) {
+    for (int i = 0; i < cut->ndims; i++) {
         in[i] = part->in->stride[i] / (ptrdiff_t)part->in->item;
         out[i] = part->out->stride[i] / (ptrdiff_t)part->out->item;
     }
@@ -66,13 +66,13 @@ static struct lines__problem serial_of(const struct fftnd__kernel_problem *probl
 struct lines__problem fftnd__kernel_lines(const struct fftnd__kernel_problem *problem,
                                           const struct fftnd__side *in,
                                           const struct fftnd__side *out, int axis, int is_shorter) {
-    const struct fftnd__partition *partition = problem->partition;
+    const struct fftnd__cut *cut = problem->cut;
     struct fftnd__step step = *problem->step;
     ptrdiff_t strides[2][REDIST_MAX_NDIMS];
     struct lines__problem serial;
     struct fftnd__piece piece;
-    fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
-    for (int i = 0; i < partition->ndims; i++) {
+    fftnd__find_piece(cut, is_shorter ? cut->n - 1 : 0, &piece);
+    for (int i = 0; i < cut->ndims; i++) {
         strides[0][i] = in->stride[i] / (ptrdiff_t)in->item;
         strides[1][i] = out->stride[i] / (ptrdiff_t)out->item;
     }
@@ -124,7 +124,7 @@ static int create_both(struct fftnd__kernel *kernel, const struct fftnd__kernel_
     REDIST_TRY(add_plan(kernel));
     kernel->plans[kernel->nplans - 1].from_out = part->in == problem->out;
     kernel->plans[kernel->nplans - 1].to_in = part->out == problem->in;
-    fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
+    fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
     REDIST_TRY(create_variant(kernel, problem, part, 0));
     return last.shorter ? create_variant(kernel, problem, part, 1) : REDIST_OK;
 }
@@ -257,7 +257,7 @@ static int find_narrow(const struct fftnd__kernel_problem *problem) {
 
 int fftnd__kernel_create(struct fftnd__kernel *kernel,
                          const struct fftnd__kernel_problem *problem) {
-    const struct fftnd__step *step = problem->step, *before = step - 1;
+    const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
     const struct part part = {problem->in, problem->out, *before, *step, find_narrow(problem)};
     *kernel = (struct fftnd__kernel){.library = problem->library,
                                      .precision = problem->transform->precision,
@@ -268,8 +268,8 @@ int fftnd__kernel_create(struct fftnd__kernel *kernel,
         return REDIST_OK;
     int columns = problem->transform->batch.shift + 1;
     return fftnd__twiddles_create(problem->transform, problem->direction,
-                                  step->layout->alignment.start[1],
-                                  problem->partition->count[columns], &kernel->twiddles);
+                                  step->layout->alignment.start[1], problem->cut->count[columns],
+                                  &kernel->twiddles);
 }
 
 void fftnd__kernel_free(struct fftnd__kernel *kernel) {

@@ -49,7 +49,7 @@ struct fftnd__kernel_problem {
     const struct fftnd__transform *transform;
     const struct fftnd__step *step; /* after the step of the array before */
     int direction;
-    const struct fftnd__partition *partition;
+    const struct fftnd__cut *cut;
     const struct fftnd__side *in, *out;
     const struct lines__library *library;
     void *stream;             /* of the library */

@@ -13,7 +13,7 @@ static int is_possible(const struct fftnd__transform *transform, const struct ff
 
 int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struct fftnd__step *step,
                            const struct lines__library *library) {
-    const ptrdiff_t *stride = step[-1].layout->local.stride;
+    const ptrdiff_t *stride = fftnd__previous(step)->layout->local.stride;
     int shift = transform->batch.shift, best = -1;
     if (!is_possible(transform, step, library))
         return -1;
@@ -37,7 +37,7 @@ int fftnd__round_trip_create(struct fftnd__round_trip *trip,
                              const struct fftnd__kernel_problem *problem, int axis) {
     struct fftnd__piece last;
     *trip = (struct fftnd__round_trip){.library = problem->library->round_trips, .axis = axis};
-    fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
+    fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
     int code = create_variant(trip, problem, 0);
     if (code == REDIST_OK && last.shorter)
         code = create_variant(trip, problem, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last transform before an operator, the operator and the first transform back in one pass, where the serial
+/* The last transform before an operator, the operator and the first transform back in one stage, where the serial
  * library has such a thing. */
 #ifndef FFTND__ROUND_TRIP_H
 #define FFTND__ROUND_TRIP_H
@@ -18,7 +18,7 @@ struct fftnd__round_trip {
 int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struct fftnd__step *step,
                            const struct lines__library *library);
 
-/* Plans it between two sides; the partition says how many elements a piece has there. Where the library cannot do it,
+/* Plans it between two sides; the cut says how many elements a piece has there. Where the library cannot do it,
  * trip->library stays NULL. As fftnd__kernel_create. */
 int fftnd__round_trip_create(struct fftnd__round_trip *trip,
                              const struct fftnd__kernel_problem *problem, int axis);

@@ -12,7 +12,7 @@ static int create_variant(struct fftnd__stores *stores, const struct fftnd__kern
 static int create_both(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
                        const struct fftnd__side *in, int is_near) {
     struct fftnd__piece last;
-    fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
+    fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
     int code = create_variant(stores, problem, in, is_near, 0);
     if (code == REDIST_OK && last.shorter)
         code = create_variant(stores, problem, in, is_near, 1);
@@ -25,7 +25,7 @@ static int create_stores(struct fftnd__stores *stores, const struct fftnd__kerne
                          int axis, int is_near) {
     *stores = (struct fftnd__stores){
         .library = problem->library->stores, .axis = axis, .item = (ptrdiff_t)problem->out->item};
-    for (int i = 0; i < problem->partition->ndims; i++)
+    for (int i = 0; i < problem->cut->ndims; i++)
         if (i != axis)
             stores->loops[stores->nloops++] = i;
     return create_both(stores, problem, problem->step->naxes > 1 ? problem->out : problem->in,
@@ -34,7 +34,8 @@ static int create_stores(struct fftnd__stores *stores, const struct fftnd__kerne
 
 int fftnd__stores_create(struct fftnd__stores *stores, struct fftnd__kernel *kernel,
                          const struct fftnd__kernel_problem *problem, int axis, int stored) {
-    struct fftnd__step steps[2] = {problem->step[-1], problem->step[0]}, *others = &steps[1];
+    struct fftnd__step steps[2] = {*fftnd__previous(problem->step), *problem->step},
+                       *others = &steps[1];
     struct fftnd__kernel_problem rest = *problem;
     REDIST_TRY(create_stores(stores, problem, axis, stored == FFTND__STORES_OWN));
     if (stores->library == NULL)

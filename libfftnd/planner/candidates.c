@@ -153,7 +153,7 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
     int transposed = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
     candidates->request = request;
     candidates->verbose = verbose;
-    candidates->stage = candidates->next = 0;
+    candidates->kind = candidates->next = 0;
     *guess =
         (struct fftnd__configuration){.fused = options->fusion != FFTND_FUSION_NEVER && !transposed,
                                       .tiled = request->nranks > 1 && !transposed,
@@ -335,10 +335,10 @@ int fftnd__candidates_next(struct fftnd__candidates *candidates,
     static vary *const on_device[] = {
         vary_stored,   vary_own, vary_grid,       vary_order, vary_before_exchange,
         vary_segments, vary_own, vary_transposed, NULL};
-    vary *const *stages = is_on_device(candidates->request) ? on_device : on_host;
-    for (; stages[candidates->stage] != NULL; candidates->stage++, candidates->next = 0) {
+    vary *const *kinds = is_on_device(candidates->request) ? on_device : on_host;
+    for (; kinds[candidates->kind] != NULL; candidates->kind++, candidates->next = 0) {
         *candidate = *best;
-        if (stages[candidates->stage](candidates, candidates->next++, candidate))
+        if (kinds[candidates->kind](candidates, candidates->next++, candidate))
             return 1;
     }
     return 0;

@@ -259,7 +259,7 @@ static void align_to_nodes(const struct fftnd__request *request, const int node_
 
 /* ---------------------------------------------------------------- the guess */
 
-/* Whether balanced grid dimensions leave no rank without modes in any stage. */
+/* Whether balanced grid dimensions leave no rank without modes in any link. */
 static int has_room(const struct fftnd__request *request, const int order[], int grid_ndims) {
     int dims[REDIST_MAX_NDIMS] = {0};
     if (MPI_Dims_create(request->nranks, grid_ndims, dims) != MPI_SUCCESS)

@@ -6,8 +6,8 @@
  */
 #include "planner.h"
 #include "../engine/engine.h"
-#include "../workers/offload.h"
 #include "../program/sides.h"
+#include "../workers/offload.h"
 
 #include <stdio.h>
 #include <stdlib.h>

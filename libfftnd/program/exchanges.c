@@ -72,7 +72,7 @@ static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
     redist_index sizes[REDIST_MAX_NDIMS];
     int differs[REDIST_MAX_NDIMS];
     find_differing(transform, step, differs);
-    redist_box box_a = box_of(transform, step - 1, differs, sizes);
+    redist_box box_a = box_of(transform, fftnd__previous(step), differs, sizes);
     redist_box box_b = box_of(transform, step, differs, sizes);
     return redist_plan_boxes(comm, element_type(transform, step->real), step->layout->local.ndims,
                              sizes, &box_a, source, &box_b, destination, options, &step->exchange);
@@ -101,7 +101,7 @@ static int is_padded(const struct fftnd__transform *transform, const struct fftn
 
 /* Balanced blocks of arrays that are not padded. */
 static int is_regular(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    return transform->chain.balanced && !is_padded(transform, step - 1) &&
+    return transform->chain.balanced && !is_padded(transform, fftnd__previous(step)) &&
            !is_padded(transform, step);
 }
 
@@ -119,9 +119,10 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
     static const enum redist_tiles tiles[] = {[FFTND__UNFUSED] = REDIST_WHOLE,
                                               [FFTND__PUSHED] = REDIST_PUT,
                                               [FFTND__PULLED] = REDIST_GET};
-    const struct fftnd__local *before = &step[-1].layout->local, *after = &step->layout->local;
+    const struct fftnd__local *before = &fftnd__previous(step)->layout->local,
+                              *after = &step->layout->local;
     redist_options options = exchange_options(transform);
-    void *source = bind(transform, step[-1].buffer, work, &options.bind_a);
+    void *source = bind(transform, fftnd__previous(step)->buffer, work, &options.bind_a);
     void *destination = bind(transform, step->buffer, work, &options.bind_b);
     if (step->fused_with != FFTND__UNFUSED && !program->fused) {
         options.bind_a = REDIST_BIND_AT_EXECUTION;
@@ -130,7 +131,7 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
     options.tiles = tiles[step->fused_with];
     if (step->by_partitions) {
         options.partitions = transform->configuration.partitions;
-        options.partition_axis = find_position(after, step[1].cut);
+        options.partition_axis = find_position(after, fftnd__next(step)->arrival_axis);
     }
     MPI_Comm comm;
     REDIST_TRY(find_comm(transform, step, &comm));

@@ -70,8 +70,8 @@ static void set_array(const struct fftnd__transform *transform, struct fftnd__st
     lay_out(transform, step, NULL);
 }
 
-static int has_halved(const struct fftnd__chain *chain, const struct fftnd__stage *stage) {
-    return chain->halved >= 0 && stage->naxes > 0 && stage->axes[stage->naxes - 1] == chain->halved;
+static int has_halved(const struct fftnd__chain *chain, const struct fftnd__link *link) {
+    return chain->halved >= 0 && link->naxes > 0 && link->axes[link->naxes - 1] == chain->halved;
 }
 
 /* An array of the user has padding; in place the real side has that of r2c besides, which gives it the bytes of
@@ -82,7 +82,7 @@ static void pad_array(const struct fftnd__transform *transform, struct fftnd__st
     redist_index padding[REDIST_MAX_NDIMS];
     memcpy(padding, transform->padding[side], sizeof padding);
     if (side == FFTND_PHYSICAL && transform->options.in_place && !chain->moves[side] &&
-        has_halved(chain, &chain->stages[0])) {
+        has_halved(chain, &chain->links[0])) {
         redist_index n = step->layout->alignment.count[chain->halved], least = 2 - n % 2;
         redist_index *own = &padding[chain->halved];
         *own = *own < least ? least : *own;
@@ -96,8 +96,9 @@ static struct fftnd__step *add_step(struct fftnd__program *program, enum fftnd__
     struct fftnd__step *step = &program->steps[++program->nsteps];
     step->type = type;
     step->direction = program->direction;
-    step->fields = step[-1].fields;
-    memcpy(step->layout->memory, step[-1].layout->memory, sizeof step->layout->memory);
+    step->fields = fftnd__previous(step)->fields;
+    memcpy(step->layout->memory, fftnd__previous(step)->layout->memory,
+           sizeof step->layout->memory);
     return step;
 }
 
@@ -112,7 +113,7 @@ static int is_truncated(const struct fftnd__chain *chain, int naxes, const int a
 static void set_transformed(const struct fftnd__transform *transform, struct fftnd__step *step,
                             int backward, int real) {
     const struct fftnd__chain *chain = &transform->chain;
-    set_array(transform, step, &step[-1].layout->alignment, real);
+    set_array(transform, step, &fftnd__previous(step)->layout->alignment, real);
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i];
         fftnd__set_whole(&step->layout->alignment, axis,
@@ -123,37 +124,38 @@ static void set_transformed(const struct fftnd__transform *transform, struct fft
 }
 
 /* Moves axes of a list to its front or end; the others stay in order. */
-static void move_axes(int ndims, int list[], const struct fftnd__stage *stage, int to_end) {
-    int moved[REDIST_MAX_NDIMS], n[2] = {0, to_end ? ndims - stage->naxes : 0};
-    n[0] = to_end ? 0 : stage->naxes;
+static void move_axes(int ndims, int list[], const struct fftnd__link *link, int to_end) {
+    int moved[REDIST_MAX_NDIMS], n[2] = {0, to_end ? ndims - link->naxes : 0};
+    n[0] = to_end ? 0 : link->naxes;
     for (int i = 0; i < ndims; i++) {
         int is_moved = 0;
-        for (int j = 0; j < stage->naxes; j++)
-            is_moved |= stage->axes[j] == list[i];
+        for (int j = 0; j < link->naxes; j++)
+            is_moved |= link->axes[j] == list[i];
         moved[n[is_moved]++] = list[i];
     }
     memcpy(list, moved, (size_t)ndims * sizeof *list);
 }
 
-/* How the array lies in memory after the last transform of a stage: between the sides in C order. */
+/* How the array lies in memory after the last transform of a link: between the sides in C order. */
 static void turn_memory(const struct fftnd__program *program,
-                        const struct fftnd__transform *transform, const struct fftnd__stage *stage,
+                        const struct fftnd__transform *transform, const struct fftnd__link *link,
                         int is_first, int is_last, int memory[]) {
     int ndims = transform->chain.ndims, backward = program->direction == REDIST_BACKWARD;
     if (is_first || is_last)
         memcpy(memory, transform->memory[is_last ? !backward : FFTND_PHYSICAL],
                sizeof transform->memory[0]);
     if (!is_last && program->transposed)
-        move_axes(ndims, memory, stage, backward);
+        move_axes(ndims, memory, link, backward);
 }
 
 /* Whether each line of the padded real side has the bytes of a line of the complex side, where tiles may take
  * its place, since each of them is read before it is written. */
 static int lines_lie_alike(const struct fftnd__transform *transform,
                            const struct fftnd__step *step) {
-    const struct fftnd__local *before = &step[-1].layout->local, *after = &step->layout->local;
+    const struct fftnd__local *before = &fftnd__previous(step)->layout->local,
+                              *after = &step->layout->local;
     int halved = transform->chain.halved + transform->batch.shift;
-    size_t items[2] = {fftnd__element_bytes(transform, step[-1].real),
+    size_t items[2] = {fftnd__element_bytes(transform, fftnd__previous(step)->real),
                        fftnd__element_bytes(transform, step->real)};
     for (int i = 0; i < after->ndims; i++)
         if (i != halved &&
@@ -162,16 +164,16 @@ static int lines_lie_alike(const struct fftnd__transform *transform,
     return transform->offload != NULL && transform->options.in_place;
 }
 
-/* Over axes `first`..`last` - 1 of a stage. */
+/* Over axes `first`..`last` - 1 of a link. */
 static void add_serial(struct fftnd__program *program, const struct fftnd__transform *transform,
-                       const struct fftnd__stage *stage, int first, int last, const int memory[]) {
+                       const struct fftnd__link *link, int first, int last, const int memory[]) {
     int backward = program->direction == REDIST_BACKWARD;
-    int changes = has_halved(&transform->chain, stage) && last == stage->naxes;
-    int truncates = is_truncated(&transform->chain, last - first, stage->axes + first);
+    int changes = has_halved(&transform->chain, link) && last == link->naxes;
+    int truncates = is_truncated(&transform->chain, last - first, link->axes + first);
     struct fftnd__step *step =
         add_step(program, changes || truncates ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
     step->naxes = last - first;
-    memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    memcpy(step->axes, link->axes + first, (size_t)step->naxes * sizeof *step->axes);
     step->truncates = truncates;
     step->twiddles = transform->chain.twiddles && step->axes[0] == 0;
     if (memory != NULL && memcmp(memory, step->layout->memory, sizeof step->layout->memory) != 0) {
@@ -180,7 +182,7 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
     }
     step->ruins_source =
         changes && backward && step->naxes > 1 && !truncates && transform->offload == NULL;
-    set_transformed(transform, step, backward, changes ? backward : step[-1].real);
+    set_transformed(transform, step, backward, changes ? backward : fftnd__previous(step)->real);
 }
 
 /* Leaves the array as it is, but elsewhere, or in another memory order. */
@@ -203,17 +205,17 @@ static size_t least_row(const struct fftnd__transform *transform, int in_caches)
     return row < wanted ? wanted : row;
 }
 
-/* Whether a stage transforms the axis that is contiguous in memory. */
-static int has_fastest(const struct fftnd__chain *chain, const struct fftnd__stage *stage) {
-    for (int i = 0; i < stage->naxes; i++)
-        if (stage->axes[i] == chain->ndims - 1)
+/* Whether a link transforms the axis that is contiguous in memory. */
+static int has_fastest(const struct fftnd__chain *chain, const struct fftnd__link *link) {
+    for (int i = 0; i < link->naxes; i++)
+        if (link->axes[i] == chain->ndims - 1)
             return 1;
     return 0;
 }
 
-/* Cuts a stage's axes in groups that are transformed at once, the last first: bounds[0] = naxes >
+/* Cuts a link's axes in groups that are transformed at once, the last first: bounds[0] = naxes >
  * bounds[1] > ... > bounds[n] = 0. Without the fastest axis, in the caches, they fit a tile. Returns n. */
-static int find_groups(const struct fftnd__transform *transform, const struct fftnd__stage *stage,
+static int find_groups(const struct fftnd__transform *transform, const struct fftnd__link *link,
                        int halved_apart, int fields, int bounds[]) {
     const struct fftnd__chain *chain = &transform->chain;
     const struct fftnd__configuration *configuration = &transform->configuration;
@@ -222,15 +224,14 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
     size_t group = configuration->group_bytes / (size_t)fields;
     size_t tile =
         in_caches && configuration->tile_bytes < group ? configuration->tile_bytes : group;
-    size_t bytes = stage->axes[stage->naxes - 1] == chain->ndims - 1
-                       ? fftnd__element_bytes(transform, 0)
-                       : row;
-    size_t most = has_fastest(chain, stage) ? group : tile;
-    bounds[0] = stage->naxes;
-    for (int i = stage->naxes - 1; i >= 0; i--) {
-        int axis = stage->axes[i];
+    size_t bytes =
+        link->axes[link->naxes - 1] == chain->ndims - 1 ? fftnd__element_bytes(transform, 0) : row;
+    size_t most = has_fastest(chain, link) ? group : tile;
+    bounds[0] = link->naxes;
+    for (int i = link->naxes - 1; i >= 0; i--) {
+        int axis = link->axes[i];
         size_t size = (size_t)fftnd__spectral_extent(chain, axis, chain->points[axis]);
-        int alone = halved_apart && i == stage->naxes - 2;
+        int alone = halved_apart && i == link->naxes - 2;
         if (i + 1 < bounds[n] && (alone || bytes * size > most)) {
             bounds[++n] = i + 1;
             bytes = row;
@@ -255,15 +256,16 @@ static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_s
 
 /* A transform, the operator and the transform back: the array's alignment stays as it was. */
 static void add_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
-                        const struct fftnd__stage *stage, int first, int last) {
+                        const struct fftnd__link *link, int first, int last) {
     int keeps = transform->fields[0] == transform->fields[1];
     struct fftnd__step *step =
         add_step(program, keeps ? FFTND__KEEPS_LAYOUT : FFTND__CHANGES_LAYOUT);
     step->naxes = last - first;
-    memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    memcpy(step->axes, link->axes + first, (size_t)step->naxes * sizeof *step->axes);
     step->applies = 1;
     step->fields = transform->fields[1];
-    set_array(transform, step, &step[-1].layout->alignment, step[-1].real);
+    set_array(transform, step, &fftnd__previous(step)->layout->alignment,
+              fftnd__previous(step)->real);
 }
 
 /* The operator's step is the last one there, and the first one back. */
@@ -273,7 +275,7 @@ static void end_applied(struct fftnd__program *program, const struct fftnd__tran
     if (memory != NULL && memcmp(memory, step->layout->memory, sizeof step->layout->memory) != 0) {
         memcpy(step->layout->memory, memory, sizeof step->layout->memory);
         step->type = FFTND__CHANGES_LAYOUT;
-        set_array(transform, step, &step[-1].layout->alignment, step->real);
+        set_array(transform, step, &fftnd__previous(step)->layout->alignment, step->real);
     }
     if (split == FFTND__WITH_COPY)
         add_copy(program, transform, step->layout->memory);
@@ -282,23 +284,23 @@ static void end_applied(struct fftnd__program *program, const struct fftnd__tran
 /* A part of a program: all of it, or one side of its operator. */
 enum leg { ALONE, THERE, BACK };
 
-static void add_stage(struct fftnd__program *program, const struct fftnd__transform *transform,
-                      const struct fftnd__stage *stage, int is_first, int is_last,
-                      enum fftnd__split split, enum leg leg) {
+static void add_link(struct fftnd__program *program, const struct fftnd__transform *transform,
+                     const struct fftnd__link *link, int is_first, int is_last,
+                     enum fftnd__split split, enum leg leg) {
     int bounds[REDIST_MAX_NDIMS + 1], memory[REDIST_MAX_NDIMS];
-    int halved = has_halved(&transform->chain, stage);
+    int halved = has_halved(&transform->chain, link);
     int backward = program->direction == REDIST_BACKWARD;
     int begins = leg == BACK && is_first, ends = leg == THERE && is_last;
-    int truncated = is_truncated(&transform->chain, stage->naxes, stage->axes);
+    int truncated = is_truncated(&transform->chain, link->naxes, link->axes);
     int otherwise =
         lies_otherwise(transform, FFTND_PHYSICAL) || lies_otherwise(transform, FFTND_SPECTRAL);
     int copies = (halved || truncated || otherwise) && split == FFTND__WITH_COPY;
     int apart = halved && split > FFTND__COPY_FIRST;
     int fields = begins || ends ? transform->fields[0] + transform->fields[1] : 1;
-    int n = find_groups(transform, stage, apart, fields, bounds);
+    int n = find_groups(transform, link, apart, fields, bounds);
     const int *before = program->steps[program->nsteps].layout->memory;
     memcpy(memory, before, sizeof memory);
-    turn_memory(program, transform, stage, is_first, is_last, memory);
+    turn_memory(program, transform, link, is_first, is_last, memory);
     if (backward && !begins && (copies || (halved && split == FFTND__COPY_FIRST)))
         add_copy(program, transform, before);
     for (int i = 0; i < n; i++) {
@@ -307,29 +309,30 @@ static void add_stage(struct fftnd__program *program, const struct fftnd__transf
         if (begins && i == 0)
             end_applied(program, transform, after, split);
         else if (ends && i == n - 1)
-            add_applied(program, transform, stage, bounds[group + 1], bounds[group]);
+            add_applied(program, transform, link, bounds[group + 1], bounds[group]);
         else
-            add_serial(program, transform, stage, bounds[group + 1], bounds[group], after);
+            add_serial(program, transform, link, bounds[group + 1], bounds[group], after);
     }
     if (copies && !backward && !ends)
         add_copy(program, transform, memory);
 }
 
 static void add_exchange(struct fftnd__program *program, const struct fftnd__transform *transform,
-                         const struct fftnd__stage *before, const struct fftnd__stage *after) {
+                         const struct fftnd__link *before, const struct fftnd__link *after) {
     int backward = program->direction == REDIST_BACKWARD, shift = transform->batch.shift;
     struct fftnd__step *step = add_step(program, FFTND__EXCHANGE);
     step->grid_dim = after->grid_dim;
     step->axis_source = shift + (backward ? after->axis_after : after->axis_before);
     step->axis_destination = shift + (backward ? after->axis_before : after->axis_after);
-    set_array(transform, step, backward ? &before->spectral : &after->physical, step[-1].real);
+    set_array(transform, step, backward ? &before->spectral : &after->physical,
+              fftnd__previous(step)->real);
 }
 
 /* Between a side and the end of the chain, where these lie differently, in one exchange of all ranks. */
 static void add_move(struct fftnd__program *program, const struct fftnd__transform *transform,
                      enum fftnd_side side) {
     const struct fftnd__chain *chain = &transform->chain;
-    const struct fftnd__stage *last = &chain->stages[chain->nstages - 1];
+    const struct fftnd__link *last = &chain->links[chain->nlinks - 1];
     int begins = (int)side == program->direction;
     if (!chain->moves[side])
         return;
@@ -337,84 +340,84 @@ static void add_move(struct fftnd__program *program, const struct fftnd__transfo
     step->grid_dim = -1;
     set_array(transform, step,
               !begins                  ? &chain->ends[side]
-              : side == FFTND_PHYSICAL ? &chain->stages[0].physical
+              : side == FFTND_PHYSICAL ? &chain->links[0].physical
                                        : &last->spectral,
-              step[-1].real);
+              fftnd__previous(step)->real);
 }
 
-/* The last stage in which each axis is whole, where all its modes are kept and it is not the halved one,
+/* The last link in which each axis is whole, where all its modes are kept and it is not the halved one,
  * which backward must transform at the very end. */
 static void find_last_whole(const struct fftnd__chain *chain, int last[]) {
     int whole[REDIST_MAX_NDIMS] = {0};
-    for (int stage = 0; stage < chain->nstages; stage++) {
-        const struct fftnd__stage *at = &chain->stages[stage];
-        if (stage > 0)
+    for (int link = 0; link < chain->nlinks; link++) {
+        const struct fftnd__link *at = &chain->links[link];
+        if (link > 0)
             whole[at->axis_before] = 0;
         for (int i = 0; i < at->naxes; i++)
-            whole[at->axes[i]] = 1, last[at->axes[i]] = stage;
+            whole[at->axes[i]] = 1, last[at->axes[i]] = link;
         for (int axis = 0; axis < chain->ndims; axis++)
             if (whole[axis] && axis != chain->halved && chain->modes[axis] == chain->points[axis])
-                last[axis] = stage;
+                last[axis] = link;
     }
 }
 
-/* A stage of a backward transform: with the axes that can be transformed in it, and no earlier. */
-static struct fftnd__stage early_stage(const struct fftnd__chain *chain, int stage) {
-    struct fftnd__stage early = chain->stages[stage];
+/* A link of a backward transform: with the axes that can be transformed in it, and no earlier. */
+static struct fftnd__link early_link(const struct fftnd__chain *chain, int link) {
+    struct fftnd__link early = chain->links[link];
     int last[REDIST_MAX_NDIMS] = {0};
     find_last_whole(chain, last);
     early.naxes = 0;
     for (int axis = 0; axis < chain->ndims; axis++)
-        if (last[axis] == stage && axis != chain->halved && chain->axes[axis] != FFTND_AXIS_NONE)
+        if (last[axis] == link && axis != chain->halved && chain->axes[axis] != FFTND_AXIS_NONE)
             early.axes[early.naxes++] = axis;
-    if (has_halved(chain, &chain->stages[stage]))
+    if (has_halved(chain, &chain->links[link]))
         early.axes[early.naxes++] = chain->halved;
     return early;
 }
 
-/* The stages from first to last in a direction that transform anything. */
+/* The links from first to last in a direction that transform anything. */
 struct used {
     int n, begin, end; /* of them, by number in the chain */
 };
 
-static struct used find_used(const struct fftnd__stage stages[], int nstages, int backward) {
+static struct used find_used(const struct fftnd__link links[], int nlinks, int backward) {
     struct used used = {0, -1, -1};
-    for (int i = 0; i < nstages; i++) {
-        int stage = backward ? nstages - 1 - i : i;
-        if (stages[stage].naxes == 0)
+    for (int i = 0; i < nlinks; i++) {
+        int link = backward ? nlinks - 1 - i : i;
+        if (links[link].naxes == 0)
             continue;
-        used.begin = used.n++ == 0 ? stage : used.begin;
-        used.end = stage;
+        used.begin = used.n++ == 0 ? link : used.begin;
+        used.end = link;
     }
     return used;
 }
 
-/* The stages of a direction, each with the axes that it transforms there. */
-static void list_stages(const struct fftnd__transform *transform, int backward,
-                        struct fftnd__stage stages[]) {
+/* The links of a direction, each with the axes that it transforms there. */
+static void list_links(const struct fftnd__transform *transform, int backward,
+                       struct fftnd__link links[]) {
     const struct fftnd__chain *chain = &transform->chain;
-    for (int i = 0; i < chain->nstages; i++)
-        stages[i] = backward && transform->configuration.before_exchange ? early_stage(chain, i)
-                                                                         : chain->stages[i];
+    for (int i = 0; i < chain->nlinks; i++)
+        links[i] = backward && transform->configuration.before_exchange ? early_link(chain, i)
+                                                                        : chain->links[i];
 }
 
-/* The operator's stage ends the way there, and begins that back. */
-static void add_stages(struct fftnd__program *program, const struct fftnd__transform *transform,
-                       enum fftnd__split split, enum leg leg) {
+/* The operator's link ends the way there, and begins that back. */
+static void add_links(struct fftnd__program *program, const struct fftnd__transform *transform,
+                      enum fftnd__split split, enum leg leg) {
     const struct fftnd__chain *chain = &transform->chain;
     int backward = program->direction == REDIST_BACKWARD, step = backward ? -1 : 1;
-    struct fftnd__stage stages[REDIST_MAX_NDIMS + 1];
-    list_stages(transform, backward, stages);
-    const struct used used = find_used(stages, chain->nstages, backward);
-    int first = leg == BACK ? used.begin : backward ? chain->nstages - 1 : 0;
-    int last = leg == THERE ? used.end : backward ? 0 : chain->nstages - 1;
-    for (int stage = first; stage != last + step; stage += step) {
-        int late = backward ? stage + 1 : stage;
-        if (stage != first)
-            add_exchange(program, transform, &chain->stages[late - 1], &chain->stages[late]);
-        if (stages[stage].naxes > 0)
-            add_stage(program, transform, &stages[stage], stage == used.begin, stage == used.end,
-                      split, leg);
+    struct fftnd__link links[REDIST_MAX_NDIMS + 1];
+    list_links(transform, backward, links);
+    const struct used used = find_used(links, chain->nlinks, backward);
+    int first = leg == BACK ? used.begin : backward ? chain->nlinks - 1 : 0;
+    int last = leg == THERE ? used.end : backward ? 0 : chain->nlinks - 1;
+    for (int link = first; link != last + step; link += step) {
+        int late = backward ? link + 1 : link;
+        if (link != first)
+            add_exchange(program, transform, &chain->links[late - 1], &chain->links[late]);
+        if (links[link].naxes > 0)
+            add_link(program, transform, &links[link], link == used.begin, link == used.end, split,
+                     leg);
     }
     if (used.n == 0 && split == FFTND__WITH_COPY)
         add_copy(program, transform, program->steps[program->nsteps].layout->memory);
@@ -432,7 +435,7 @@ static void find_types(struct fftnd__program *program, const struct fftnd__trans
                       (i == program->nsteps && lies_otherwise(transform, to));
         if (step->type == FFTND__KEEPS_LAYOUT && outside)
             step->type = FFTND__CHANGES_LAYOUT;
-        if (step->type == FFTND__CHANGES_LAYOUT && step->real != step[-1].real &&
+        if (step->type == FFTND__CHANGES_LAYOUT && step->real != fftnd__previous(step)->real &&
             lines_lie_alike(transform, step))
             step->type = FFTND__KEEPS_LAYOUT;
     }
@@ -449,10 +452,10 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
     set_array(transform, &program->steps[0], &chain->ends[from], chain->real[from]);
     pad_array(transform, &program->steps[0], from);
     add_move(program, transform, from);
-    add_stages(program, transform, split, transform->applied != NULL ? THERE : ALONE);
+    add_links(program, transform, split, transform->applied != NULL ? THERE : ALONE);
     if (transform->applied != NULL) {
         program->direction = !program->direction;
-        add_stages(program, transform, split, BACK);
+        add_links(program, transform, split, BACK);
     }
     add_move(program, transform, to);
     if (program->steps[program->nsteps].type == FFTND__EXCHANGE && transform->options.asynchronous)
@@ -629,7 +632,7 @@ int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], is_halved = axis == chain->halved;
         int is_kept = chain->modes[axis] == chain->points[axis];
-        int lie_well = !is_halved || (has_aligned_lines(transform, step - 1) &&
+        int lie_well = !is_halved || (has_aligned_lines(transform, fftnd__previous(step)) &&
                                       has_aligned_lines(transform, step));
         if (fftnd__is_r2r(transform, axis))
             return 0;

@@ -4,14 +4,14 @@
 #define FFTND__PROGRAM_H
 
 #include "../../liblines/lines.h"
-#include "configuration.h"
 #include "../geometry/layout.h"
-#include "redist_support.h"
 #include "../workers/thread_pool.h"
+#include "configuration.h"
+#include "redist_support.h"
 
 struct fftnd__offload;
 struct fftnd__operator;
-struct fftnd__pass;
+struct fftnd__stage;
 
 enum fftnd__buffer {
     FFTND__NOWHERE = -1, /* only pieces of the array, on their way */
@@ -74,10 +74,14 @@ struct fftnd__step {
     int truncates;        /* of some axes fewer modes are retained than there are points */
     int truncates_inside; /* the serial library does that: pieces have the modes of their arrays */
     int twiddles;         /* of one long axis, of which this transforms the first half */
-    int applies; /* and an operator after the transform, and the transform back after that */
-    int cut;     /* after an exchange by partitions: the array axis that these cut */
-    struct fftnd__pass *pass; /* NULL before it is planned, or if this rank has nothing to do */
+    int applies;      /* and an operator after the transform, and the transform back after that */
+    int arrival_axis; /* after an exchange by partitions: the array axis that arrivals divide */
+    struct fftnd__stage *stage; /* NULL before it is planned, or if this rank has nothing to do */
 };
+
+/* The neighbours of a step in its program; the array before a step is that of its previous one. */
+#define fftnd__previous(step) ((step)-1)
+#define fftnd__next(step)     ((step) + 1)
 
 enum { FFTND__MOST_STEPS = 128 };
 
@@ -130,7 +134,7 @@ redist_index fftnd__count_of(const struct fftnd__transform *transform,
 void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          ptrdiff_t stride[]);
 
-/* How a stage whose transforms cannot be in place is split when the given arrays allow nothing else. */
+/* How a link whose transforms cannot be in place is split when the given arrays allow nothing else. */
 enum fftnd__split {
     FFTND__UNSPLIT,
     FFTND__COPY_FIRST,   /* nor that, but backward begins with a copy that may be ruined */

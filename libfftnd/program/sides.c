@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sides.h"
 #include "../../liblines/lines.h"
-#include "names.h"
 #include "../workers/offload.h"
+#include "names.h"
 #include "program.h"
 
 #include <math.h>

@@ -51,7 +51,7 @@ static int may_pair(const struct fftnd__transform *transform, const struct fftnd
         has_complex |= shape->axes[axis] == FFTND_AXIS_COMPLEX;
     return has_complex && shape->axes[chain->halved] == FFTND_AXIS_NONE &&
            shape->axes[last] == FFTND_AXIS_NONE && transform->batch.axis <= 0 &&
-           chain->stages[0].physical.count[last] == chain->points[last] &&
+           chain->links[0].physical.count[last] == chain->points[last] &&
            chain->points[last] % 2 == 0 && transform->padding[FFTND_PHYSICAL][last] % 2 == 0;
 }
 

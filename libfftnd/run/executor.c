@@ -50,21 +50,22 @@ static struct fftnd__terminal terminal_of(const struct run *run, const struct ff
 }
 
 static redist_plan *pulled_before(const struct fftnd__step *step) {
-    return step[-1].fused_with == FFTND__PULLED ? step[-1].exchange : NULL;
+    return fftnd__previous(step)->fused_with == FFTND__PULLED ? fftnd__previous(step)->exchange
+                                                              : NULL;
 }
 
 static redist_plan *pushed_after(const struct fftnd__step *step) {
-    return step[1].fused_with == FFTND__PUSHED ? step[1].exchange : NULL;
+    return fftnd__next(step)->fused_with == FFTND__PUSHED ? fftnd__next(step)->exchange : NULL;
 }
 
 static int is_in_stream(const struct run *run, const struct fftnd__step *step) {
-    return step->pass->offload == NULL && run->transform->space->asynchronous;
+    return step->stage->offload == NULL && run->transform->space->asynchronous;
 }
 
 /* An array in which transforms work is scaled as a whole. */
 static int is_scaled_whole(const struct run *run, const struct fftnd__step *step) {
-    const struct fftnd__pass *pass = step->pass;
-    return pass->out.in_array && (pass->in.in_array || is_in_stream(run, step));
+    const struct fftnd__stage *stage = step->stage;
+    return stage->out.in_array && (stage->in.in_array || is_in_stream(run, step));
 }
 
 /* Or behind the exchange, if its segments are pushed before the last one is done: by all ranks, also those that had
@@ -82,19 +83,19 @@ static long double scale_of(const struct run *run, const struct fftnd__step *ste
  * begin as they arrive. */
 static void set_stores(const struct fftnd__step *step, struct fftnd__execution *execution) {
     redist_plan *exchange = execution->sink.exchange;
-    int stored = step->pass->stores.library != NULL && exchange != NULL ? step[1].stored
-                                                                        : FFTND__STORES_NONE;
+    int stored = step->stage->stores.library != NULL && exchange != NULL ? fftnd__next(step)->stored
+                                                                         : FFTND__STORES_NONE;
     execution->stores = stored == FFTND__STORES_ALL && redist_plan_stores(exchange);
-    execution->sink.keeps =
-        stored == FFTND__STORES_OWN && !step[-1].by_partitions && redist_plan_keeps(exchange);
+    execution->sink.keeps = stored == FFTND__STORES_OWN && !fftnd__previous(step)->by_partitions &&
+                            redist_plan_keeps(exchange);
 }
 
 /* What was loaded from where a piece is stored is still in the caches. */
 static struct fftnd__execution execution_of(const struct run *run, const struct fftnd__step *step) {
     struct fftnd__execution execution = {
-        .pass = step->pass,
+        .stage = step->stage,
         .transform = run->transform,
-        .source = terminal_of(run, step - 1),
+        .source = terminal_of(run, fftnd__previous(step)),
         .sink = terminal_of(run, step),
         .scale =
             is_scaled_whole(run, step) || is_scaled_behind(run, step) ? 1 : scale_of(run, step),
@@ -103,7 +104,7 @@ static struct fftnd__execution execution_of(const struct run *run, const struct 
     execution.source.exchange = pulled_before(step);
     execution.sink.exchange = pushed_after(step);
     set_stores(step, &execution);
-    if (step->pass->offload == NULL && execution.source.exchange == NULL &&
+    if (step->stage->offload == NULL && execution.source.exchange == NULL &&
         execution.sink.exchange == NULL && execution.source.array == execution.sink.array)
         execution.sink.nontemporal = 0;
     return execution;
@@ -132,7 +133,7 @@ static int finish_array(const struct run *run, const struct fftnd__step *step, l
 static int run_step(const struct run *run, const struct fftnd__step *step, double *seconds) {
     struct fftnd__execution execution = execution_of(run, step);
     int whole = is_scaled_whole(run, step);
-    execution.begins = !step[-1].by_partitions;
+    execution.begins = !fftnd__previous(step)->by_partitions;
     double begin = MPI_Wtime();
     int code = fftnd__run_pieces(&execution, seconds);
     if (code != REDIST_OK || pushed_after(step) != NULL || !(whole || is_in_stream(run, step)))
@@ -148,7 +149,7 @@ static int receive(const struct run *run, const struct fftnd__step *step, redist
     double seconds = 0;
     execution.ends = 0;
     execution.arriving = exchange;
-    execution.cut = step->cut;
+    execution.arrival_axis = step->arrival_axis;
     return fftnd__run_pieces(&execution, &seconds);
 }
 
@@ -160,7 +161,7 @@ static void switch_exchanges(struct run *run, const struct fftnd__step *step, in
         get = opens ? redist_plan_get_begin(pulled, array_of(run, step - 2))
                     : redist_plan_get_end(pulled);
     if (pushed != NULL)
-        put = opens ? redist_plan_put_begin(pushed, array_of(run, step + 1))
+        put = opens ? redist_plan_put_begin(pushed, array_of(run, fftnd__next(step)))
                     : redist_plan_put_end(pushed);
     note(run, get != REDIST_OK ? get : put);
 }
@@ -170,26 +171,28 @@ static void switch_exchanges(struct run *run, const struct fftnd__step *step, in
 static void run_serial(struct run *run, const struct fftnd__step *step) {
     double begin = MPI_Wtime(), in_kernels = 0;
     switch_exchanges(run, step, 1);
-    if (!has_failed(run) && step->pass != NULL)
+    if (!has_failed(run) && step->stage != NULL)
         note(run, run_step(run, step, &in_kernels));
-    if (!has_failed(run) && step[1].by_partitions && step[2].pass != NULL)
-        note(run, receive(run, step + 2, step[1].exchange));
+    if (!has_failed(run) && fftnd__next(step)->by_partitions && fftnd__next(step)[1].stage != NULL)
+        note(run, receive(run, step + 2, fftnd__next(step)->exchange));
     run->serial_seconds += run->program->fused ? in_kernels : MPI_Wtime() - begin;
     switch_exchanges(run, step, 0);
     if (!has_failed(run) && is_scaled_behind(run, step))
-        note(run, finish_array(run, step + 1, run->scale));
+        note(run, finish_array(run, fftnd__next(step), run->scale));
 }
 
 static void run_exchange(struct run *run, const struct fftnd__step *step) {
-    note(run, redist_plan_execute_arrays(step->exchange, REDIST_FORWARD, array_of(run, step - 1),
-                                         array_of(run, step)));
+    note(run,
+         redist_plan_execute_arrays(step->exchange, REDIST_FORWARD,
+                                    array_of(run, fftnd__previous(step)), array_of(run, step)));
 }
 
 /* For profilers. */
 static const char *name_of(const struct fftnd__step *step) {
     if (step->type == FFTND__EXCHANGE)
         return "fftnd exchange";
-    return step[1].fused_with == FFTND__PUSHED ? "fftnd transform and exchange" : "fftnd transform";
+    return fftnd__next(step)->fused_with == FFTND__PUSHED ? "fftnd transform and exchange"
+                                                          : "fftnd transform";
 }
 
 /* After a failure the device may still be at work on the arrays, but not with what is captured. */

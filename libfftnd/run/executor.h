@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a program: its passes, piece by piece, and its exchanges. */
+/* Runs a program: its stages, piece by piece, and its exchanges. */
 #ifndef FFTND__EXECUTOR_H
 #define FFTND__EXECUTOR_H
 

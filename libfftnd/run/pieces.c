@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One loop runs all passes: it begins a piece (load, kernel), and ends the one that is behind it by the window
+ * One loop runs all stages: it begins a piece (load, kernel), and ends the one that is behind it by the window
  * (wait, store). In the caches each thread has a piece of its own, which it begins and ends at once. Segments of
  * arrays on a device are begun one ahead, so that the device is never idle while the one before is sent, most of them
  * in two streams by turns. Tiles on a device beside the host are as many as there are slots: while one is transformed,
@@ -84,16 +84,16 @@ static int is_concurrent(const struct fftnd__terminal *terminal) {
 }
 
 /* Whether a slot's pieces are those of the second stream. */
-static int is_second(const struct fftnd__pass *pass, int slot) {
-    return pass->second != NULL && slot % 2 != 0;
+static int is_second(const struct fftnd__stage *stage, int slot) {
+    return stage->second != NULL && slot % 2 != 0;
 }
 
 /* Of the transforms; the host has none. */
 static void *stream_of(const struct fftnd__execution *execution, int slot) {
-    const struct fftnd__offload *offload = execution->pass->offload;
-    return offload != NULL                    ? offload->streams[FFTND__TRANSFORM]
-           : is_second(execution->pass, slot) ? execution->transform->second
-                                              : execution->transform->options.stream;
+    const struct fftnd__offload *offload = execution->stage->offload;
+    return offload != NULL                     ? offload->streams[FFTND__TRANSFORM]
+           : is_second(execution->stage, slot) ? execution->transform->second
+                                               : execution->transform->options.stream;
 }
 
 /* The piece at `memory` of the box with these extents in its array. */
@@ -101,12 +101,12 @@ static struct fftnd__block block_of(const struct fftnd__execution *execution,
                                     const struct fftnd__side *side, const redist_index start[],
                                     const redist_index count[], char *memory, int slot) {
     struct fftnd__block block = {.precision = execution->transform->precision,
-                                 .ndims = execution->pass->partition.ndims,
+                                 .ndims = execution->stage->cut.ndims,
                                  .start = start,
                                  .stride = side->stride,
                                  .item = side->item,
                                  .memory = memory,
-                                 .library = execution->pass->kernel.library,
+                                 .library = execution->stage->kernel.library,
                                  .stream = stream_of(execution, slot)};
     fftnd__widen(fftnd__truncated(side), block.ndims, count, block.count);
     return block;
@@ -128,7 +128,7 @@ static int copy_box(const struct fftnd__execution *execution, enum fftnd__activi
                     const struct fftnd__block *block, const void *source,
                     const ptrdiff_t source_stride[], void *destination,
                     const ptrdiff_t destination_stride[]) {
-    const struct fftnd__offload *offload = execution->pass->offload;
+    const struct fftnd__offload *offload = execution->stage->offload;
     return redist_copy_box_in(offload->device->id, offload->streams[activity], block->ndims,
                               block->count, block->item, source, source_stride, destination,
                               destination_stride);
@@ -160,7 +160,7 @@ static int move_by_threads(struct fftnd__execution *execution,
                            const struct fftnd__terminal *terminal, const struct fftnd__block *block,
                            const redist_index start[], move_box *function) {
     int axes[REDIST_MAX_NDIMS];
-    struct fftnd__pool *pool = is_concurrent(terminal) ? execution->pass->pool : NULL;
+    struct fftnd__pool *pool = is_concurrent(terminal) ? execution->stage->pool : NULL;
     struct move move = {terminal, block, start, 0, fftnd__pool_size(pool), function};
     double begin = MPI_Wtime();
     for (int i = 0; i < block->ndims; i++)
@@ -171,17 +171,17 @@ static int move_by_threads(struct fftnd__execution *execution,
     return code;
 }
 
-static char *staging_of(const struct fftnd__pass *pass, int slot) {
-    size_t bytes = pass->in.bytes > pass->out.bytes ? pass->in.bytes : pass->out.bytes;
-    return fftnd__offload_align(pass->offload->staging) + (size_t)slot * bytes;
+static char *staging_of(const struct fftnd__stage *stage, int slot) {
+    size_t bytes = stage->in.bytes > stage->out.bytes ? stage->in.bytes : stage->out.bytes;
+    return fftnd__offload_align(stage->offload->staging) + (size_t)slot * bytes;
 }
 
 static int upload(struct fftnd__execution *execution, const struct fftnd__piece *piece, int slot,
                   char *memory) {
-    const struct fftnd__pass *pass = execution->pass;
+    const struct fftnd__stage *stage = execution->stage;
     const struct fftnd__terminal *source = &execution->source;
     const struct fftnd__block block =
-        device_block(execution, &pass->in, piece->before, staging_of(pass, slot));
+        device_block(execution, &stage->in, piece->before, staging_of(stage, slot));
     if (execution->loads_directly)
         return copy_box(execution, FFTND__UPLOAD, &block,
                         source->array + fftnd__offset(block.ndims, piece->start, source->stride),
@@ -193,10 +193,10 @@ static int upload(struct fftnd__execution *execution, const struct fftnd__piece 
 
 static int download(const struct fftnd__execution *execution, const struct fftnd__piece *piece,
                     int slot, char *memory) {
-    const struct fftnd__pass *pass = execution->pass;
+    const struct fftnd__stage *stage = execution->stage;
     const struct fftnd__terminal *sink = &execution->sink;
     const struct fftnd__block block =
-        device_block(execution, &pass->out, piece->after, staging_of(pass, slot));
+        device_block(execution, &stage->out, piece->after, staging_of(stage, slot));
     if (execution->stores_directly)
         return copy_box(execution, FFTND__DOWNLOAD, &block, memory, block.stride,
                         sink->array + fftnd__offset(block.ndims, piece->start, sink->stride),
@@ -221,33 +221,32 @@ static int pass_on(const struct fftnd__offload *offload, int slot, enum fftnd__a
 /* Waits until a piece is back; its slot is free for another one then. */
 static int bring_back(struct fftnd__execution *execution, const struct fftnd__piece *piece,
                       int slot) {
-    const struct fftnd__pass *pass = execution->pass;
-    REDIST_TRY(pass->offload->device->event_wait(pass->offload->events[slot][FFTND__DOWNLOAD]));
+    const struct fftnd__stage *stage = execution->stage;
+    REDIST_TRY(stage->offload->device->event_wait(stage->offload->events[slot][FFTND__DOWNLOAD]));
     if (execution->stores_directly)
         return REDIST_OK;
     const struct fftnd__block block =
-        device_block(execution, &pass->out, piece->after, staging_of(pass, slot));
+        device_block(execution, &stage->out, piece->after, staging_of(stage, slot));
     return move_by_threads(execution, &execution->sink, &block, piece->start, store_box);
 }
 
-static int is_reached(const struct fftnd__pass *pass, const struct fftnd__terminal *terminal,
+static int is_reached(const struct fftnd__stage *stage, const struct fftnd__terminal *terminal,
                       const redist_index extent[], size_t item) {
     return terminal->exchange == NULL &&
-           fftnd__offload_reaches(
-               pass->offload, terminal->array,
-               fftnd__span(pass->partition.ndims, extent, terminal->stride, item));
+           fftnd__offload_reaches(stage->offload, terminal->array,
+                                  fftnd__span(stage->cut.ndims, extent, terminal->stride, item));
 }
 
 /* Scratch of the serial library is behind the tiles. */
 static int open_device(struct fftnd__execution *execution) {
-    const struct fftnd__pass *pass = execution->pass;
+    const struct fftnd__stage *stage = execution->stage;
     const struct fftnd__terminal *source = &execution->source, *sink = &execution->sink;
-    execution->loads_directly = is_reached(pass, source, pass->partition.before, pass->in.item);
-    execution->stores_directly = is_reached(pass, sink, pass->partition.after, pass->out.item);
-    pass->offload->buffered |= (source->exchange == NULL && !execution->loads_directly) ||
-                               (sink->exchange == NULL && !execution->stores_directly);
-    size_t shared = pass->applied != NULL ? pass->applied->places.bytes : 0;
-    return fftnd__pass_set_area(pass, fftnd__pass_shared(pass) + shared);
+    execution->loads_directly = is_reached(stage, source, stage->cut.before, stage->in.item);
+    execution->stores_directly = is_reached(stage, sink, stage->cut.after, stage->out.item);
+    stage->offload->buffered |= (source->exchange == NULL && !execution->loads_directly) ||
+                                (sink->exchange == NULL && !execution->stores_directly);
+    size_t shared = stage->applied != NULL ? stage->applied->places.bytes : 0;
+    return fftnd__stage_set_area(stage, fftnd__stage_shared(stage) + shared);
 }
 
 /* After a failure too nothing is under way any more. */
@@ -268,31 +267,30 @@ static long long now(void) {
 }
 
 /* Where the kernel finds a piece, and where it leaves it. */
-static char *memory_of(const struct fftnd__pass *pass, const struct fftnd__side *side,
+static char *memory_of(const struct fftnd__stage *stage, const struct fftnd__side *side,
                        const struct fftnd__terminal *terminal, const struct fftnd__piece *piece,
                        int slot) {
     if (side->in_array)
-        return terminal->array +
-               fftnd__offset(pass->partition.ndims, piece->start, terminal->stride);
+        return terminal->array + fftnd__offset(stage->cut.ndims, piece->start, terminal->stride);
     char *memory = side->memory;
-    if (pass->offload != NULL) /* it may have grown since the pass was planned */
-        memory = fftnd__offload_align(pass->offload->memory) +
-                 (side == &pass->out ? pass->share - pass->out.bytes : 0);
-    return memory + (size_t)slot * pass->share;
+    if (stage->offload != NULL) /* it may have grown since the stage was planned */
+        memory = fftnd__offload_align(stage->offload->memory) +
+                 (side == &stage->out ? stage->share - stage->out.bytes : 0);
+    return memory + (size_t)slot * stage->share;
 }
 
 static struct fftnd__block block_before(const struct fftnd__execution *execution,
                                         const struct fftnd__piece *piece, int slot) {
-    const struct fftnd__pass *pass = execution->pass;
-    return block_of(execution, &pass->in, piece->start, piece->before,
-                    memory_of(pass, &pass->in, &execution->source, piece, slot), slot);
+    const struct fftnd__stage *stage = execution->stage;
+    return block_of(execution, &stage->in, piece->start, piece->before,
+                    memory_of(stage, &stage->in, &execution->source, piece, slot), slot);
 }
 
 static struct fftnd__block block_after(const struct fftnd__execution *execution,
                                        const struct fftnd__piece *piece, int slot) {
-    const struct fftnd__pass *pass = execution->pass;
-    return block_of(execution, &pass->out, piece->start, piece->after,
-                    memory_of(pass, &pass->out, &execution->sink, piece, slot), slot);
+    const struct fftnd__stage *stage = execution->stage;
+    return block_of(execution, &stage->out, piece->start, piece->after,
+                    memory_of(stage, &stage->out, &execution->sink, piece, slot), slot);
 }
 
 /* Pieces may be other than partitions: a piece begins when the one with its last element is there. */
@@ -300,10 +298,10 @@ static int wait_for_partition(struct fftnd__execution *execution,
                               const struct fftnd__piece *piece) {
     if (execution->arriving == NULL)
         return REDIST_OK;
-    int cut = execution->cut;
-    int last = fftnd__locate(execution->pass->partition.before[cut],
+    int axis = execution->arrival_axis;
+    int last = fftnd__locate(execution->stage->cut.before[axis],
                              execution->transform->configuration.partitions,
-                             piece->start[cut] + piece->before[cut] - 1);
+                             piece->start[axis] + piece->before[axis] - 1);
     if (execution->transform->options.asynchronous && execution->arrived <= last) {
         REDIST_TRY(redist_plan_put_wait(execution->arriving, last + 1));
         execution->arrived = last + 1;
@@ -315,37 +313,37 @@ static int wait_for_partition(struct fftnd__execution *execution,
 
 static int load(struct fftnd__execution *execution, const struct fftnd__piece *piece, int slot,
                 const struct fftnd__block *block) {
-    const struct fftnd__pass *pass = execution->pass;
-    if (pass->offload == NULL)
-        return pass->in.in_array ? REDIST_OK
-                                 : move_parts(block, &pass->in, &execution->source, piece->start,
-                                              piece->before, load_box);
+    const struct fftnd__stage *stage = execution->stage;
+    if (stage->offload == NULL)
+        return stage->in.in_array ? REDIST_OK
+                                  : move_parts(block, &stage->in, &execution->source, piece->start,
+                                               piece->before, load_box);
     REDIST_TRY(upload(execution, piece, slot, block->memory));
-    return pass_on(pass->offload, slot, FFTND__UPLOAD);
+    return pass_on(stage->offload, slot, FFTND__UPLOAD);
 }
 
 /* The kernel, or that of a step with an operator. */
-static int transform_piece(const struct fftnd__pass *pass, const struct fftnd__piece *piece,
+static int transform_piece(const struct fftnd__stage *stage, const struct fftnd__piece *piece,
                            int slot, const struct fftnd__block *in, const struct fftnd__block *out,
                            long double *factor) {
-    const struct fftnd__truncation *before = fftnd__truncated(&pass->in),
-                                   *after = fftnd__truncated(&pass->out);
-    if (pass->applied == NULL)
-        return fftnd__kernel_run(is_second(pass, slot) ? pass->second : &pass->kernel,
+    const struct fftnd__truncation *before = fftnd__truncated(&stage->in),
+                                   *after = fftnd__truncated(&stage->out);
+    if (stage->applied == NULL)
+        return fftnd__kernel_run(is_second(stage, slot) ? stage->second : &stage->kernel,
                                  piece->shorter, before, after, in, out, factor);
-    char *memory = pass->offload != NULL
-                       ? fftnd__pass_shared(pass)
-                       : pass->in.memory - pass->applied->places.in + (size_t)slot * pass->share;
-    return fftnd__applied_run(pass->applied, piece, memory, before, after, in, out);
+    char *memory = stage->offload != NULL
+                       ? fftnd__stage_shared(stage)
+                       : stage->in.memory - stage->applied->places.in + (size_t)slot * stage->share;
+    return fftnd__applied_run(stage->applied, piece, memory, before, after, in, out);
 }
 
 /* What a piece with stores is when they begin: there is no kernel before them if they transform all axes. */
-static struct fftnd__storing storing_of(const struct fftnd__pass *pass,
+static struct fftnd__storing storing_of(const struct fftnd__stage *stage,
                                         const struct fftnd__piece *piece,
                                         const struct fftnd__block *in,
                                         const struct fftnd__block *out, const int order[]) {
-    return (struct fftnd__storing){&pass->stores, piece->shorter,
-                                   pass->kernel.nplans > 0 ? out->memory : in->memory, order};
+    return (struct fftnd__storing){&stage->stores, piece->shorter,
+                                   stage->kernel.nplans > 0 ? out->memory : in->memory, order};
 }
 
 /* A piece of an array, its axes as an exchange takes them. */
@@ -365,7 +363,7 @@ static int store_here(const struct fftnd__execution *execution, const struct fft
                       const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__terminal *sink = &execution->sink;
     const redist_target here = place_of(sink, piece, out);
-    struct fftnd__storing storing = storing_of(execution->pass, piece, in, out, sink->order);
+    struct fftnd__storing storing = storing_of(execution->stage, piece, in, out, sink->order);
     redist_target own;
     int stays = 0;
     if (sink->keeps)
@@ -378,19 +376,19 @@ static int store_there(const struct fftnd__execution *execution, const struct ff
                        const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__terminal *sink = &execution->sink;
     const redist_target place = place_of(sink, piece, out);
-    struct fftnd__storing storing = storing_of(execution->pass, piece, in, out, sink->order);
+    struct fftnd__storing storing = storing_of(execution->stage, piece, in, out, sink->order);
     return redist_plan_put_stored(sink->exchange, place.start, place.count, fftnd__store, &storing);
 }
 
 static int run_kernel(struct fftnd__execution *execution, const struct fftnd__piece *piece,
                       int slot, const struct fftnd__block *in, const struct fftnd__block *out) {
-    const struct fftnd__pass *pass = execution->pass;
-    if (pass->offload != NULL && pass->offload->bare)
+    const struct fftnd__stage *stage = execution->stage;
+    if (stage->offload != NULL && stage->offload->bare)
         return REDIST_OK;
     long long begin = now();
     long double scale = execution->scale;
-    int code = transform_piece(pass, piece, slot, in, out, &scale);
-    if (code == REDIST_OK && pass->stores.library != NULL && !execution->stores)
+    int code = transform_piece(stage, piece, slot, in, out, &scale);
+    if (code == REDIST_OK && stage->stores.library != NULL && !execution->stores)
         code = store_here(execution, piece, in, out);
     if (code == REDIST_OK && scale != 1.0)
         code = fftnd__scale_block(out, scale);
@@ -399,17 +397,17 @@ static int run_kernel(struct fftnd__execution *execution, const struct fftnd__pi
 }
 
 static int begin_piece(struct fftnd__execution *execution, long long number, int slot) {
-    const struct fftnd__pass *pass = execution->pass;
-    struct fftnd__offload *offload = pass->offload;
+    const struct fftnd__stage *stage = execution->stage;
+    struct fftnd__offload *offload = stage->offload;
     struct fftnd__piece piece;
-    fftnd__find_piece(&pass->partition, number, &piece);
+    fftnd__find_piece(&stage->cut, number, &piece);
     const struct fftnd__block in = block_before(execution, &piece, slot),
                               out = block_after(execution, &piece, slot);
     REDIST_TRY(wait_for_partition(execution, &piece));
     REDIST_TRY(load(execution, &piece, slot, &in));
     REDIST_TRY(run_kernel(execution, &piece, slot, &in, &out));
-    if (pass->events != NULL && !execution->stores)
-        REDIST_TRY(execution->transform->space->event_record(pass->events[number], out.stream));
+    if (stage->events != NULL && !execution->stores)
+        REDIST_TRY(execution->transform->space->event_record(stage->events[number], out.stream));
     if (offload == NULL)
         return REDIST_OK;
     REDIST_TRY(pass_on(offload, slot, FFTND__TRANSFORM));
@@ -428,38 +426,38 @@ static int wait_for_event(const struct fftnd__execution *execution, void *event)
 }
 
 static int end_piece(struct fftnd__execution *execution, long long number, int slot) {
-    const struct fftnd__pass *pass = execution->pass;
+    const struct fftnd__stage *stage = execution->stage;
     const struct fftnd__terminal *sink = &execution->sink;
     struct fftnd__piece piece;
-    if (pass->out.in_array && sink->exchange == NULL)
+    if (stage->out.in_array && sink->exchange == NULL)
         return REDIST_OK;
-    fftnd__find_piece(&pass->partition, number, &piece);
-    if (pass->offload != NULL)
+    fftnd__find_piece(&stage->cut, number, &piece);
+    if (stage->offload != NULL)
         return bring_back(execution, &piece, slot);
-    if (pass->events != NULL && !execution->stores)
-        REDIST_TRY(wait_for_event(execution, pass->events[number]));
+    if (stage->events != NULL && !execution->stores)
+        REDIST_TRY(wait_for_event(execution, stage->events[number]));
     const struct fftnd__block block = block_after(execution, &piece, slot);
     if (execution->stores) {
         const struct fftnd__block in = block_before(execution, &piece, slot);
         return store_there(execution, &piece, &in, &block);
     }
-    return move_parts(&block, &pass->out, sink, piece.start, piece.after, store_box);
+    return move_parts(&block, &stage->out, sink, piece.start, piece.after, store_box);
 }
 
-/* ---------------------------------------------------------------- one pass */
+/* ---------------------------------------------------------------- one stage */
 
 /* The loop. After a failure no thread takes any more pieces. */
 static int take_pieces(void *data, int thread) {
     struct fftnd__execution *execution = data;
-    const struct fftnd__pass *pass = execution->pass;
-    long long n = pass->partition.n, behind = execution->stores ? 0 : pass->window - 1, number;
+    const struct fftnd__stage *stage = execution->stage;
+    long long n = stage->cut.n, behind = execution->stores ? 0 : stage->window - 1, number;
     int code = REDIST_OK;
     while (code == REDIST_OK && (number = atomic_fetch_add(&execution->next, 1)) < n + behind) {
         long long last = number - behind;
         if (number < n && execution->begins)
-            code = begin_piece(execution, number, thread + (int)(number % pass->window));
+            code = begin_piece(execution, number, thread + (int)(number % stage->window));
         if (last >= 0 && execution->ends && code == REDIST_OK)
-            code = end_piece(execution, last, thread + (int)(last % pass->window));
+            code = end_piece(execution, last, thread + (int)(last % stage->window));
     }
     if (code != REDIST_OK)
         atomic_store(&execution->next, n + behind);
@@ -471,7 +469,7 @@ static int run_on_device(struct fftnd__execution *execution, double *seconds) {
     int code = open_device(execution);
     if (code == REDIST_OK)
         code = take_pieces(execution, 0);
-    code = close_device(execution->pass->offload, code);
+    code = close_device(execution->stage->offload, code);
     *seconds += MPI_Wtime() - begin - execution->moving;
     return code;
 }
@@ -493,14 +491,14 @@ static int run_in_two_streams(struct fftnd__execution *execution) {
 }
 
 int fftnd__run_pieces(struct fftnd__execution *execution, double *seconds) {
-    const struct fftnd__pass *pass = execution->pass;
-    if (pass->offload != NULL)
+    const struct fftnd__stage *stage = execution->stage;
+    if (stage->offload != NULL)
         return run_on_device(execution, seconds);
-    if (pass->second != NULL && execution->begins)
+    if (stage->second != NULL && execution->begins)
         return run_in_two_streams(execution);
-    int shared = pass->partition.n > 1 && is_concurrent(&execution->source) &&
-                 is_concurrent(&execution->sink);
-    struct fftnd__pool *pool = shared ? pass->pool : NULL;
+    int shared =
+        stage->cut.n > 1 && is_concurrent(&execution->source) && is_concurrent(&execution->sink);
+    struct fftnd__pool *pool = shared ? stage->pool : NULL;
     int code = fftnd__pool_run(pool, take_pieces, execution);
     *seconds += 1e-9 * (double)execution->nanoseconds / fftnd__pool_size(pool);
     return code;

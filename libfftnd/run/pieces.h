@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the pieces of a pass: source -> kernel -> sink. */
+/* Runs the pieces of a stage: source -> kernel -> sink. */
 #ifndef FFTND__PIECES_H
 #define FFTND__PIECES_H
 
@@ -18,16 +18,16 @@ struct fftnd__terminal {
     int keeps; /* an exchange's: this rank's part of a piece is stored where it belongs by the last transform */
 };
 
-/* A run of a pass; what is not named here is zero at its beginning. */
+/* A run of a stage; what is not named here is zero at its beginning. */
 struct fftnd__execution {
-    const struct fftnd__pass *pass;
+    const struct fftnd__stage *stage;
     const struct fftnd__transform *transform;
     struct fftnd__terminal source, sink;
     long double scale;     /* of each piece */
     int begins, ends;      /* the pieces: else they have been begun before, or are ended later */
     int stores;            /* into the peers' arrays, by the last transform */
     redist_plan *arriving; /* pieces begin as its partitions arrive; NULL = all is there */
-    int cut;               /* the array axis that these cut */
+    int arrival_axis;      /* the array axis that these divide */
 
     int arrived;
     int loads_directly, stores_directly; /* a device reaches the array of the source, the sink */

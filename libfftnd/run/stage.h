@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A pass: one serial transform of a program on its way through memory, source -> kernel -> sink, cut in pieces of
+ * A stage: one serial transform of a program on its way through memory, source -> kernel -> sink, cut in pieces of
  * which some are in flight. Whole arrays, segments that are sent as they are done, tiles of the size of a cache, and
  * tiles of a device's memory differ in how it is cut, in the memory of the pieces, and in who works on them.
  */
-#ifndef FFTND__PASS_H
-#define FFTND__PASS_H
+#ifndef FFTND__STAGE_H
+#define FFTND__STAGE_H
 
-#include "stage_cut.h"
 #include "../kernels/applied.h"
 #include "../kernels/stores.h"
 #include "../workers/offload.h"
+#include "stage_cut.h"
 
 /* Of what lies in scratch memory of a device. */
 enum { FFTND__DEVICE_ALIGNMENT = 256 };
 
-struct fftnd__pass {
-    struct fftnd__partition partition;
+struct fftnd__stage {
+    struct fftnd__cut cut;
     struct fftnd__kernel kernel;
     struct fftnd__kernel *second;   /* every other piece's, in a second stream; NULL = none */
     struct fftnd__applied *applied; /* instead of the kernel, where an operator is; else NULL */
@@ -33,30 +33,30 @@ struct fftnd__pass {
 };
 
 /* Tiles of a device: what follows them in its memory and is there once, for a step with an operator. */
-char *fftnd__pass_shared(const struct fftnd__pass *pass);
+char *fftnd__stage_shared(const struct fftnd__stage *stage);
 
 /* How it is cut into tiles, and what its kernel, or the operator's, is made for. */
-struct fftnd__cut fftnd__pass_cut(const struct fftnd__program *program,
-                                  const struct fftnd__transform *transform,
-                                  const struct fftnd__step *step);
-struct fftnd__kernel_problem fftnd__pass_problem(const struct fftnd__pass *pass,
-                                                 const struct fftnd__transform *transform,
-                                                 const struct fftnd__step *step);
-struct fftnd__applied_problem fftnd__pass_applied_problem(const struct fftnd__pass *pass,
-                                                          const struct fftnd__transform *transform,
-                                                          const struct fftnd__step *step);
-void fftnd__pass_free_kernels(struct fftnd__pass *pass);
+struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__program *program,
+                                         const struct fftnd__transform *transform,
+                                         const struct fftnd__step *step);
+struct fftnd__kernel_problem fftnd__stage_problem(const struct fftnd__stage *stage,
+                                                  const struct fftnd__transform *transform,
+                                                  const struct fftnd__step *step);
+struct fftnd__applied_problem fftnd__stage_applied_problem(const struct fftnd__stage *stage,
+                                                           const struct fftnd__transform *transform,
+                                                           const struct fftnd__step *step);
+void fftnd__stage_free_kernels(struct fftnd__stage *stage);
 
-/* Scratch memory that the library wants for a pass, and one to use. */
-size_t fftnd__pass_area(const struct fftnd__pass *pass);
-int fftnd__pass_set_area(const struct fftnd__pass *pass, void *area);
+/* Scratch memory that the library wants for a stage, and one to use. */
+size_t fftnd__stage_area(const struct fftnd__stage *stage);
+int fftnd__stage_set_area(const struct fftnd__stage *stage, void *area);
 
-/* Memory of tiles in the caches that any of the passes needs, and some for all of them to share. */
-size_t fftnd__passes_tiles(const struct fftnd__program *program);
-void fftnd__set_passes_tiles(const struct fftnd__program *program, char *memory);
+/* Memory of tiles in the caches that any of the stages needs, and some for all of them to share. */
+size_t fftnd__stages_tiles(const struct fftnd__program *program);
+void fftnd__set_stages_tiles(const struct fftnd__program *program, char *memory);
 
-/* Scratch memory that any of the passes over arrays needs, and one for all of them to share. */
-size_t fftnd__passes_area(const struct fftnd__program *program);
-int fftnd__set_passes_area(const struct fftnd__program *program, void *area);
+/* Scratch memory that any of the stages over arrays needs, and one for all of them to share. */
+size_t fftnd__stages_area(const struct fftnd__program *program);
+int fftnd__set_stages_area(const struct fftnd__program *program, void *area);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes over arrays of the host in tiles of a device's memory. */
+/* Stages over arrays of the host in tiles of a device's memory. */
 #include "stage_device.h"
 
 /* On a device the first upload and the last download run beside nothing: there are so many tiles that these do not
@@ -10,26 +10,25 @@ enum { MANY_TILES = 16, LEAST_BYTES = 8 << 20, MOST_BYTES = 128 << 20 };
 enum { LONG_ROW = 32 << 10 };
 
 /* Bytes of the smallest tile, all of whose rows are repeated until they are long. */
-static size_t bytes_of_long_rows(const struct fftnd__partition *partition, size_t item) {
+static size_t bytes_of_long_rows(const struct fftnd__cut *cut, size_t item) {
     size_t bytes = item, row = item;
-    for (int i = partition->ndims - 1, in_row = 1; i >= 0; i--) {
-        in_row = in_row && partition->whole[i];
+    for (int i = cut->ndims - 1, in_row = 1; i >= 0; i--) {
+        in_row = in_row && cut->whole[i];
         if (in_row)
-            row *= (size_t)partition->after[i];
-        if (partition->whole[i])
-            bytes *= (size_t)partition->after[i];
+            row *= (size_t)cut->after[i];
+        if (cut->whole[i])
+            bytes *= (size_t)cut->after[i];
     }
     return row < LONG_ROW ? bytes * (LONG_ROW / row) : bytes;
 }
 
 /* Of a tile, to begin with: enough for the link, and no more, so that there are many. */
-static size_t wanted_bytes(const struct fftnd__partition *partition,
-                           const struct fftnd__transform *transform,
+static size_t wanted_bytes(const struct fftnd__cut *cut, const struct fftnd__transform *transform,
                            const struct fftnd__step *step) {
     size_t bytes = fftnd__step_bytes(transform, step) / MANY_TILES;
     size_t most = transform->offload->limit / 4;
     bytes = bytes < LEAST_BYTES ? LEAST_BYTES : bytes > MOST_BYTES ? MOST_BYTES : bytes;
-    size_t rows = bytes_of_long_rows(partition, fftnd__element_bytes(transform, step->real));
+    size_t rows = bytes_of_long_rows(cut, fftnd__element_bytes(transform, step->real));
     bytes = bytes < rows ? rows : bytes;
     if (transform->options.tile_bytes != 0)
         bytes = transform->options.tile_bytes;
@@ -38,83 +37,84 @@ static size_t wanted_bytes(const struct fftnd__partition *partition,
 
 /* Tiles have no gaps. Real lines that are padded in the array are so in the tile: both are copied as they are, in
  * one run instead of one for each line. */
-static void lay_out_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transform *transform,
                           const struct fftnd__step *step) {
-    int last = pass->partition.ndims - 1, changes = step[-1].real != step->real;
+    int last = stage->cut.ndims - 1, changes = fftnd__previous(step)->real != step->real;
     int halved = transform->chain.halved + transform->batch.shift;
-    struct fftnd__side *real = step[-1].real ? &pass->in : &pass->out;
-    const struct fftnd__side *other = step[-1].real ? &pass->out : &pass->in;
+    struct fftnd__side *real = fftnd__previous(step)->real ? &stage->in : &stage->out;
+    const struct fftnd__side *other = fftnd__previous(step)->real ? &stage->out : &stage->in;
     struct fftnd__piece first;
-    fftnd__find_piece(&pass->partition, 0, &first);
-    pass->in.bytes = fftnd__lay_out(last + 1, first.before, pass->in.item, 0,
-                                    FFTND__OFFLOAD_ALIGNMENT, pass->in.stride);
-    pass->out.bytes = fftnd__lay_out(last + 1, first.after, pass->out.item, 0,
-                                     FFTND__OFFLOAD_ALIGNMENT, pass->out.stride);
-    redist_index padded = (step[-1].real ? step - 1 : step)->layout->local.extent[last];
-    redist_index complex_count = (step[-1].real ? first.after : first.before)[last];
+    fftnd__find_piece(&stage->cut, 0, &first);
+    stage->in.bytes = fftnd__lay_out(last + 1, first.before, stage->in.item, 0,
+                                     FFTND__OFFLOAD_ALIGNMENT, stage->in.stride);
+    stage->out.bytes = fftnd__lay_out(last + 1, first.after, stage->out.item, 0,
+                                      FFTND__OFFLOAD_ALIGNMENT, stage->out.stride);
+    redist_index padded =
+        (fftnd__previous(step)->real ? fftnd__previous(step) : step)->layout->local.extent[last];
+    redist_index complex_count = (fftnd__previous(step)->real ? first.after : first.before)[last];
     if (transform->options.in_place && changes && halved == last && padded == 2 * complex_count) {
         for (int i = 0; i < last; i++)
             real->stride[i] = other->stride[i];
         real->bytes = other->bytes;
         real->padded = padded;
     }
-    size_t larger = pass->in.bytes > pass->out.bytes ? pass->in.bytes : pass->out.bytes;
-    pass->share = changes ? pass->in.bytes + pass->out.bytes : larger;
+    size_t larger = stage->in.bytes > stage->out.bytes ? stage->in.bytes : stage->out.bytes;
+    stage->share = changes ? stage->in.bytes + stage->out.bytes : larger;
 }
 
-static int set_memory(struct fftnd__pass *pass, size_t needed) {
-    size_t staging = pass->in.bytes > pass->out.bytes ? pass->in.bytes : pass->out.bytes;
-    REDIST_TRY(fftnd__offload_reserve(pass->offload, needed,
-                                      (size_t)pass->window * staging + FFTND__OFFLOAD_ALIGNMENT));
-    pass->in.memory = fftnd__offload_align(pass->offload->memory);
-    pass->out.memory = pass->in.memory + (pass->share - pass->out.bytes);
+static int set_memory(struct fftnd__stage *stage, size_t needed) {
+    size_t staging = stage->in.bytes > stage->out.bytes ? stage->in.bytes : stage->out.bytes;
+    REDIST_TRY(fftnd__offload_reserve(stage->offload, needed,
+                                      (size_t)stage->window * staging + FFTND__OFFLOAD_ALIGNMENT));
+    stage->in.memory = fftnd__offload_align(stage->offload->memory);
+    stage->out.memory = stage->in.memory + (stage->share - stage->out.bytes);
     return REDIST_OK;
 }
 
 /* What all tiles share: memory of a step with an operator, whose kernels run one after the other. */
-static int plan_kernels(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+static int plan_kernels(struct fftnd__stage *stage, const struct fftnd__transform *transform,
                         const struct fftnd__step *step) {
-    struct fftnd__offload *offload = pass->offload;
+    struct fftnd__offload *offload = stage->offload;
     if (step->applies) {
         const struct fftnd__applied_problem problem =
-            fftnd__pass_applied_problem(pass, transform, step);
-        return fftnd__applied_plan(pass->applied, &problem, fftnd__pass_shared(pass));
+            fftnd__stage_applied_problem(stage, transform, step);
+        return fftnd__applied_plan(stage->applied, &problem, fftnd__stage_shared(stage));
     }
-    struct fftnd__kernel_problem problem = fftnd__pass_problem(pass, transform, step);
+    struct fftnd__kernel_problem problem = fftnd__stage_problem(stage, transform, step);
     problem.library = offload->library;
     problem.stream = offload->streams[FFTND__TRANSFORM];
-    return fftnd__kernel_create(&pass->kernel, &problem);
+    return fftnd__kernel_create(&stage->kernel, &problem);
 }
 
-static int place_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+static int place_tiles(struct fftnd__stage *stage, const struct fftnd__transform *transform,
                        const struct fftnd__step *step, size_t *needed) {
-    *needed = (size_t)pass->window * pass->share + FFTND__OFFLOAD_ALIGNMENT;
+    *needed = (size_t)stage->window * stage->share + FFTND__OFFLOAD_ALIGNMENT;
     if (!step->applies)
         return REDIST_OK;
     const struct fftnd__applied_problem problem =
-        fftnd__pass_applied_problem(pass, transform, step);
-    pass->kernel.library = pass->offload->library;
-    REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
-    *needed += pass->applied->places.bytes;
+        fftnd__stage_applied_problem(stage, transform, step);
+    stage->kernel.library = stage->offload->library;
+    REDIST_TRY(fftnd__applied_create(&problem, &stage->applied));
+    *needed += stage->applied->places.bytes;
     return REDIST_OK;
 }
 
 /* Plans tiles of this size, unless they alone are too large for the device; *needed says of how much memory. */
-static int try_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+static int try_tiles(struct fftnd__stage *stage, const struct fftnd__transform *transform,
                      const struct fftnd__step *step, size_t *needed) {
-    const struct fftnd__offload *offload = pass->offload;
-    lay_out_tiles(pass, transform, step);
-    if (pass->partition.n < pass->window)
-        pass->window = (int)pass->partition.n;
-    REDIST_TRY(place_tiles(pass, transform, step, needed));
+    const struct fftnd__offload *offload = stage->offload;
+    lay_out_tiles(stage, transform, step);
+    if (stage->cut.n < stage->window)
+        stage->window = (int)stage->cut.n;
+    REDIST_TRY(place_tiles(stage, transform, step, needed));
     if (*needed > offload->limit)
         return REDIST_OK;
-    REDIST_TRY(set_memory(pass, *needed));
-    REDIST_TRY(plan_kernels(pass, transform, step));
-    size_t area = fftnd__pass_area(pass);
+    REDIST_TRY(set_memory(stage, *needed));
+    REDIST_TRY(plan_kernels(stage, transform, step));
+    size_t area = fftnd__stage_area(stage);
     *needed +=
         (area + FFTND__OFFLOAD_ALIGNMENT - 1) / FFTND__OFFLOAD_ALIGNMENT * FFTND__OFFLOAD_ALIGNMENT;
-    return *needed <= offload->limit ? set_memory(pass, *needed) : REDIST_OK;
+    return *needed <= offload->limit ? set_memory(stage, *needed) : REDIST_OK;
 }
 
 static int refuse(const struct fftnd__offload *offload, size_t needed) {
@@ -126,26 +126,26 @@ static int refuse(const struct fftnd__offload *offload, size_t needed) {
 }
 
 /* Smaller tiles, and at last fewer of them, until they fit. */
-int fftnd__pass_plan_device(struct fftnd__pass *pass, const struct fftnd__program *program,
-                            const struct fftnd__transform *transform,
-                            const struct fftnd__step *step) {
-    struct fftnd__cut cut = fftnd__pass_cut(program, transform, step);
+int fftnd__stage_plan_device(struct fftnd__stage *stage, const struct fftnd__program *program,
+                             const struct fftnd__transform *transform,
+                             const struct fftnd__step *step) {
+    struct fftnd__tiling tiling = fftnd__stage_tiling(program, transform, step);
     int slots = FFTND__SLOTS;
-    pass->offload = transform->offload;
-    pass->pool = transform->pool;
-    fftnd__cut_tiles(&pass->partition, transform, step, &cut);
-    cut.bytes = wanted_bytes(&pass->partition, transform, step);
+    stage->offload = transform->offload;
+    stage->pool = transform->pool;
+    fftnd__cut_tiles(&stage->cut, transform, step, &tiling);
+    tiling.bytes = wanted_bytes(&stage->cut, transform, step);
     for (;;) {
         size_t needed;
-        pass->window = slots;
-        fftnd__cut_tiles(&pass->partition, transform, step, &cut);
-        REDIST_TRY(try_tiles(pass, transform, step, &needed));
-        if (needed <= pass->offload->limit)
+        stage->window = slots;
+        fftnd__cut_tiles(&stage->cut, transform, step, &tiling);
+        REDIST_TRY(try_tiles(stage, transform, step, &needed));
+        if (needed <= stage->offload->limit)
             return REDIST_OK;
-        if (!fftnd__is_smallest(&pass->partition))
-            cut.bytes /= 2;
+        if (!fftnd__is_smallest(&stage->cut))
+            tiling.bytes /= 2;
         else if (--slots == 0)
-            return refuse(pass->offload, needed);
-        fftnd__pass_free_kernels(pass);
+            return refuse(stage->offload, needed);
+        fftnd__stage_free_kernels(stage);
     }
 }
