@@ -143,9 +143,12 @@ static int do_jobs(void *data, int thread) {
 static void run_jobs(void *(*work)(char *), char *first, size_t bytes, int njobs, void *data) {
     (void)data;
     const struct lines__threads *threads = threads_here;
-    struct jobs jobs = {work, first, bytes, njobs, threads->count};
+    struct jobs jobs = {work, first, bytes, njobs, threads != NULL ? threads->count : 1};
     threads_here = NULL;
-    threads->run(threads, do_jobs, &jobs);
+    if (threads == NULL)
+        do_jobs(&jobs, 0);
+    else
+        threads->run(threads, do_jobs, &jobs);
     threads_here = threads;
 }
 
