@@ -342,46 +342,16 @@ static void add_move(struct fftnd__program *program, const struct fftnd__transfo
               step[-1].real);
 }
 
-/* The last stage in which each axis is whole, where all its modes are kept and it is not the halved one,
- * which backward must transform at the very end. */
-static void find_last_whole(const struct fftnd__chain *chain, int last[]) {
-    int whole[REDIST_MAX_NDIMS] = {0};
-    for (int stage = 0; stage < chain->nstages; stage++) {
-        const struct fftnd__stage *at = &chain->stages[stage];
-        if (stage > 0)
-            whole[at->axis_before] = 0;
-        for (int i = 0; i < at->naxes; i++)
-            whole[at->axes[i]] = 1, last[at->axes[i]] = stage;
-        for (int axis = 0; axis < chain->ndims; axis++)
-            if (whole[axis] && axis != chain->halved && chain->modes[axis] == chain->points[axis])
-                last[axis] = stage;
-    }
-}
-
-/* A stage of a backward transform: with the axes that can be transformed in it, and no earlier. */
-static struct fftnd__stage early_stage(const struct fftnd__chain *chain, int stage) {
-    struct fftnd__stage early = chain->stages[stage];
-    int last[REDIST_MAX_NDIMS] = {0};
-    find_last_whole(chain, last);
-    early.naxes = 0;
-    for (int axis = 0; axis < chain->ndims; axis++)
-        if (last[axis] == stage && axis != chain->halved && chain->axes[axis] != FFTND_AXIS_NONE)
-            early.axes[early.naxes++] = axis;
-    if (has_halved(chain, &chain->stages[stage]))
-        early.axes[early.naxes++] = chain->halved;
-    return early;
-}
-
 /* The stages from first to last in a direction that transform anything. */
 struct used {
     int n, begin, end; /* of them, by number in the chain */
 };
 
-static struct used find_used(const struct fftnd__stage stages[], int nstages, int backward) {
+static struct used find_used(const struct fftnd__chain *chain, int backward) {
     struct used used = {0, -1, -1};
-    for (int i = 0; i < nstages; i++) {
-        int stage = backward ? nstages - 1 - i : i;
-        if (stages[stage].naxes == 0)
+    for (int i = 0; i < chain->nstages; i++) {
+        int stage = backward ? chain->nstages - 1 - i : i;
+        if (chain->stages[stage].naxes == 0)
             continue;
         used.begin = used.n++ == 0 ? stage : used.begin;
         used.end = stage;
@@ -389,32 +359,21 @@ static struct used find_used(const struct fftnd__stage stages[], int nstages, in
     return used;
 }
 
-/* The stages of a direction, each with the axes that it transforms there. */
-static void list_stages(const struct fftnd__transform *transform, int backward,
-                        struct fftnd__stage stages[]) {
-    const struct fftnd__chain *chain = &transform->chain;
-    for (int i = 0; i < chain->nstages; i++)
-        stages[i] = backward && transform->configuration.before_exchange ? early_stage(chain, i)
-                                                                         : chain->stages[i];
-}
-
 /* The operator's stage ends the way there, and begins that back. */
 static void add_stages(struct fftnd__program *program, const struct fftnd__transform *transform,
                        enum fftnd__split split, enum leg leg) {
     const struct fftnd__chain *chain = &transform->chain;
     int backward = program->direction == REDIST_BACKWARD, step = backward ? -1 : 1;
-    struct fftnd__stage stages[REDIST_MAX_NDIMS + 1];
-    list_stages(transform, backward, stages);
-    const struct used used = find_used(stages, chain->nstages, backward);
+    const struct used used = find_used(chain, backward);
     int first = leg == BACK ? used.begin : backward ? chain->nstages - 1 : 0;
     int last = leg == THERE ? used.end : backward ? 0 : chain->nstages - 1;
     for (int stage = first; stage != last + step; stage += step) {
         int late = backward ? stage + 1 : stage;
         if (stage != first)
             add_exchange(program, transform, &chain->stages[late - 1], &chain->stages[late]);
-        if (stages[stage].naxes > 0)
-            add_stage(program, transform, &stages[stage], stage == used.begin, stage == used.end,
-                      split, leg);
+        if (chain->stages[stage].naxes > 0)
+            add_stage(program, transform, &chain->stages[stage], stage == used.begin,
+                      stage == used.end, split, leg);
     }
     if (used.n == 0 && split == FFTND__WITH_COPY)
         add_copy(program, transform, program->steps[program->nsteps].layout->memory);
