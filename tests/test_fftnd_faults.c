@@ -27,35 +27,27 @@ struct form {
 
 static const struct form whole_forms[] = {
     {"stepwise", FFTND_FUSION_NEVER, 1, 0,
-     " fused=0 tiled=0 tile=1000" REST
-     "segments=1 before_exchange=0 transposed=0 untiled=0 partitions=1"},
+     " fused=0 tiled=0 tile=1000" REST "segments=1 transposed=0 untiled=0 partitions=1"},
     {"turned", FFTND_FUSION_NEVER, 1, 0,
-     " fused=0 tiled=0 tile=1000" REST
-     "segments=1 before_exchange=1 transposed=1 untiled=0 partitions=1"},
+     " fused=0 tiled=0 tile=1000" REST "segments=1 transposed=1 untiled=0 partitions=1"},
     {"stepwise in tiles", FFTND_FUSION_NEVER, 2, 0,
-     " fused=0 tiled=1 tile=2000" REST
-     "segments=1 before_exchange=0 transposed=0 untiled=0 partitions=1"},
+     " fused=0 tiled=1 tile=2000" REST "segments=1 transposed=0 untiled=0 partitions=1"},
     {NULL, FFTND_FUSION_AUTO, 0, 0, NULL}};
 
 static const struct form fused_forms[] = {
     {"fused", FFTND_FUSION_ALWAYS, 1, 0,
-     " fused=1 tiled=1 tile=2000" REST
-     "segments=1 before_exchange=0 transposed=0 untiled=0 partitions=1"},
+     " fused=1 tiled=1 tile=2000" REST "segments=1 transposed=0 untiled=0 partitions=1"},
     {"fused, some whole", FFTND_FUSION_ALWAYS, 1, 0,
-     " fused=1 tiled=1 tile=2000" REST
-     "segments=1 before_exchange=0 transposed=0 untiled=1 partitions=1"},
+     " fused=1 tiled=1 tile=2000" REST "segments=1 transposed=0 untiled=1 partitions=1"},
     {"fused by threads", FFTND_FUSION_ALWAYS, 3, 0,
-     " fused=1 tiled=1 tile=1000" REST
-     "segments=1 before_exchange=0 transposed=0 untiled=0 partitions=1"},
+     " fused=1 tiled=1 tile=1000" REST "segments=1 transposed=0 untiled=0 partitions=1"},
     {NULL, FFTND_FUSION_AUTO, 0, 0, NULL}};
 
 static const struct form chunk_forms[] = {
     {"chunks", FFTND_FUSION_NEVER, 1, 0,
-     " fused=0 tiled=0 tile=1000" REST
-     "segments=4 before_exchange=0 transposed=0 untiled=0 partitions=1"},
+     " fused=0 tiled=0 tile=1000" REST "segments=4 transposed=0 untiled=0 partitions=1"},
     {"chunks and pieces", FFTND_FUSION_NEVER, 1, 0,
-     " fused=0 tiled=0 tile=1000" REST
-     "segments=4 before_exchange=0 transposed=0 untiled=0 partitions=3"},
+     " fused=0 tiled=0 tile=1000" REST "segments=4 transposed=0 untiled=0 partitions=3"},
     {NULL, FFTND_FUSION_AUTO, 0, 0, NULL}};
 
 static const struct form device_forms[] = {

@@ -58,10 +58,10 @@ done
 # machines, learn by a message of one that does.
 if [ "$ranks" -gt 2 ]; then
     export REDIST_NODE_SIZE=2
-    try $others hier:nodes execute $others 0
-    try $others hier:ranks execute 0 0
+    try $others hier execute $others 0
+    try $others hier execute 0 0
     try "$ranks" p2p execute 0 -4
-    try "$ranks" hier:nodes execute 1 -1
+    try "$ranks" hier execute 1 -1
     if [ "$kind" = openmpi ] && unshare --pid --fork true 2>/dev/null; then
         export apart=2 btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo
         try $others p2p execute 0 0

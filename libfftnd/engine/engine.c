@@ -71,8 +71,7 @@ static int is_on_device(const struct fftnd__transform *transform) {
 static void adjust_to_device(const struct fftnd__offload *offload,
                              struct fftnd__configuration *configuration) {
     configuration->tiled = configuration->segments = 1;
-    configuration->transposed = configuration->before_exchange =
-        0; /* transfers move rows, not single elements */
+    configuration->transposed = 0; /* transfers move rows, not single elements */
     configuration->untiled = configuration->stored = FFTND__STORES_NONE;
     configuration->group_bytes = offload->least_limit / SHARE_OF_AXES;
     if (configuration->group_bytes > MOST_AXES_BYTES)
@@ -519,7 +518,7 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     drop_side(transform, (enum fftnd_side) !direction);
     transform->options.user_workspace = 0;
     transform->options.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
-    transform->configuration.transposed = transform->configuration.before_exchange = 0;
+    transform->configuration.transposed = 0;
     if (!is_on_device(transform))
         transform->configuration.segments = transform->configuration.partitions = 1;
     if (!is_on_device(transform) && transform->offload == NULL)

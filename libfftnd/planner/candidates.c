@@ -24,9 +24,9 @@ static int has_stores(const struct fftnd__request *request) {
     return lines__library_for(request->options.space)->stores != NULL;
 }
 
-/* Partitions hide all of the last transform but its last one, transforms before the exchange only make it
- * shorter; but partitions need a second work array, which a user who does not even measure may not have. The more there
- * are the sooner the first one is complete; in a user's stream each costs a kernel that waits. */
+/* Partitions hide all of the last transform but its last one; but they need a second work array, which a user who does
+ * not even measure may not have. The more there are the sooner the first one is complete; in a user's stream each costs
+ * a kernel that waits. */
 static void guess_segments(struct fftnd__candidates *candidates) {
     const fftnd_options *options = &candidates->request->options;
     struct fftnd__configuration *guess = &candidates->guess;
@@ -36,7 +36,6 @@ static void guess_segments(struct fftnd__candidates *candidates) {
     guess->partitions = !cuts || options->effort == FFTND_ESTIMATE ? 1
                         : options->asynchronous                    ? USUAL_SEGMENTS
                                                                    : 2 * USUAL_SEGMENTS;
-    guess->before_exchange = guess->partitions == 1;
     guess->stored =
         cuts && has_stores(candidates->request) ? FFTND__STORES_OWN : FFTND__STORES_NONE;
 }
@@ -264,12 +263,6 @@ static int vary_order(struct fftnd__candidates *candidates, int i,
     return 1;
 }
 
-static int vary_before_exchange(struct fftnd__candidates *candidates, int i,
-                                struct fftnd__configuration *candidate) {
-    candidate->before_exchange = !candidate->before_exchange;
-    return i == 0 && candidates->request->nranks > 1;
-}
-
 static int vary_transposed(struct fftnd__candidates *candidates, int i,
                            struct fftnd__configuration *candidate) {
     candidate->transposed = !candidate->transposed;
@@ -332,9 +325,8 @@ int fftnd__candidates_next(struct fftnd__candidates *candidates,
                            struct fftnd__configuration *candidate) {
     static vary *const on_host[] = {vary_stores, vary_grid,  vary_fusion,
                                     vary_groups, vary_tiles, NULL};
-    static vary *const on_device[] = {
-        vary_stored,   vary_own, vary_grid,       vary_order, vary_before_exchange,
-        vary_segments, vary_own, vary_transposed, NULL};
+    static vary *const on_device[] = {vary_stored,   vary_own, vary_grid,       vary_order,
+                                      vary_segments, vary_own, vary_transposed, NULL};
     vary *const *kinds = is_on_device(candidates->request) ? on_device : on_host;
     for (; kinds[candidates->kind] != NULL; candidates->kind++, candidates->next = 0) {
         *candidate = *best;

@@ -25,7 +25,6 @@ static const struct {
               {"group", FIELD(group_bytes), 0, 0, SIZE_MAX},
               {"nontemporal", FIELD(nontemporal_bytes), 0, 0, SIZE_MAX},
               {"segments", FIELD(segments), 1, 1, MOST_CUTS},
-              {"before_exchange", FIELD(before_exchange), 1, 0, 1},
               {"transposed", FIELD(transposed), 1, 0, 1},
               {"untiled", FIELD(untiled), 1, 0, 1},
               {"partitions", FIELD(partitions), 1, 1, MOST_CUTS},

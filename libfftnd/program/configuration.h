@@ -45,7 +45,6 @@ struct fftnd__configuration {
     int grid_ndims;
     int grid[REDIST_MAX_NDIMS];  /* processes along each grid dimension */
     int order[REDIST_MAX_NDIMS]; /* grid dimension i splits axis order[i] first */
-    int before_exchange; /* backward transforms an axis before an exchange if it is whole before and after it */
     int transposed; /* transforms over whole arrays permute the axes in memory, so that lines are contiguous */
     int fused;         /* tiles go from transforms to exchanges and back without an array between */
     int tiled;         /* transforms that are not fused work in tiles too */

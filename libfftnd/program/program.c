@@ -345,46 +345,16 @@ static void add_move(struct fftnd__program *program, const struct fftnd__transfo
               fftnd__previous(step)->real);
 }
 
-/* The last link in which each axis is whole, where all its modes are kept and it is not the halved one,
- * which backward must transform at the very end. */
-static void find_last_whole(const struct fftnd__chain *chain, int last[]) {
-    int whole[REDIST_MAX_NDIMS] = {0};
-    for (int link = 0; link < chain->nlinks; link++) {
-        const struct fftnd__link *at = &chain->links[link];
-        if (link > 0)
-            whole[at->axis_before] = 0;
-        for (int i = 0; i < at->naxes; i++)
-            whole[at->axes[i]] = 1, last[at->axes[i]] = link;
-        for (int axis = 0; axis < chain->ndims; axis++)
-            if (whole[axis] && axis != chain->halved && chain->modes[axis] == chain->points[axis])
-                last[axis] = link;
-    }
-}
-
-/* A link of a backward transform: with the axes that can be transformed in it, and no earlier. */
-static struct fftnd__link early_link(const struct fftnd__chain *chain, int link) {
-    struct fftnd__link early = chain->links[link];
-    int last[REDIST_MAX_NDIMS] = {0};
-    find_last_whole(chain, last);
-    early.naxes = 0;
-    for (int axis = 0; axis < chain->ndims; axis++)
-        if (last[axis] == link && axis != chain->halved && chain->axes[axis] != FFTND_AXIS_NONE)
-            early.axes[early.naxes++] = axis;
-    if (has_halved(chain, &chain->links[link]))
-        early.axes[early.naxes++] = chain->halved;
-    return early;
-}
-
 /* The links from first to last in a direction that transform anything. */
 struct used {
     int n, begin, end; /* of them, by number in the chain */
 };
 
-static struct used find_used(const struct fftnd__link links[], int nlinks, int backward) {
+static struct used find_used(const struct fftnd__chain *chain, int backward) {
     struct used used = {0, -1, -1};
-    for (int i = 0; i < nlinks; i++) {
-        int link = backward ? nlinks - 1 - i : i;
-        if (links[link].naxes == 0)
+    for (int i = 0; i < chain->nlinks; i++) {
+        int link = backward ? chain->nlinks - 1 - i : i;
+        if (chain->links[link].naxes == 0)
             continue;
         used.begin = used.n++ == 0 ? link : used.begin;
         used.end = link;
@@ -392,32 +362,21 @@ static struct used find_used(const struct fftnd__link links[], int nlinks, int b
     return used;
 }
 
-/* The links of a direction, each with the axes that it transforms there. */
-static void list_links(const struct fftnd__transform *transform, int backward,
-                       struct fftnd__link links[]) {
-    const struct fftnd__chain *chain = &transform->chain;
-    for (int i = 0; i < chain->nlinks; i++)
-        links[i] = backward && transform->configuration.before_exchange ? early_link(chain, i)
-                                                                        : chain->links[i];
-}
-
 /* The operator's link ends the way there, and begins that back. */
 static void add_links(struct fftnd__program *program, const struct fftnd__transform *transform,
                       enum fftnd__split split, enum leg leg) {
     const struct fftnd__chain *chain = &transform->chain;
     int backward = program->direction == REDIST_BACKWARD, step = backward ? -1 : 1;
-    struct fftnd__link links[REDIST_MAX_NDIMS + 1];
-    list_links(transform, backward, links);
-    const struct used used = find_used(links, chain->nlinks, backward);
+    const struct used used = find_used(chain, backward);
     int first = leg == BACK ? used.begin : backward ? chain->nlinks - 1 : 0;
     int last = leg == THERE ? used.end : backward ? 0 : chain->nlinks - 1;
     for (int link = first; link != last + step; link += step) {
         int late = backward ? link + 1 : link;
         if (link != first)
             add_exchange(program, transform, &chain->links[late - 1], &chain->links[late]);
-        if (links[link].naxes > 0)
-            add_link(program, transform, &links[link], link == used.begin, link == used.end, split,
-                     leg);
+        if (chain->links[link].naxes > 0)
+            add_link(program, transform, &chain->links[link], link == used.begin, link == used.end,
+                     split, leg);
     }
     if (used.n == 0 && split == FFTND__WITH_COPY)
         add_copy(program, transform, program->steps[program->nsteps].layout->memory);
