@@ -145,6 +145,11 @@ static int prefers_tiles(const struct fftnd__candidates *candidates) {
             bytes_of_lines(request, longest) <= cache_bytes);
 }
 
+/* Whether the user leaves the process grid open. */
+static int has_grids(const struct fftnd__request *request) {
+    return request->nranks > 1 && request->options.grid == NULL;
+}
+
 int fftnd__candidates_init(struct fftnd__candidates *candidates,
                            const struct fftnd__request *request, int verbose) {
     const fftnd_options *options = &request->options;
@@ -175,6 +180,11 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         guess->group_bytes = guess_group(candidates);
     }
     widen_tiles(request, guess);
+    int nnodes = 1;
+    const int *node_of;
+    if (code == REDIST_OK)
+        code = redist_nodes(request->user_comm, 0, &nnodes, &node_of);
+    candidates->is_open = is_on_device(request) || (nnodes > 1 && has_grids(request));
     return code;
 }
 
@@ -185,64 +195,17 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
 typedef int vary(struct fftnd__candidates *candidates, int i,
                  struct fftnd__configuration *candidate);
 
-/* Values of one number, which only tiles use. */
-static int vary_value(const struct fftnd__configuration *candidate, int i, int n,
-                      const size_t values[], size_t *value) {
-    if (i < n && (candidate->fused || candidate->tiled))
-        *value = values[i];
-    return i < n;
-}
-
-static int vary_stores(struct fftnd__candidates *candidates, int i,
-                       struct fftnd__configuration *candidate) {
-    static const size_t values[] = {1, SIZE_MAX};
-    (void)candidates;
-    return vary_value(candidate, i, 2, values, &candidate->nontemporal_bytes);
-}
-
-static int vary_groups(struct fftnd__candidates *candidates, int i,
-                       struct fftnd__configuration *candidate) {
-    const size_t values[] = {guess_group(candidates), candidates->cache_bytes / 2, SIZE_MAX};
-    return vary_value(candidate, i, 3, values, &candidate->group_bytes);
-}
-
-static int vary_tiles(struct fftnd__candidates *candidates, int i,
-                      struct fftnd__configuration *candidate) {
-    const fftnd_options *options = &candidates->request->options;
-    size_t tile = candidates->guess.tile_bytes;
-    const size_t values[] = {tile / 2, tile * 2, tile / 4, tile * 4};
-    int varies = options->effort == FFTND_PATIENT && options->tile_bytes == 0;
-    return varies && vary_value(candidate, i, 4, values, &candidate->tile_bytes);
-}
-
 /* The most promising grids first. */
 static int vary_grid(struct fftnd__candidates *candidates, int i,
                      struct fftnd__configuration *candidate) {
     struct fftnd__grids *grids = &candidates->grids;
-    if (candidates->request->nranks == 1 || candidates->request->options.grid != NULL ||
+    if (!has_grids(candidates->request) ||
         (i == 0 && fftnd__grids_find(candidates->request, candidate, candidates->verbose, grids) !=
                        REDIST_OK) ||
         i == grids->count)
         return 0;
     candidate->grid_ndims = grids->list[i].ndims;
     memcpy(candidate->grid, grids->list[i].dims, sizeof candidate->grid);
-    return 1;
-}
-
-/* First those that are planned fast: exchanges that are not fused have to be tuned. */
-static int vary_fusion(struct fftnd__candidates *candidates, int i,
-                       struct fftnd__configuration *candidate) {
-    static const struct {
-        int fused, tiled, untiled;
-    } values[] = {{1, 1, 0}, {1, 1, 1}, {0, 1, 0}, {0, 1, 1}, {0, 0, 0}};
-    if (i == sizeof values / sizeof *values)
-        return 0;
-    if (values[i].fused ? candidate->fused
-                        : candidates->request->options.fusion != FFTND_FUSION_ALWAYS) {
-        candidate->fused = values[i].fused;
-        candidate->tiled = values[i].tiled;
-        candidate->untiled = values[i].untiled;
-    }
     return 1;
 }
 
@@ -323,8 +286,7 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
 int fftnd__candidates_next(struct fftnd__candidates *candidates,
                            const struct fftnd__configuration *best,
                            struct fftnd__configuration *candidate) {
-    static vary *const on_host[] = {vary_stores, vary_grid,  vary_fusion,
-                                    vary_groups, vary_tiles, NULL};
+    static vary *const on_host[] = {vary_grid, NULL};
     static vary *const on_device[] = {vary_stored,   vary_own, vary_grid,       vary_order,
                                       vary_segments, vary_own, vary_transposed, NULL};
     vary *const *kinds = is_on_device(candidates->request) ? on_device : on_host;
