@@ -33,15 +33,14 @@ try() { # how many ranks have to learn of it, method, work, victim, call in whic
     fi
 }
 
-# MPI_Alltoallv and MPI_Alltoallw, which execute calls, only return in MPI libraries that are made for this;
-# start and wait call their nonblocking forms.
 others=$((ranks - 1))
 for way in "direct execute" "direct start" "direct put" "direct:lockstep execute" "p2p execute" "p2p put" \
-    "p2p-streams execute" "p2p-type execute" "alltoallw start" "alltoallv start" "kway:2 execute"; do
+    "p2p-streams execute" "p2p-type execute" "alltoallw execute" "alltoallw start" "alltoallv execute" \
+    "alltoallv start" "kway:2 execute"; do
     # shellcheck disable=SC2086 # two words
     try $others $way 0 0
 done
-for method in p2p p2p-type kway:2; do
+for method in p2p p2p-type kway:2 alltoallw alltoallv; do
     try $others "$method" execute $others 3
 done
 try $others alltoallw start $others 2

@@ -458,7 +458,7 @@ int fftnd__agree_to_run(const char *function, const struct fftnd__engine *engine
     if (code == REDIST_OK)
         code = fftnd__failure_report(&engine->failure);
     MPI_Comm_size(engine->transform.comm, &nranks);
-    return nranks == 1 ? code : redist_life_agree(engine->life, function, code, 0, NULL);
+    return nranks == 1 ? code : redist_life_agree(engine->life, 0, function, code, 0, NULL);
 }
 
 /* Whether the library can use an array where it lies. A driver may fail on this rank alone. */

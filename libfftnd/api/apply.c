@@ -404,8 +404,11 @@ static void remove_from_plan(fftnd_operator *op) {
         *link = op->parts[i].engine.next;
     }
     op->plan->operators--;
+    int failed = op->parts[0].engine.failure.code;
     if (op->plan->operators_failed == REDIST_OK)
-        op->plan->operators_failed = op->parts[0].engine.failure.code;
+        op->plan->operators_failed = failed;
+    if (failed != REDIST_OK && op->plan->engine.life != NULL)
+        redist_life_end_member(op->plan->engine.life, op->number);
 }
 
 /* ---------------------------------------------------------------- making and freeing it */
@@ -579,9 +582,10 @@ static int agree_on_operator(const char *function, const fftnd_plan *plan, const
                              int code) {
     if (plan->engine.life == NULL)
         return code;
-    const redist_shared_value number = redist_share_number(
-        "op's number among the operators made for plan", code == REDIST_OK ? op->number : 0);
-    return redist_life_agree(plan->engine.life, function, code, 1, &number);
+    const long long number = code == REDIST_OK ? op->number : 0;
+    const redist_shared_value value =
+        redist_share_number("op's number among the operators made for plan", number);
+    return redist_life_agree(plan->engine.life, number, function, code, 1, &value);
 }
 
 /* Adds the elements of one field to those of another one. */
