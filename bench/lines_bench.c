@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lines-bench: every variant of the kernels that transform lines on a device, in place, beside a copy of the same
  * array. */
-#include "../libfftnd/backends/cufft_lines.h"
+#include "../liblines/cuda/panel_plans.h"
 #include "options.h"
 #include "sizes.h"
 
@@ -44,30 +44,31 @@ static void must(int code) {
 }
 
 /* Arrays of three axes, in place; as many lines as fit. Returns their bytes. */
-static size_t lay_out(char layout, int n, int is_double, size_t bytes, struct fftnd__lines *lines) {
+static size_t lay_out(char layout, int n, int is_double, size_t bytes,
+                      struct lines__panel_lines *lines) {
     const int along = layout == 'z' || layout == 'r';
     const ptrdiff_t item = is_double ? 16 : 8, row = layout == 'r' ? n / 2 + 1 : n,
                     all = (ptrdiff_t)bytes / item / row, side = layout == 'y' ? n : n / 2 + 1;
-    *lines = (struct fftnd__lines){.layout = layout == 'r' ? FFTND__REAL
-                                             : along       ? FFTND__CONTIGUOUS
-                                                           : FFTND__STRIDED,
-                                   .is_double = is_double,
-                                   .may_cut = layout != 'g'};
+    *lines = (struct lines__panel_lines){.layout = layout == 'r' ? LINES__REAL
+                                                   : along       ? LINES__CONTIGUOUS
+                                                                 : LINES__STRIDED,
+                                         .is_double = is_double,
+                                         .may_cut = layout != 'g'};
     if (layout == 'x' || layout == 'g' || along) {
         const ptrdiff_t count = all / 32 * 32;
-        lines->axis = (struct fftnd__loop){n, along ? 1 : count, along ? 1 : count};
-        lines->side = (struct fftnd__loop){count, along ? row : 1, along ? row : 1};
+        lines->axis = (struct lines__loop){n, along ? 1 : count, along ? 1 : count};
+        lines->side = (struct lines__loop){count, along ? row : 1, along ? row : 1};
         return (size_t)(count * row * item);
     }
-    lines->axis = (struct fftnd__loop){n, side, side};
-    lines->side = (struct fftnd__loop){side, 1, 1};
-    lines->outer[lines->nouter++] = (struct fftnd__loop){all / side, n * side, n * side};
+    lines->axis = (struct lines__loop){n, side, side};
+    lines->side = (struct lines__loop){side, 1, 1};
+    lines->outer[lines->nouter++] = (struct lines__loop){all / side, n * side, n * side};
     return (size_t)(all / side * n * side * item);
 }
 
 /* Milliseconds of the fastest run; a plan of NULL copies. */
 static double time_runs(const struct request *request, const struct arrays *arrays, size_t bytes,
-                        const struct fftnd__line_plan *plan, const struct fftnd__panel_gap *gap) {
+                        const struct lines__panel_plan *plan, const struct lines__panel_gap *gap) {
     float best = 0.0F, now;
     for (int i = 0; i <= request->iterations; i++) {
         check(cudaEventRecord(arrays->begun, arrays->stream), "cudaEventRecord");
@@ -76,10 +77,10 @@ static double time_runs(const struct request *request, const struct arrays *arra
                                   arrays->stream),
                   "cudaMemcpyAsync");
         else if (gap != NULL)
-            must(fftnd__lines_execute_retained(plan, gap, arrays->array, arrays->array,
-                                               arrays->stream));
+            must(lines__panel_plan_execute_retained(plan, gap, arrays->array, arrays->array,
+                                                    arrays->stream));
         else
-            must(fftnd__lines_execute(plan, arrays->array, arrays->array, arrays->stream));
+            must(lines__panel_plan_execute(plan, arrays->array, arrays->array, arrays->stream));
         check(cudaEventRecord(arrays->ended, arrays->stream), "cudaEventRecord");
         check(cudaEventSynchronize(arrays->ended), "cudaEventSynchronize");
         check(cudaEventElapsedTime(&now, arrays->begun, arrays->ended), "cudaEventElapsedTime");
@@ -91,11 +92,11 @@ static double time_runs(const struct request *request, const struct arrays *arra
 
 static void measure_layout(const struct request *request, const struct arrays *arrays, int n,
                            char layout) {
-    struct fftnd__lines lines;
+    struct lines__panel_lines lines;
     size_t bytes = lay_out(layout, n, request->precision == 0, arrays->bytes, &lines);
     double copy = time_runs(request, arrays, bytes, NULL, NULL), best = 0.0;
     const unsigned third = (unsigned)n / 3;
-    const struct fftnd__panel_gap retained = {.low = third,
+    const struct lines__panel_gap retained = {.low = third,
                                               .high = (unsigned)n - third,
                                               .half = {(unsigned)n, (unsigned)n},
                                               .shift = ((ptrdiff_t)n - 2 * (ptrdiff_t)third) *
@@ -104,13 +105,13 @@ static void measure_layout(const struct request *request, const struct arrays *a
     int winner = -1;
     lines.direction = request->backward ? REDIST_BACKWARD : REDIST_FORWARD;
     printf("%-6d %-6s %c %9.3f ", n, precisions[request->precision], layout, copy);
-    for (int variant = 0; variant < FFTND__LINE_VARIANTS; variant++) {
-        struct fftnd__line_plan *plan = NULL;
+    for (int variant = 0; variant < LINES__LINE_VARIANTS; variant++) {
+        struct lines__panel_plan *plan = NULL;
         lines.variant = variant;
-        if (fftnd__lines_has_variant(&lines, variant))
-            must(fftnd__lines_create(&lines, &plan));
+        if (lines__panel_plan_has_variant(&lines, variant))
+            must(lines__panel_plan_create(&lines, &plan));
         double now = plan != NULL ? time_runs(request, arrays, bytes, plan, gap) / copy : 0.0;
-        fftnd__lines_destroy(plan);
+        lines__panel_plan_destroy(plan);
         printf(now > 0.0 ? " %6.2f" : "      .", now);
         if (now > 0.0 && (winner < 0 || now < best)) {
             winner = variant;
@@ -131,7 +132,7 @@ static void measure(const struct request *request, const int sizes[], int count)
     check(cudaEventCreate(&arrays.ended), "cudaEventCreate");
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     printf("%-6s %-6s %c %9s ", "n", "", ' ', "copy ms");
-    for (int variant = 0; variant < FFTND__LINE_VARIANTS; variant++)
+    for (int variant = 0; variant < LINES__LINE_VARIANTS; variant++)
         printf(" %6d", variant);
     printf("  %6s\n", "best");
     for (int i = 0; i < count; i++)

@@ -39,7 +39,7 @@ struct step {
     static void X##_bench_destroy(void *plan) {                                                    \
         X##_destroy_plan(plan);                                                                    \
     }
-FFTND__FFTW_PRECISIONS(SERIAL_PLANS)
+LINES__FFTW_PRECISIONS(SERIAL_PLANS)
 
 #define SERIAL_LIBRARY(X, number, precision)                                                       \
     [precision] = {sizeof(number), X##_bench_plan, X##_bench_execute, X##_bench_destroy,           \
@@ -51,7 +51,7 @@ static const struct serial_library {
     void (*execute)(void *plan);
     void (*destroy)(void *plan);
     void (*set_threads)(int threads);
-} libraries[] = {FFTND__FFTW_PRECISIONS(SERIAL_LIBRARY)};
+} libraries[] = {LINES__FFTW_PRECISIONS(SERIAL_LIBRARY)};
 
 /* The plans of all axes, one list for each direction. */
 struct serial {

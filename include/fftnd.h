@@ -63,6 +63,7 @@
 #ifndef FFTND_H
 #define FFTND_H
 
+#include "fftnd_kinds.h"
 #include "redist.h"
 #include "redist_model.h"
 
@@ -78,15 +79,6 @@ extern "C" {
 /** Returns the version of the loaded library; arguments may be NULL. Not collective. */
 REDIST_API void fftnd_version(int *major, int *minor, int *patch);
 
-/** Kinds of transforms. */
-enum fftnd_kind {
-    FFTND_C2C = 0, /**< complex to complex, the same sizes on both sides */
-    /** forward real to complex, backward back; the halved axis has n/2 + 1 elements on the complex side */
-    FFTND_R2C = 1,
-    FFTND_R2R = 2,  /**< real to real: a transform of enum fftnd_r2r along each axis */
-    FFTND_MIXED = 3 /**< each axis by fftnd_options.axes */
-};
-
 /**
  * Transforms of an axis with FFTND_MIXED. With a halved axis the physical side is real, with complex axes alone both
  * sides are complex, with neither both are real. Real-to-real axes of complex elements transform real and imaginary
@@ -98,29 +90,6 @@ enum fftnd_axis {
     FFTND_AXIS_COMPLEX = 1, /**< complex to complex */
     FFTND_AXIS_HALVED = 2,  /**< real to complex, one axis at most: n/2 + 1 spectral elements */
     FFTND_AXIS_R2R = 3      /**< real to real, by fftnd_options.r2r */
-};
-
-enum fftnd_precision {
-    FFTND_DOUBLE = 0,
-    FFTND_FLOAT = 1, /**< in host memory if the build found FFTW in float */
-    FFTND_LONG_DOUBLE =
-        2 /**< for arrays in host memory that are transformed there; as FFTND_FLOAT */
-};
-
-/** Real-to-real transforms (the names and definitions of FFTW's manual, "1d Real-even DFTs" ff.). */
-enum fftnd_r2r {
-    FFTND_DCT1 = 0, /**< REDFT00, its own inverse, logical size 2(n-1); n >= 2 */
-    FFTND_DCT2 = 1, /**< REDFT10, inverse DCT3, logical size 2n */
-    FFTND_DCT3 = 2, /**< REDFT01, inverse DCT2 */
-    FFTND_DCT4 = 3, /**< REDFT11, its own inverse */
-    FFTND_DST1 = 4, /**< RODFT00, its own inverse, logical size 2(n+1) */
-    FFTND_DST2 = 5, /**< RODFT10, inverse DST3 */
-    FFTND_DST3 = 6, /**< RODFT01, inverse DST2 */
-    FFTND_DST4 = 7, /**< RODFT11, its own inverse */
-    FFTND_R2HC =
-        8, /**< real to halfcomplex: r0, r1, .., r(n/2), i((n+1)/2 - 1), .., i1; inverse HC2R */
-    FFTND_HC2R = 9, /**< halfcomplex to real, inverse R2HC; logical sizes of these and DHT: n */
-    FFTND_DHT = 10  /**< discrete Hartley transform, its own inverse */
 };
 
 /** Blocks of an axis along a grid dimension. */
@@ -136,9 +105,6 @@ enum fftnd_scaling {
     FFTND_SCALE_FORWARD = 2,  /**< forward divides: coefficients are amplitudes */
     FFTND_SCALE_UNITARY = 3   /**< both divide by the square root */
 };
-
-/** The effort of the serial library's planner and of the choice of methods. */
-enum fftnd_effort { FFTND_ESTIMATE = 0, FFTND_MEASURE = 1, FFTND_PATIENT = 2 };
 
 /** The alignment of the spectral side. */
 enum fftnd_alignment {
@@ -240,7 +206,8 @@ typedef struct fftnd_options {
     enum redist_staging staging; /**< as redist_options.staging */
     const char *method;      /**< method of the exchanges, as redist_options.method; NULL = auto */
     const char *wisdom_file; /**< as redist_options.wisdom_file; need not agree */
-    /** approximate seconds of measurements (FFTND_MEASURE, FFTND_PATIENT); 0 = 3, or 30 when patient; need not agree */
+    /** approximate seconds of measurements (FFTND_MEASURE, FFTND_PATIENT); 0 = 3, or 30 when patient; need not agree.
+     * In host memory of one node only methods and serial libraries are measured */
     double plan_seconds;
     /** largest tile (in device memory, with dropped modes: of the modes that are transformed at once), if the axes
      * permit; 0 = choose */

@@ -157,14 +157,6 @@ REDIST_API int redist_grid_box(const redist_grid *grid, int ndims, const redist_
 
 /* ---------------------------------------------------------------- memory that peers can map */
 
-/** Kinds of memory of arrays. */
-enum redist_space {
-    /** by the addresses of the arrays; host memory without any */
-    REDIST_SPACE_AUTO = 0,
-    REDIST_SPACE_HOST = 1, /**< host memory */
-    REDIST_SPACE_CUDA = 2  /**< memory of the current CUDA device */
-};
-
 /**
  * Allocates an array that the ranks of `comm` on the same node can map, so that the `direct` method copies directly
  * into or out of it.
@@ -213,12 +205,6 @@ REDIST_API int redist_alloc_info(const void *array, int *mappable);
 REDIST_API int redist_free(void **array);
 
 /* ---------------------------------------------------------------- plans */
-
-/** Directions of a plan. */
-enum redist_direction {
-    REDIST_FORWARD = 0, /**< from array A to array B */
-    REDIST_BACKWARD = 1 /**< from array B to array A */
-};
 
 /** Effort of method "auto" to choose. */
 enum redist_effort {
@@ -592,7 +578,7 @@ typedef struct redist_phases {
     double communicate; /**< the same after that, and the remainder */
     double unpack;      /**< messages copied to their boxes, or from the host to a device */
     /** copying the part that stays on this rank, unless it is a message; 0 if one copy is for all ranks together
-     * (direct, hier:nodes) */
+     * (direct) */
     double own_part;
 } redist_phases;
 

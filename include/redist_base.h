@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** Common part of all public headers: version, extents, errors. Included by redist.h and fftnd.h. */
+/** Common part of all public headers: version, extents, memory spaces, directions, errors; without MPI. Included by
+ * redist.h and fftnd.h. */
 #ifndef REDIST_BASE_H
 #define REDIST_BASE_H
 
@@ -45,6 +46,20 @@ typedef int64_t redist_index;
 
 /** The largest number of array axes, and of process grid dimensions. */
 #define REDIST_MAX_NDIMS 16
+
+/** Kinds of memory of arrays. */
+enum redist_space {
+    /** by the addresses of the arrays; host memory without any */
+    REDIST_SPACE_AUTO = 0,
+    REDIST_SPACE_HOST = 1, /**< host memory */
+    REDIST_SPACE_CUDA = 2  /**< memory of the current CUDA device */
+};
+
+/** Directions of a plan. */
+enum redist_direction {
+    REDIST_FORWARD = 0, /**< from array A to array B */
+    REDIST_BACKWARD = 1 /**< from array B to array A */
+};
 
 /** Codes that functions return: name, number and sentence. The numbers never change. */
 #define REDIST_ERRORS(X)                                                                           \

@@ -1,48 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * Internal interface of libredist for libfftnd and the benchmarks: error reports, agreement between ranks, heap memory,
- * structures of other versions, memory spaces with their streams and events, and the check of handles. This header is
- * not installed, and may change with any release.
+ * Internal interface of libredist for libfftnd and the benchmarks: agreement between ranks, structures of other
+ * versions, and the check of handles; redist_process.h is its part without MPI. This header is not installed, and may
+ * change with any release.
  */
 #ifndef REDIST_SUPPORT_H
 #define REDIST_SUPPORT_H
 
 #include "redist.h"
-#include "redist_place.h"
+#include "redist_process.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
-#define REDIST_SCANF(text_index, first) __attribute__((format(scanf, text_index, first)))
-#else
-#define REDIST_SCANF(text_index, first)
-#endif
-
-/**
- * Sets this thread's error message and returns `code`. The message is "function: text (rank N)"
- * when MPI is running.
- * Not collective.
- */
-#define redist_fail(code, ...) redist_fail_in(__func__, code, __VA_ARGS__)
-REDIST_API int redist_fail_in(const char *function, int code, const char *format, ...)
-    REDIST_PRINTF(3, 4);
-
-/** Makes `text`, the message of another thread, this thread's error message. Not collective. */
-REDIST_API void redist_set_message(const char *text);
-
 /** Turns the result of an MPI call into REDIST_OK or REDIST_ERR_MPI with MPI's own sentence. */
 #define redist_check_mpi(result) redist_check_mpi_in(__func__, result)
 REDIST_API int redist_check_mpi_in(const char *function, int result);
-
-/** Makes the calling function return the code of a call that fails. */
-#define REDIST_TRY(call)                                                                           \
-    do {                                                                                           \
-        int redist_code_ = (call);                                                                 \
-        if (redist_code_ != REDIST_OK)                                                             \
-            return redist_code_;                                                                   \
-    } while (0)
 
 /** Repeats an MPI call that peers depend on once if it fails: else they would wait for this rank for ever. */
 #define redist_insist(call) ((call) == MPI_SUCCESS ? MPI_SUCCESS : (call))
@@ -151,14 +125,19 @@ REDIST_API int redist_agree_values_in(const char *function, MPI_Comm comm, int c
  * failure, all that wait for that rank in an agreement, or enter one later, get ERR_PEER.
  *   redist_life_create  makes one; comm, one of redist_private_comm, lives at least as long. Collective on
  *                       comm. Errors: ERR_LIMIT (of tags), ERR_MEMORY, those of redist_agree
- *   redist_life_agree   redist_agree_values_in in an execution. Collective.
+ *   redist_life_agree   redist_agree_values_in in an execution. Collective. `member`: number of the executed plan among
+ *                       those that this one consists of, 0 = none of them alone. Errors: also ERR_PEER, once a rank
+ *                       has ended the member
+ *   redist_life_end_member  ends a member that failed on this rank, which takes no more part in agreements about it.
+ *                       The 17th ends the plan, too. Not collective
  *   redist_life_end     frees it (NULL: nothing) and sets *life to NULL; `code`: of the plan's failure, REDIST_OK =
  *                       there was none. All ranks do so in the same order.
  */
 typedef struct redist_life redist_life;
 REDIST_API int redist_life_create(MPI_Comm comm, redist_life **life);
-REDIST_API int redist_life_agree(redist_life *life, const char *function, int code, int nvalues,
-                                 const redist_shared_value values[]);
+REDIST_API int redist_life_agree(redist_life *life, long long member, const char *function,
+                                 int code, int nvalues, const redist_shared_value values[]);
+REDIST_API void redist_life_end_member(redist_life *life, long long member);
 REDIST_API void redist_life_end(redist_life **life, int code);
 
 /** Returns a 63-bit hash of a string, to compare names across ranks; 0 only for NULL. */
@@ -172,10 +151,6 @@ REDIST_API long long redist_hash_text(const char *text);
  */
 REDIST_API long long redist_hash_bytes(long long hash, const void *data, size_t bytes);
 
-/** Returns nonzero if `text` is exactly a whole number in a range; else *number is unchanged. Not collective. */
-REDIST_API int redist_read_number(const char *text, long long least, long long most,
-                                  long long *number);
-
 /**
  * Reads the environment variable `variable` as a number of `what`; *number is unchanged if it is unset.
  * Not collective.
@@ -188,38 +163,11 @@ REDIST_API int redist_environment_number(const char *variable, const char *what,
 REDIST_API int redist_is_verbose(int asked);
 
 /**
- * Replace snprintf and sscanf, with a decimal point in every locale: for text that other ranks or later processes read.
- * Not collective.
- */
-REDIST_API int redist_text_print(char text[], size_t bytes, const char *format, ...)
-    REDIST_PRINTF(3, 4);
-REDIST_API int redist_text_scan(const char *text, const char *format, ...) REDIST_SCANF(2, 3);
-
-/**
  * Returns the library's own communicator for the ranks of `comm`, which reports errors by return codes. It is made once
  * and lives until `comm` is freed or MPI is finalised.
  * Collective on comm the first time.
  */
 REDIST_API int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm);
-
-/**
- * Sets the functions behind the libraries' own heap memory (plans, work buffers; not redist_alloc on shared memory).
- * Both NULL = malloc and free. Call it before any other function of the libraries, and before threads that use them
- * exist; later only if `release` can free memory of the earlier functions, and while no other thread is in the
- * libraries.
- * Not collective.
- */
-REDIST_API void redist_set_allocator(void *(*allocate)(size_t bytes),
-                                     void (*release)(void *memory));
-
-/** Allocates zeroed memory of `count` items of `bytes` each from the allocator; NULL without memory. */
-REDIST_API void *redist_calloc(size_t count, size_t bytes);
-
-/** Frees memory of redist_calloc; NULL is allowed. */
-REDIST_API void redist_release(void *memory);
-
-/** Bytes of a key and of a choice in wisdom, at most, with the 0 at the end. */
-enum { REDIST_WISDOM_BYTES = 256 };
 
 /**
  * Looks up an earlier choice for `key`, of this process or, with a file, of an earlier one.
@@ -333,17 +281,6 @@ REDIST_API int redist_node_size(MPI_Comm comm, int *node_size);
  */
 REDIST_API int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int **node_of);
 
-/** The caches of this machine, in bytes: those of one core where cores differ. */
-typedef struct redist_caches {
-    char processor[96]; /**< its name and numbers */
-    size_t second;      /**< the second-level cache of a core */
-    size_t last;        /**< a core's part of the last-level cache; at least `second` */
-    size_t last_whole;  /**< all of it, which a core may fill if the others do not use it */
-} redist_caches;
-
-/** Returns the caches by hwloc, or else by the operating system; they do not change. Not collective. */
-REDIST_API const redist_caches *redist_find_caches(void);
-
 /**
  * Finds the fastest copy loops of this machine, unless that is done: remembered, or, if the effort is not
  * REDIST_ESTIMATE and arrays are larger than any second-level cache, measured in some tenths of a second.
@@ -393,141 +330,6 @@ typedef struct redist_turns {
  */
 REDIST_API int redist_take_turns(const redist_turns *turns, double medians[]);
 
-/** Use of the caches by a copy of a box. */
-enum redist_copy_use {
-    REDIST_COPY_LOAD, /**< from an array into a tile that stays in the caches */
-    REDIST_COPY_NONTEMPORAL, /**< from such a tile into an array, past the caches: for one larger than these and not
-                              * read soon */
-    REDIST_COPY_STORE /**< from such a tile into an array, through the caches */
-};
-
-/**
- * Copies a box between two arrays of this process.
- *   ndims               axes, 1..REDIST_MAX_NDIMS
- *   count               elements along each axis; any 0 = nothing
- *   item                bytes of one element
- *   source_stride       bytes between neighbours along each axis; the same for the destination
- *   use                 of enum redist_copy_use
- * Not collective.
- */
-REDIST_API void redist_copy_box(int ndims, const redist_index count[], size_t item,
-                                const void *source, const ptrdiff_t source_stride[],
-                                void *destination, const ptrdiff_t destination_stride[], int use);
-
-/* ---------------------------------------------------------------- memory spaces */
-
-struct redist__context;
-struct redist__copy;
-struct redist__batch;
-struct redist__mappings;
-struct redist__memory_handle;
-
-/** Kinds of copies: in host memory stores through the caches or past them, on a device a kernel or its copy engines;
- * these also between host and device. */
-enum redist__copier {
-    REDIST__KERNEL,
-    REDIST__NONTEMPORAL,
-    REDIST__ENGINES,
-    REDIST__LINK,
-    REDIST__CACHED = REDIST__KERNEL
-};
-
-/**
- * A memory space: one const table, with every function unless stated otherwise. Streams and events are those of the
- * space's library (cudaStream_t, cudaEvent_t); NULL is its default stream. Work in a stream runs in order, concurrently
- * with the host and other streams. Host memory has one stream and one event, NULL, and all work is complete on return.
- * Functions that return int return REDIST_OK, or REDIST_ERR_MEMORY or REDIST_ERR_DEVICE with a message that names the
- * call. After a failure no work of the call is pending in its stream. None is collective, except those of shared
- * memory.
- */
-typedef struct redist__space {
-    const char *name;
-    enum redist_space id;
-    int asynchronous;
-
-    /** Finds the current context of this thread, without `space` and the stream of the place. All five NULL = the space
-     * has no devices. */
-    int (*find_place)(redist_place *place);
-    /** Makes the device of a place current for this thread, and permits calls that captures of other streams would
-     * forbid; REDIST_ERR_DEVICE if the context is destroyed. In either case `leave` restores the thread's state. In the
-     * place of a destroyed context the other functions touch nothing of the device: those that release do nothing,
-     * others fail. */
-    int (*enter)(const redist_place *place, redist_visit *visit);
-    void (*leave)(const redist_visit *visit);
-    /** Checks that a stream is of the current device, else REDIST_ERR_ARGUMENT with a message that names the function
-     * and its argument. */
-    int (*check_stream)(const char *function, const char *name, void *stream);
-    enum redist_capture (*find_capture)(void *stream);
-
-    /** Returns why this machine has no such memory; NULL = it has. */
-    const char *(*absent)(void);
-    /** Return whether an address is of this space; and check that this rank may use it now, else REDIST_ERR_ARGUMENT
-     * with a message that names the function and its argument. */
-    int (*recognises)(const void *array);
-    int (*check_array)(const char *function, const char *name, const void *array);
-    /** Translates an error of the space's library, in a message that names `what`, and clears it. */
-    int (*check_call)(int error, const char *what);
-
-    /** Finds the free bytes, and a number that identifies their device on all ranks; 0 and 0 = unknown. */
-    int (*find_free)(size_t *bytes, unsigned long long *identity);
-    /** Finds the PCI address of a device (-1 = the current one) in Linux's notation; 0 = no such device. */
-    int (*find_address)(int device, size_t bytes, char text[]);
-    /** Allocate memory of this rank alone, and pinned host memory. */
-    int (*allocate)(size_t bytes, void **memory);
-    void (*release)(void *memory);
-    int (*allocate_pinned)(size_t bytes, void **memory);
-    void (*release_pinned)(void *memory);
-    int (*clear)(void *memory, size_t bytes);
-    /** Pins an array of the host, 0 = failure; and returns whether it is pinned already. */
-    int (*pin)(void *array, size_t bytes);
-    void (*unpin)(void *array);
-    int (*is_pinned)(const void *array, size_t bytes);
-
-    /** Returns a shared stream of the library on the current device, for any index. */
-    void *(*stream)(int index);
-    int (*stream_create)(void **stream);
-    int (*stream_create_urgent)(void **stream); /**< of higher priority */
-    void (*stream_destroy)(void *stream);
-    int (*stream_is_idle)(void *stream, int *idle);
-    /** Reports failures so far in a stream, which may be captured, or on its device. NULL = none are possible. */
-    int (*stream_check)(void *stream);
-    int (*stream_wait)(void *stream);                /**< the host waits for the stream */
-    int (*stream_follow)(void *stream, void *event); /**< its next work waits for an event */
-    /** Waits for all work of the library on the device of this thread's place, and for the stream of that place unless
-     * it is captured; outside of a place for all work on the current device. */
-    void (*drain)(void);
-
-    int (*event_create)(void **event);
-    void (*event_destroy)(void *event);
-    int (*event_record)(void *event, void *stream);
-    int (*event_is_reached)(void *event, int *reached);
-    int (*event_wait)(void *event);
-
-    /** Memory that peers map (redist_alloc_in; collective), as libredist's runtime/space.h describes it. */
-    int (*create)(struct redist__context *context, size_t bytes, void **array);
-    struct redist__context *(*remove)(const void *array);
-    int (*has)(const void *array); /**< is it such memory, mapped or not? NULL = all is mapped */
-    void (*expect)(struct redist__mappings *mappings); /**< before mappings; or NULL */
-    struct redist__memory_handle (*export_memory)(const void *array, size_t bytes);
-    char *(*map)(const struct redist__memory_handle *handle, struct redist__mappings *mappings);
-    void (*unmap)(struct redist__mappings *mappings);
-
-    /** Copies of boxes: one, and several at once (runtime/space.h). */
-    int (*copy)(const struct redist__copy *copy, const void *source, void *destination,
-                enum redist__copier copier, void *stream);
-    int (*batch_open)(struct redist__batch *batch);
-    int (*batch_run)(struct redist__batch *batch, int first, int count, void *stream);
-    void (*batch_close)(struct redist__batch *batch);
-
-    /** Begin and end the capture of this thread's work in a stream, and in those that follow it, as a graph for replay.
-     * Both NULL = no graphs; a stream may be unable to at the moment. */
-    int (*stream_can_keep)(void *stream);
-    int (*graph_begin)(void *stream);
-    int (*graph_end)(void *stream, void **graph); /**< NULL after a failure */
-    int (*graph_replay)(void *graph, void *stream);
-    void (*graph_free)(void *graph); /**< may be running */
-} redist__space;
-
 /**
  * Finds the place of new plans: the current device, and a stream of it that is not captured.
  *   name   of the stream, for the message; NULL = no stream of the user
@@ -547,10 +349,6 @@ REDIST_API int redist_place_find(const char *function, const redist__space *spac
  */
 REDIST_API int redist_enter(const redist_place *place, redist_visit *visit);
 REDIST_API void redist_leave(const redist_visit *visit);
-
-/** Returns nonzero (enum redist_loss) if this thread is in the place of a destroyed context: nothing of the device may
- * be touched. Not collective. */
-REDIST_API int redist_place_is_gone(void);
 
 /**
  * Checks that asynchronous plans for arrays in a space can be made on a communicator: its ranks are on one node, and
@@ -573,21 +371,6 @@ REDIST_API int redist_check_capture(const char *function, const redist_place *pl
  * Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_check_default_stream(const char *function, const struct redist__space *space);
-
-/** Returns the table of a space (REDIST_SPACE_AUTO = host); NULL if this build has none. Not collective. */
-REDIST_API const redist__space *redist_space_at(enum redist_space space);
-
-/**
- * Begins to copy a box in a stream of a space, between its memory and the host's or within either.
- *   space   REDIST_SPACE_HOST: the copy is complete on return
- *   stream  of the space; without pinned host memory the copy is not asynchronous
- * The other arguments are those of redist_copy_box.
- * Not collective. Errors: ERR_ARGUMENT (no such space), ERR_DEVICE.
- */
-REDIST_API int redist_copy_box_in(enum redist_space space, void *stream, int ndims,
-                                  const redist_index count[], size_t item, const void *source,
-                                  const ptrdiff_t source_stride[], void *destination,
-                                  const ptrdiff_t destination_stride[]);
 
 /** Access of peers on the node to an array. */
 enum redist_mappability {

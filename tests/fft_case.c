@@ -32,7 +32,7 @@ fft_case fft_case_make(int ndims, const int sizes[], enum fftnd_kind kind) {
 
 enum fftnd_precision fft_case_precision(enum fftnd_precision wanted) {
 #define SERVED(library, number, precision) [precision] = 1,
-    static const int is_served[FFTND_LONG_DOUBLE + 1] = {FFTND__FFTW_PRECISIONS(SERVED)};
+    static const int is_served[FFTND_LONG_DOUBLE + 1] = {LINES__FFTW_PRECISIONS(SERVED)};
     return is_served[wanted] ? wanted : FFTND_DOUBLE;
 }
 

@@ -2,14 +2,14 @@
 /* A device whose work is done as late as can be, and in any order that is allowed: see late_device.h. */
 #include "late_device.h"
 
-#include "../libfftnd/backends/r2r.h"
+#include "../liblines/r2r.h"
 #include "redist_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct fftnd__serial fftnd__serial_fftw;
+extern const struct lines__library lines__library_fftw;
 
 enum { STREAMS = 64, FREE_BYTES = 1 << 17 };
 
@@ -56,7 +56,7 @@ struct work {
     struct plan *plan;
     void *in, *out;
     struct factor scale;
-    struct fftnd__r2r_lines lines;
+    struct lines__r2r_lines lines;
     int after; /* the transform of the rows */
     struct event *event;
     long version; /* of the event */
@@ -92,13 +92,14 @@ static void do_work(const struct work *work) {
         break;
     case TRANSFORM:
         memset(work->plan->area, 0xff, work->plan->area_bytes);
-        fftnd__serial_fftw.execute(work->plan->inner, work->in, work->out);
+        lines__library_fftw.execute(work->plan->inner, work->in, work->out);
         break;
     case SCALE:
-        fftnd__serial_fftw.scale(scale->array, scale->bytes, scale->precision, scale->factor, NULL);
+        lines__library_fftw.scale(scale->array, scale->bytes, scale->precision, scale->factor,
+                                  NULL);
         break;
     case R2R:
-        fftnd__move_r2r_lines(&work->lines, work->after);
+        lines__move_r2r_lines(&work->lines, work->after);
         break;
     case SET:
         work->event->reached = work->version;
@@ -280,11 +281,11 @@ int late_copy_box_in(enum redist_space space, void *stream, int ndims, const red
 
 /* ---------------------------------------------------------------- its serial library */
 
-static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
+static int create(const struct lines__problem *problem, void *in, void *out, void **result) {
     struct plan *plan = malloc(sizeof(*plan));
     *plan = (struct plan){.area_bytes = choose(2) * (1 + choose(1000)), .stream = problem->stream};
     *result = plan;
-    return fftnd__serial_fftw.create(problem, in, out, &plan->inner);
+    return lines__library_fftw.create(problem, in, out, &plan->inner);
 }
 
 static size_t area_bytes(const void *plan) {
@@ -310,7 +311,7 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
     return REDIST_OK;
 }
 
-static int r2r(const struct fftnd__r2r_lines *lines, int after, void *stream) {
+static int r2r(const struct lines__r2r_lines *lines, int after, void *stream) {
     give(stream, (struct work){.kind = R2R, .lines = *lines, .after = after});
     go_on();
     return REDIST_OK;
@@ -318,11 +319,11 @@ static int r2r(const struct fftnd__r2r_lines *lines, int after, void *stream) {
 
 static void destroy(void *data) {
     struct plan *plan = data;
-    fftnd__serial_fftw.destroy(plan->inner);
+    lines__library_fftw.destroy(plan->inner);
     free(plan);
 }
 
-const struct fftnd__serial fftnd__serial_late = {
+const struct lines__library lines__library_late = {
     .name = "late",
     .space = REDIST_SPACE_CUDA,
     .create = create,

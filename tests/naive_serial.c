@@ -3,7 +3,7 @@
  * A serial FFT library by the definitions (FFTW's manual, "What FFTW Really Computes"), for a copy of libfftnd
  * that a test is built with. This file, r2r_factor.c and its name in the copy's list of libraries are all of it.
  */
-#include "../libfftnd/backends/serial.h"
+#include "../liblines/lines.h"
 #include "r2r_factor.h"
 #include "redist_support.h"
 
@@ -20,12 +20,12 @@ struct side {
 };
 
 struct plan {
-    struct fftnd__serial_problem problem;
+    struct lines__problem problem;
     struct side input, output;
     redist_index points; /* of all axes together */
 };
 
-static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
+static int create(const struct lines__problem *problem, void *in, void *out, void **result) {
     (void)in, (void)out;
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
@@ -47,7 +47,7 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
 /* ---------------------------------------------------------------- one line */
 
 static double complex factor(const struct plan *plan, int axis, redist_index j, redist_index k) {
-    const struct fftnd__serial_problem *problem = &plan->problem;
+    const struct lines__problem *problem = &plan->problem;
     redist_index n = problem->axes[axis].n;
     if (problem->kind == FFTND_R2R)
         return r2r_factor(problem->r2r[axis], (double)n, (double)j, (double)k);
@@ -110,8 +110,8 @@ static void move_block(const struct plan *plan, int is_store, int axis, char *ar
         move(plan, is_store, array, block);
         return;
     }
-    const struct fftnd__loop *loop = &plan->problem.axes[axis];
-    ptrdiff_t item = (ptrdiff_t)fftnd__item_bytes(plan->problem.precision, side->numbers == 1);
+    const struct lines__loop *loop = &plan->problem.axes[axis];
+    ptrdiff_t item = (ptrdiff_t)lines__item_bytes(plan->problem.precision, side->numbers == 1);
     redist_index n = axis == plan->problem.naxes - 1 && side->halves ? loop->n / 2 + 1 : loop->n;
     for (redist_index i = 0; i < n; i++)
         move_block(plan, is_store, axis + 1, array + i * (is_store ? loop->out : loop->in) * item,
@@ -127,10 +127,10 @@ static void repeat(const struct plan *plan, int level, char *in, char *out, doub
         move_block(plan, 1, 0, out, block, plan->points);
         return;
     }
-    const struct fftnd__loop *loop = &plan->problem.loops[level];
+    const struct lines__loop *loop = &plan->problem.loops[level];
     enum fftnd_precision precision = plan->problem.precision;
-    ptrdiff_t from = loop->in * (ptrdiff_t)fftnd__item_bytes(precision, plan->input.numbers == 1);
-    ptrdiff_t to = loop->out * (ptrdiff_t)fftnd__item_bytes(precision, plan->output.numbers == 1);
+    ptrdiff_t from = loop->in * (ptrdiff_t)lines__item_bytes(precision, plan->input.numbers == 1);
+    ptrdiff_t to = loop->out * (ptrdiff_t)lines__item_bytes(precision, plan->output.numbers == 1);
     for (redist_index i = 0; i < loop->n; i++)
         repeat(plan, level + 1, in + i * from, out + i * to, block);
 }
@@ -148,7 +148,7 @@ static int execute(void *data, void *in, void *out) {
 
 static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream) {
-    size_t item = fftnd__item_bytes(precision, 1);
+    size_t item = lines__item_bytes(precision, 1);
     (void)stream;
     for (size_t i = 0; i < bytes / item; i++)
         if (precision == FFTND_DOUBLE)
@@ -158,9 +158,9 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
     return REDIST_OK;
 }
 
-const struct fftnd__serial fftnd__serial_naive = {.name = "naive",
-                                                  .space = REDIST_SPACE_HOST,
-                                                  .create = create,
-                                                  .execute = execute,
-                                                  .scale = scale,
-                                                  .destroy = redist_release};
+const struct lines__library lines__library_naive = {.name = "naive",
+                                                    .space = REDIST_SPACE_HOST,
+                                                    .create = create,
+                                                    .execute = execute,
+                                                    .scale = scale,
+                                                    .destroy = redist_release};

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../libfftnd/backends/r2r.h"
 #include "../libfftnd/kernels/truncation.h"
-#include "../libfftnd/operators/symbol.h"
+#include "../liblines/operation.h"
+#include "../liblines/r2r.h"
 #include "redist_support.h"
 #include "stand_in_places.h"
 #include "stand_in_space.h"
 
-extern const struct fftnd__serial fftnd__serial_fftw;
+extern const struct lines__library lines__library_fftw;
 
 enum { AREA_BYTES = 256 };
 
@@ -18,7 +18,7 @@ struct plan {
     void *inner, *stream;
     unsigned long long context; /* in which it was made */
     char *area;
-    struct fftnd__serial_problem problem; /* of one truncated axis, and its lines */
+    struct lines__problem problem; /* of one truncated axis, and its lines */
     struct fftnd__truncation truncation;
     char *line[2];
 };
@@ -31,15 +31,15 @@ struct transform {
 
 /* Bytes of an element of a side, and how many a line of it has. */
 static size_t item_of(const struct plan *plan, int side) {
-    const struct fftnd__serial_problem *problem = &plan->problem;
+    const struct lines__problem *problem = &plan->problem;
     const int is_real = problem->kind == FFTND_R2C && side == problem->direction;
-    return fftnd__item_bytes(problem->precision, is_real);
+    return lines__item_bytes(problem->precision, is_real);
 }
 
 /* Between an array and a line that has all modes, or all points. */
 static void copy_line(const struct plan *plan, int side, char *array) {
-    const struct fftnd__serial_problem *problem = &plan->problem;
-    const struct fftnd__retained *retained = &problem->retained[0];
+    const struct lines__problem *problem = &plan->problem;
+    const struct lines__retained *retained = &problem->retained[0];
     const int is_spectral = side != problem->direction;
     const redist_index gap = retained->modes - retained->high - retained->low;
     const redist_index n = is_spectral ? retained->low + retained->high : problem->axes[0].n;
@@ -54,7 +54,7 @@ static void copy_line(const struct plan *plan, int side, char *array) {
 }
 
 static void run_line(const struct plan *plan, char *in, char *out) {
-    const struct fftnd__serial_problem *problem = &plan->problem;
+    const struct lines__problem *problem = &plan->problem;
     const int spectral = problem->direction == REDIST_FORWARD;
     const ptrdiff_t stride[] = {(ptrdiff_t)item_of(plan, spectral)};
     const struct fftnd__block modes = {.precision = problem->precision,
@@ -67,15 +67,15 @@ static void run_line(const struct plan *plan, char *in, char *out) {
     if (!spectral) {
         fftnd__pad_modes(&plan->truncation, &modes);
     }
-    (void)fftnd__serial_fftw.execute(plan->inner, plan->line[0], plan->line[1]);
-    if (spectral && problem->retained[0].nyquist != FFTND__NYQUIST_NONE) {
+    (void)lines__library_fftw.execute(plan->inner, plan->line[0], plan->line[1]);
+    if (spectral && problem->retained[0].nyquist != LINES__NYQUIST_NONE) {
         fftnd__add_half_way(&plan->truncation, problem->retained[0].nyquist, &modes);
     }
     copy_line(plan, 1, out);
 }
 
 static void run_lines(const struct plan *plan, int loop, char *in, char *out) {
-    const struct fftnd__loop *at = &plan->problem.loops[loop];
+    const struct lines__loop *at = &plan->problem.loops[loop];
     if (loop == plan->problem.nloops) {
         run_line(plan, in, out);
         return;
@@ -93,7 +93,7 @@ static void run_transform(void *data) {
     if (given->plan->truncation.n > 0) {
         run_lines(given->plan, 0, given->in, given->out);
     } else {
-        (void)fftnd__serial_fftw.execute(given->plan->inner, given->in, given->out);
+        (void)lines__library_fftw.execute(given->plan->inner, given->in, given->out);
     }
     memset(given->area, 0xff, AREA_BYTES);
 }
@@ -107,8 +107,8 @@ struct factor {
 
 static void run_scale(void *data) {
     const struct factor *given = data;
-    (void)fftnd__serial_fftw.scale(given->array, given->bytes, given->precision, given->factor,
-                                   NULL);
+    (void)lines__library_fftw.scale(given->array, given->bytes, given->precision, given->factor,
+                                    NULL);
 }
 
 /* Lines of some lengths only. */
@@ -118,11 +118,11 @@ static int truncates(redist_index n, int is_halved, enum fftnd_precision precisi
 }
 
 /* One line after the other, which has all modes. */
-static int create_line(struct plan *plan, const struct fftnd__serial_problem *problem) {
-    const struct fftnd__retained *retained = &problem->retained[0];
+static int create_line(struct plan *plan, const struct lines__problem *problem) {
+    const struct lines__retained *retained = &problem->retained[0];
     const size_t bytes =
-        fftnd__item_bytes(problem->precision, 0) * (size_t)(problem->axes[0].n + 2);
-    struct fftnd__serial_problem own = *problem;
+        lines__item_bytes(problem->precision, 0) * (size_t)(problem->axes[0].n + 2);
+    struct lines__problem own = *problem;
     plan->problem = *problem;
     plan->truncation = (struct fftnd__truncation){1, {*retained}};
     plan->truncation.axes[0].axis = 0;
@@ -132,7 +132,7 @@ static int create_line(struct plan *plan, const struct fftnd__serial_problem *pr
     for (int side = 0; side < 2; side++) {
         plan->line[side] = calloc(1, bytes);
     }
-    return fftnd__serial_fftw.create(&own, plan->line[0], plan->line[1], &plan->inner);
+    return lines__library_fftw.create(&own, plan->line[0], plan->line[1], &plan->inner);
 }
 
 static int check(const char *function, const char *name, const void *array, size_t bytes) {
@@ -142,20 +142,21 @@ static int check(const char *function, const char *name, const void *array, size
 
 /* FFTW estimates on addresses that are no arrays. As with cuFFT there are lengths whose real-to-real transforms are
  * done by rows. */
-static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
+static int create(const struct lines__problem *problem, void *in, void *out, void **result) {
     static _Alignas(64) char nowhere[2][64];
     if (problem->kind == FFTND_R2R && problem->naxes > 0 && problem->axes[0].n % 3 == 0)
         return REDIST_OK;
     struct plan *plan = *result = calloc(1, sizeof(*plan));
-    struct fftnd__serial_problem own = *problem;
+    struct lines__problem own = *problem;
     own.effort = FFTND_ESTIMATE;
-    own.stream = own.pool = NULL;
+    own.stream = NULL;
+    own.threads = NULL;
     plan->stream = problem->stream;
     plan->context = stand_in_context();
     if (problem->retained[0].modes > 0) {
         return create_line(plan, &own);
     }
-    return fftnd__serial_fftw.create(&own, nowhere[0], nowhere[in != out], &plan->inner);
+    return lines__library_fftw.create(&own, nowhere[0], nowhere[in != out], &plan->inner);
 }
 
 static size_t area_bytes(const void *data) {
@@ -188,32 +189,32 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
 }
 
 static void run_change(void *data) {
-    fftnd__change_modes(data);
+    lines__change_modes(data);
 }
 
-static int change(const struct fftnd__modes *modes, void *stream) {
+static int change(const struct lines__modes *modes, void *stream) {
     return stand_in_give(stream, run_change, modes, sizeof(*modes));
 }
 
 static void run_operate(void *data) {
-    fftnd__operate(data);
+    lines__operate(data);
 }
 
-static int operate(const struct fftnd__operation *operation, void *stream) {
+static int operate(const struct lines__operation *operation, void *stream) {
     return stand_in_give(stream, run_operate, operation, sizeof(*operation));
 }
 
 struct rows {
-    struct fftnd__r2r_lines lines;
+    struct lines__r2r_lines lines;
     int after;
 };
 
 static void run_r2r(void *data) {
     const struct rows *given = data;
-    fftnd__move_r2r_lines(&given->lines, given->after);
+    lines__move_r2r_lines(&given->lines, given->after);
 }
 
-static int r2r(const struct fftnd__r2r_lines *lines, int after, void *stream) {
+static int r2r(const struct lines__r2r_lines *lines, int after, void *stream) {
     const struct rows given = {*lines, after};
     return stand_in_give(stream, run_r2r, &given, sizeof(given));
 }
@@ -224,7 +225,7 @@ static void destroy(void *data) {
     if (!redist_place_is_gone())
         stand_in_use(plan->context, "a plan of the serial library");
     if (plan->inner != NULL)
-        fftnd__serial_fftw.destroy(plan->inner);
+        lines__library_fftw.destroy(plan->inner);
     free(plan->line[0]);
     free(plan->line[1]);
     free(plan);
@@ -233,7 +234,7 @@ static void destroy(void *data) {
 /* ---------------------------------------------------------------- results in parts */
 
 struct stores {
-    struct fftnd__serial_problem problem;
+    struct lines__problem problem;
     void *inner;
 };
 
@@ -241,13 +242,13 @@ struct storing {
     const struct stores *stores;
     void *in;
     int nparts;
-    struct fftnd__serial_part parts[FFTND__MOST_PARTS];
+    struct lines__target parts[LINES__MOST_TARGETS];
 };
 
 /* Without some loops, so that not all ranks can do it. */
-static int create_stores(const struct fftnd__serial_problem *problem, int is_near, void **result) {
+static int create_stores(const struct lines__problem *problem, int is_near, void **result) {
     static _Alignas(64) char nowhere[2][64];
-    struct fftnd__serial_problem own = *problem;
+    struct lines__problem own = *problem;
     redist_index elements = own.axes[0].n;
     *result = NULL;
     (void)is_near;
@@ -261,17 +262,18 @@ static int create_stores(const struct fftnd__serial_problem *problem, int is_nea
     }
     own.effort = FFTND_ESTIMATE;
     own.keep_input = 1;
-    own.stream = own.pool = NULL;
+    own.stream = NULL;
+    own.threads = NULL;
     stores->problem = own;
-    return fftnd__serial_fftw.create(&own, nowhere[0], nowhere[1], &stores->inner);
+    return lines__library_fftw.create(&own, nowhere[0], nowhere[1], &stores->inner);
 }
 
 /* The lines of a loop and of those in it. */
 static void store_lines(const struct storing *given, int loop, const char *line,
                         const ptrdiff_t offsets[]) {
-    const struct fftnd__serial_problem *problem = &given->stores->problem;
-    const ptrdiff_t item = (ptrdiff_t)fftnd__item_bytes(problem->precision, 0);
-    ptrdiff_t next[FFTND__MOST_PARTS];
+    const struct lines__problem *problem = &given->stores->problem;
+    const ptrdiff_t item = (ptrdiff_t)lines__item_bytes(problem->precision, 0);
+    ptrdiff_t next[LINES__MOST_TARGETS];
     for (redist_index i = 0; loop < problem->nloops && i < problem->loops[loop].n; i++) {
         for (int part = 0; part < given->nparts; part++)
             next[part] = offsets[part] + i * given->parts[part].loops[loop];
@@ -287,19 +289,19 @@ static void store_lines(const struct storing *given, int loop, const char *line,
 
 static void run_stores(void *data) {
     const struct storing *given = data;
-    const struct fftnd__serial_problem *problem = &given->stores->problem;
-    size_t bytes = fftnd__item_bytes(problem->precision, 0) * (size_t)problem->axes[0].n;
-    const ptrdiff_t offsets[FFTND__MOST_PARTS] = {0};
+    const struct lines__problem *problem = &given->stores->problem;
+    size_t bytes = lines__item_bytes(problem->precision, 0) * (size_t)problem->axes[0].n;
+    const ptrdiff_t offsets[LINES__MOST_TARGETS] = {0};
     for (int i = 0; i < problem->nloops; i++)
         bytes *= (size_t)problem->loops[i].n;
     char *lines = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    (void)fftnd__serial_fftw.execute(given->stores->inner, given->in, lines);
+    (void)lines__library_fftw.execute(given->stores->inner, given->in, lines);
     store_lines(given, 0, lines, offsets);
     free(lines);
 }
 
 static int execute_stores(void *data, const void *in, int nparts,
-                          const struct fftnd__serial_part parts[], void *stream) {
+                          const struct lines__target parts[], void *stream) {
     struct storing given = {data, (void *)(size_t)in, nparts, {{0}}};
     memcpy(given.parts, parts, (size_t)nparts * sizeof(*parts));
     return stand_in_give(stream, run_stores, &given, sizeof(given));
@@ -309,17 +311,17 @@ static void destroy_stores(void *data) {
     struct stores *stores = data;
     redist_space_at(REDIST_SPACE_CUDA)->drain();
     if (stores->inner != NULL)
-        fftnd__serial_fftw.destroy(stores->inner);
+        lines__library_fftw.destroy(stores->inner);
     free(stores);
 }
 
-static const struct fftnd__serial_stores stores_in_parts = {
+static const struct lines__stores stores_in_parts = {
     .create = create_stores, .execute = execute_stores, .destroy = destroy_stores};
 
 /* ---------------------------------------------------------------- there and back */
 
 struct round_trip {
-    struct fftnd__serial_problem problem;
+    struct lines__problem problem;
     ptrdiff_t elements;
     void *inner[2];
 };
@@ -327,11 +329,11 @@ struct round_trip {
 struct trip {
     const struct round_trip *plan;
     void *in, *out;
-    struct fftnd__operation operation;
+    struct lines__operation operation;
 };
 
 /* Without some loops too. The modes are in memory of their own, in C order, the transformed axis last. */
-static int create_round_trip(const struct fftnd__serial_problem *problem, void **result) {
+static int create_round_trip(const struct lines__problem *problem, void **result) {
     static _Alignas(64) char nowhere[2][64];
     *result = NULL;
     if (problem->kind != FFTND_C2C || (problem->nloops > 0 && problem->loops[0].n % 5 == 3))
@@ -339,7 +341,7 @@ static int create_round_trip(const struct fftnd__serial_problem *problem, void *
     struct round_trip *plan = *result = calloc(1, sizeof(*plan));
     plan->problem = *problem;
     for (int back = 0; back < 2; back++) {
-        struct fftnd__serial_problem own = *problem;
+        struct lines__problem own = *problem;
         plan->elements = own.axes[0].n;
         *(back ? &own.axes[0].in : &own.axes[0].out) = 1;
         for (int i = own.nloops - 1; i >= 0; i--) {
@@ -349,35 +351,36 @@ static int create_round_trip(const struct fftnd__serial_problem *problem, void *
         own.direction = back ? REDIST_BACKWARD : REDIST_FORWARD;
         own.effort = FFTND_ESTIMATE;
         own.keep_input = 1;
-        own.stream = own.pool = NULL;
-        REDIST_TRY(fftnd__serial_fftw.create(&own, nowhere[0], nowhere[1], &plan->inner[back]));
+        own.stream = NULL;
+        own.threads = NULL;
+        REDIST_TRY(lines__library_fftw.create(&own, nowhere[0], nowhere[1], &plan->inner[back]));
     }
     return REDIST_OK;
 }
 
 static void run_round_trip(void *data) {
     struct trip *given = data;
-    const struct fftnd__serial_problem *problem = &given->plan->problem;
-    const ptrdiff_t item = (ptrdiff_t)fftnd__item_bytes(problem->precision, 0);
+    const struct lines__problem *problem = &given->plan->problem;
+    const ptrdiff_t item = (ptrdiff_t)lines__item_bytes(problem->precision, 0);
     const size_t bytes = (size_t)(given->plan->elements * item);
     char *modes = aligned_alloc(64, (bytes + 64) / 64 * 64);
     given->operation.in = given->operation.out = modes;
-    (void)fftnd__serial_fftw.execute(given->plan->inner[0], given->in, modes);
-    fftnd__operate(&given->operation);
-    (void)fftnd__serial_fftw.execute(given->plan->inner[1], modes, given->out);
+    (void)lines__library_fftw.execute(given->plan->inner[0], given->in, modes);
+    lines__operate(&given->operation);
+    (void)lines__library_fftw.execute(given->plan->inner[1], modes, given->out);
     free(modes);
 }
 
 static int execute_round_trip(void *data, const void *in, void *out,
-                              const struct fftnd__operation *operation, int axis, void *stream) {
+                              const struct lines__operation *operation, int axis, void *stream) {
     struct trip given = {data, (void *)(size_t)in, out, *operation};
-    const struct fftnd__serial_problem *problem = &given.plan->problem;
-    ptrdiff_t bytes = (ptrdiff_t)fftnd__item_bytes(problem->precision, 0);
-    struct fftnd__operation_axis *axes = given.operation.axes;
+    const struct lines__problem *problem = &given.plan->problem;
+    ptrdiff_t bytes = (ptrdiff_t)lines__item_bytes(problem->precision, 0);
+    struct lines__operation_axis *axes = given.operation.axes;
     axes[axis].in = axes[axis].out = bytes;
     bytes *= (ptrdiff_t)problem->axes[0].n;
     for (int i = problem->nloops - 1; i >= 0; i--) {
-        struct fftnd__operation_axis *other = &axes[i + (i >= axis)];
+        struct lines__operation_axis *other = &axes[i + (i >= axis)];
         other->in = other->out = bytes;
         bytes *= (ptrdiff_t)problem->loops[i].n;
     }
@@ -389,11 +392,11 @@ static void destroy_round_trip(void *data) {
     redist_space_at(REDIST_SPACE_CUDA)->drain();
     for (int i = 0; i < 2; i++)
         if (plan->inner[i] != NULL)
-            fftnd__serial_fftw.destroy(plan->inner[i]);
+            lines__library_fftw.destroy(plan->inner[i]);
     free(plan);
 }
 
-static const struct fftnd__serial_round_trips there_and_back = {
+static const struct lines__round_trips there_and_back = {
     .create = create_round_trip, .execute = execute_round_trip, .destroy = destroy_round_trip};
 
 /* ---------------------------------------------------------------- the library */
@@ -403,7 +406,7 @@ static int prefers_copy(int naxes, const redist_index lengths[], enum fftnd_prec
     return (naxes + lengths[0]) % 2 == 0 || precision == FFTND_FLOAT;
 }
 
-const struct fftnd__serial fftnd__serial_stand_in = {
+const struct lines__library lines__library_stand_in = {
     .name = "stand-in",
     .space = REDIST_SPACE_CUDA,
     .check = check,

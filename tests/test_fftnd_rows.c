@@ -25,7 +25,7 @@ static void make_operator(enum fftnd_operator_kind kind, struct fftnd__operator 
     op->inputs = op->type->inputs > 0 ? op->type->inputs : op->naxes;
     op->outputs = op->type->outputs > 0 ? op->type->outputs : op->naxes;
     op->after = 0.25;
-    op->constants = (struct fftnd__constants){0.5, 3, {1, 8}};
+    op->constants = (struct lines__constants){0.5, 3, {1, 8}};
     for (int a = 0; a < op->naxes; a++) {
         fill(tables[a][0], 4 * MODES);
         for (int i = 0; i < MODES; i += random_between(1, 3))

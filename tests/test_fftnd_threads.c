@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../libfftnd/thread_pool.h"
+#include "../libfftnd/workers/thread_pool.h"
 #include "fft_random.h"
 #include "fft_run.h"
 #include "harness.h"

@@ -41,10 +41,12 @@ grep -q '^build libfftnd/libfftnd\.so.*libredist/libredist\.so' "$temporary/stat
     { echo "libfftnd.so does not link libredist.so"; exit 1; }
 
 # ---------------------------------------------------------------- what is installed
-for file in redist_base.h redist.h redist_model.h redist_paper.h fftnd.h redist.hpp fftnd.hpp; do
+for file in redist_base.h redist.h redist_model.h redist_paper.h fftnd_kinds.h fftnd.h redist.hpp fftnd.hpp; do
     test -f "$prefix/include/$file" || { echo "$file is not installed"; exit 1; }
 done
-test ! -f "$prefix/include/redist_support.h" || { echo "redist_support.h is installed"; exit 1; }
+for file in redist_support.h redist_process.h; do
+    test ! -f "$prefix/include/$file" || { echo "$file is installed"; exit 1; }
+done
 pkgconfig=$(dirname "$(find "$prefix" -name fftnd.pc)")
 library_folder=$(dirname "$pkgconfig")
 libraries='redist fftnd'

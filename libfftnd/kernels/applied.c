@@ -18,8 +18,8 @@ struct middle {
 struct half {
     struct fftnd__step steps[2];
     struct middle middle; /* of one of the steps */
-    struct fftnd__partition partition;
-    redist_index numbers[3 * REDIST_MAX_NDIMS]; /* of the partition */
+    struct fftnd__cut cut;
+    redist_index numbers[3 * REDIST_MAX_NDIMS]; /* of the cut */
     struct fftnd__side in, out;
 };
 
@@ -44,10 +44,10 @@ static struct fftnd__step middle_step(const struct fftnd__transform *transform,
 }
 
 static void set_whole_counts(const struct fftnd__transform *transform, struct half *half) {
-    for (int i = 0; i < half->partition.ndims; i++)
-        if (half->partition.whole[i]) {
-            half->partition.before[i] = fftnd__count_of(transform, &half->steps[0], i);
-            half->partition.after[i] = fftnd__count_of(transform, &half->steps[1], i);
+    for (int i = 0; i < half->cut.ndims; i++)
+        if (half->cut.whole[i]) {
+            half->cut.before[i] = fftnd__count_of(transform, &half->steps[0], i);
+            half->cut.after[i] = fftnd__count_of(transform, &half->steps[1], i);
         }
 }
 
@@ -61,14 +61,14 @@ static int axis_inside(const struct fftnd__transform *transform, const struct ff
 static void begin_half(struct half *half, const struct fftnd__applied_problem *problem,
                        const struct fftnd__side *in, const struct fftnd__side *out) {
     *half = (struct half){.in = *in, .out = *out};
-    fftnd__place_partition(&half->partition, REDIST_MAX_NDIMS, half->numbers);
-    fftnd__copy_partition(&half->partition, problem->partition);
+    fftnd__place_cut(&half->cut, REDIST_MAX_NDIMS, half->numbers);
+    fftnd__copy_cut(&half->cut, problem->cut);
 }
 
 static void find_half(struct half *half, const struct fftnd__applied *applied,
                       const struct fftnd__applied_problem *problem, int back) {
     const struct fftnd__transform *transform = problem->transform;
-    const struct fftnd__step *step = problem->step, *outside = back ? step : step - 1;
+    const struct fftnd__step *step = problem->step, *outside = back ? step : fftnd__previous(step);
     begin_half(half, problem, back ? &applied->middle[1] : problem->in,
                back ? problem->out : &applied->middle[0]);
     half->steps[back] = *outside;
@@ -78,7 +78,7 @@ static void find_half(struct half *half, const struct fftnd__applied *applied,
     memcpy(after->axes, step->axes, sizeof after->axes);
     after->direction = back ? !step->direction : step->direction;
     if (applied->inside.ndims > 0) {
-        fftnd__copy_partition(&half->partition, &applied->inside);
+        fftnd__copy_cut(&half->cut, &applied->inside);
         half->in.truncation = half->out.truncation = NULL;
         after->naxes = 1;
         after->axes[0] = axis_inside(transform, step);
@@ -90,7 +90,7 @@ static void find_half(struct half *half, const struct fftnd__applied *applied,
 
 /* Where a piece is cut inside: its other axes, in place. */
 static void find_others(struct half *half, const struct fftnd__applied_problem *problem, int back) {
-    const struct fftnd__step *step = problem->step, *outside = back ? step : step - 1;
+    const struct fftnd__step *step = problem->step, *outside = back ? step : fftnd__previous(step);
     const struct fftnd__side *side = back ? problem->out : problem->in;
     begin_half(half, problem, side, side);
     half->steps[0] = half->steps[1] = *outside;
@@ -108,8 +108,7 @@ static int is_large(const struct fftnd__applied_problem *problem) {
     const struct fftnd__step *step = problem->step;
     return !problem->on_device && step->direction == REDIST_BACKWARD && step->naxes > 1 &&
            !step->twiddles && !problem->in->in_array &&
-           !fftnd__takes_boxes(problem->transform->applied) &&
-           fftnd__is_smallest(problem->partition) &&
+           !fftnd__takes_boxes(problem->transform->applied) && fftnd__is_smallest(problem->cut) &&
            problem->in->bytes + problem->out->bytes > problem->transform->configuration.tile_bytes;
 }
 
@@ -121,17 +120,17 @@ static void cut_inside(struct fftnd__applied *applied,
     const struct fftnd__step *step = problem->step;
     struct middle own;
     const struct fftnd__step middle = middle_step(transform, step, step, &own);
-    struct fftnd__partition *inside = &applied->inside;
+    struct fftnd__cut *inside = &applied->inside;
     size_t item = fftnd__element_bytes(transform, middle.real), row = item;
     int last = axis_inside(transform, step) + applied->shift;
-    fftnd__place_partition(inside, REDIST_MAX_NDIMS, applied->numbers);
-    fftnd__copy_partition(inside, problem->partition);
+    fftnd__place_cut(inside, REDIST_MAX_NDIMS, applied->numbers);
+    fftnd__copy_cut(inside, problem->cut);
     for (int i = 0; i < inside->ndims; i++) {
         redist_index n = fftnd__count_of(transform, &middle, i);
         inside->whole[i] = i == last || i == applied->batch;
-        inside->before[i] = inside->after[i] = problem->partition->whole[i] ? n : 1;
+        inside->before[i] = inside->after[i] = problem->cut->whole[i] ? n : 1;
         if (i == applied->batch)
-            n += fftnd__count_of(transform, step - 1, i);
+            n += fftnd__count_of(transform, fftnd__previous(step), i);
         row *= inside->whole[i] && n > 0 ? (size_t)n : 1;
     }
     fftnd__cut_to_fit(inside, item, row, transform->configuration.tile_bytes / 2);
@@ -154,17 +153,16 @@ static void lay_out_middle(struct fftnd__applied *applied,
         side->truncation = &applied->truncation;
     }
     side->item = fftnd__element_bytes(transform, middle->real);
-    fftnd__find_piece(&half.partition, 0, &first);
-    fftnd__widen(fftnd__truncated(side), half.partition.ndims, i == 0 ? first.after : first.before,
+    fftnd__find_piece(&half.cut, 0, &first);
+    fftnd__widen(fftnd__truncated(side), half.cut.ndims, i == 0 ? first.after : first.before,
                  count);
     if (applied->in_place)
         *side = *problem->in;
     else
-        side->bytes = fftnd__lay_out(half.partition.ndims, count, side->item, !problem->on_device,
+        side->bytes = fftnd__lay_out(half.cut.ndims, count, side->item, !problem->on_device,
                                      ALIGNMENT, side->stride);
-    for (int at = 0; at < half.partition.ndims; at++) {
-        applied->extent[i][at] =
-            half.partition.whole[at] ? fftnd__count_of(transform, middle, at) : -1;
+    for (int at = 0; at < half.cut.ndims; at++) {
+        applied->extent[i][at] = half.cut.whole[at] ? fftnd__count_of(transform, middle, at) : -1;
         applied->count[at] = fftnd__count_of(transform, middle, at);
         if (at != transform->batch.axis)
             applied->start[at] = middle->layout->alignment.start[at - transform->batch.shift];
@@ -182,10 +180,10 @@ static int replaces_input(const struct fftnd__applied_problem *problem) {
     const struct fftnd__side *in = problem->in, *out = problem->out;
     redist_index count[REDIST_MAX_NDIMS];
     struct fftnd__piece first;
-    fftnd__find_piece(problem->partition, 0, &first);
-    fftnd__widen(fftnd__truncated(out), problem->partition->ndims, first.after, count);
+    fftnd__find_piece(problem->cut, 0, &first);
+    fftnd__widen(fftnd__truncated(out), problem->cut->ndims, first.after, count);
     return in->bytes >= out->bytes &&
-           fftnd__lies_alike(problem->partition->ndims, count, in->stride, out->stride);
+           fftnd__lies_alike(problem->cut->ndims, count, in->stride, out->stride);
 }
 
 /* Blocks take the place of those that are not needed any more and lie alike; what lies in an array is planned on
@@ -251,7 +249,7 @@ static int create_kernel(struct fftnd__kernel *kernel, const struct half *half,
         .transform = problem->transform,
         .step = &half->steps[1],
         .direction = half->steps[1].direction,
-        .partition = &half->partition,
+        .cut = &half->cut,
         .in = &half->in,
         .out = &half->out,
         .library = problem->library,
@@ -269,14 +267,14 @@ static int create_trip(struct fftnd__applied *applied,
     const struct fftnd__side *in = problem->in, *out = problem->out;
     int is_alone = step->naxes == 1;
     struct fftnd__piece first;
-    fftnd__find_piece(&half.partition, 0, &first);
+    fftnd__find_piece(&half.cut, 0, &first);
     if (is_alone && in->in_array == out->in_array && /* which may be one */
-        !fftnd__lies_alike(half.partition.ndims, first.after, in->stride, out->stride))
+        !fftnd__lies_alike(half.cut.ndims, first.after, in->stride, out->stride))
         return REDIST_OK;
     const struct fftnd__kernel_problem own = {.transform = problem->transform,
                                               .step = step,
                                               .direction = step->direction,
-                                              .partition = &half.partition,
+                                              .cut = &half.cut,
                                               .in = is_alone ? in : &applied->middle[0],
                                               .out = is_alone ? out : &applied->middle[1],
                                               .library = problem->library,
@@ -369,7 +367,7 @@ struct sweep {
 };
 
 static int numbers_of(const struct fftnd__block *block) {
-    return block->item == fftnd__item_bytes(block->precision, 1) ? 1 : 2;
+    return block->item == lines__item_bytes(block->precision, 1) ? 1 : 2;
 }
 
 static int is_row(const struct sweep *sweep, int i) {
@@ -532,7 +530,7 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
 /* All modes of the block, which lie as the block has them. */
 static int run_trip(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                     const struct fftnd__block *const blocks[2], const redist_index count[]) {
-    struct fftnd__operation operation;
+    struct lines__operation operation;
     fftnd__boxes_describe(applied, piece, blocks[0], count, &operation);
     return fftnd__round_trip_run(&applied->trip, piece->shorter, &operation, blocks[0], blocks[1]);
 }

@@ -3,7 +3,7 @@
  * The kernel of a step with an operator: a transform, the operator row by row, the transform back. Where a piece of all
  * fields is larger than a tile, as planes of several are, it is cut inside: the axes but one are transformed in all of
  * it, field by field, the last one and the operator in a few rows of all fields at once. On a device one axis may go
- * there and back in one pass: then the transforms are those of the other axes, if there are any.
+ * there and back in one stage: then the transforms are those of the other axes, if there are any.
  */
 #ifndef FFTND__APPLIED_H
 #define FFTND__APPLIED_H
@@ -17,7 +17,7 @@ struct fftnd__applied {
     struct fftnd__kernel kernels[2]; /* there and back */
     struct fftnd__kernel others[2]; /* before and after these: the axes but one, of a whole piece */
     struct fftnd__round_trip trip;  /* between both, if the library has one */
-    struct fftnd__partition inside; /* of a piece; 0 axes = it is not cut */
+    struct fftnd__cut inside;       /* of a piece; 0 axes = it is not cut */
     struct fftnd__truncation truncation;        /* of the modes between */
     struct fftnd__side middle[2];               /* before and after the operator */
     redist_index numbers[3 * REDIST_MAX_NDIMS]; /* of `inside`, */
@@ -35,13 +35,13 @@ struct fftnd__applied {
         fields; /* array axes: of the fields or -1, and of axis 0; fields of a batch */
 };
 
-/* What it is made for: the pass of a step. */
+/* What it is made for: the stage of a step. */
 struct fftnd__applied_problem {
     const struct fftnd__transform *transform;
     const struct fftnd__step *step; /* after the step of the array before */
-    const struct fftnd__partition *partition;
+    const struct fftnd__cut *cut;
     const struct fftnd__side *in, *out; /* laid out */
-    const struct fftnd__serial *library;
+    const struct lines__library *library;
     void *stream;   /* of the library */
     int on_device;  /* where pieces are */
     int outside[2]; /* the block before, after has no place in the memory of a piece */

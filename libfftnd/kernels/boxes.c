@@ -11,7 +11,7 @@ struct box {
 };
 
 static int numbers_of(const struct fftnd__block *block) {
-    return block->item == fftnd__item_bytes(block->precision, 1) ? 1 : 2;
+    return block->item == lines__item_bytes(block->precision, 1) ? 1 : 2;
 }
 
 /* Bytes between fields on a side of the operator. */
@@ -31,9 +31,9 @@ static const void *table_of(const struct fftnd__operator *op, const double *tabl
 }
 
 static void set_tables(const struct fftnd__operator *op, int place, redist_index first,
-                       struct fftnd__operation_axis *axis) {
+                       struct lines__operation_axis *axis) {
     const struct fftnd__symbols *along = &op->symbols[place];
-    int combines = fftnd__combines((int)op->kind);
+    int combines = lines__combines((int)op->kind);
     axis->place = place;
     if (combines)
         axis->odd = table_of(op, along->odd, first);
@@ -43,12 +43,12 @@ static void set_tables(const struct fftnd__operator *op, int place, redist_index
         axis->k = table_of(op, along->k, first);
 }
 
-static void set_axes(const struct box *box, struct fftnd__operation *operation) {
+static void set_axes(const struct box *box, struct lines__operation *operation) {
     const struct fftnd__applied *applied = box->applied;
     const struct fftnd__operator *op = applied->op;
     operation->ndims = box->blocks[0].ndims;
     for (int at = 0; at < operation->ndims; at++) {
-        struct fftnd__operation_axis *axis = &operation->axes[at];
+        struct lines__operation_axis *axis = &operation->axes[at];
         axis->count = at == applied->batch ? applied->fields : box->count[at];
         axis->in = box->blocks[0].stride[at];
         axis->out = box->blocks[1].stride[at];
@@ -58,17 +58,17 @@ static void set_axes(const struct box *box, struct fftnd__operation *operation) 
     }
 }
 
-static void describe(const struct box *box, struct fftnd__operation *operation) {
+static void describe(const struct box *box, struct lines__operation *operation) {
     const struct fftnd__operator *op = box->applied->op;
     const struct fftnd__block *in = &box->blocks[0];
     *operation =
-        (struct fftnd__operation){.kind = (int)op->kind,
+        (struct lines__operation){.kind = (int)op->kind,
                                   .inputs = op->inputs,
                                   .outputs = op->outputs,
                                   .naxes = op->naxes,
                                   .constants = op->constants,
                                   .scale = {op->after, (double)(op->factors[1] - op->after)},
-                                  .number_bytes = fftnd__item_bytes(in->precision, 1),
+                                  .number_bytes = lines__item_bytes(in->precision, 1),
                                   .parts = numbers_of(in),
                                   .in = box->memory[0],
                                   .out = box->memory[1],
@@ -79,17 +79,17 @@ static void describe(const struct box *box, struct fftnd__operation *operation) 
 
 static int run_kind(const struct box *box) {
     const struct fftnd__block *in = &box->blocks[0];
-    struct fftnd__operation operation;
+    struct lines__operation operation;
     describe(box, &operation);
     if (in->library->operate != NULL)
         return in->library->operate(&operation, in->stream);
-    fftnd__operate(&operation);
+    lines__operate(&operation);
     return REDIST_OK;
 }
 
 void fftnd__boxes_describe(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                            const struct fftnd__block *block, const redist_index count[],
-                           struct fftnd__operation *operation) {
+                           struct lines__operation *operation) {
     const struct fftnd__block blocks[2] = {*block, *block};
     struct box box = {
         .applied = applied, .blocks = blocks, .memory = {block->memory, block->memory}};

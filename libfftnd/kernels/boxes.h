@@ -13,6 +13,6 @@ int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__p
 /* What the operator is on all modes of a piece, which lie as a block says in both arrays: for kinds of the library. */
 void fftnd__boxes_describe(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                            const struct fftnd__block *block, const redist_index count[],
-                           struct fftnd__operation *operation);
+                           struct lines__operation *operation);
 
 #endif

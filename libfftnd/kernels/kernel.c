@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kernel.h"
-#include "../backends/columns.h"
-#include "../backends/contiguous.h"
-#include "../backends/primes.h"
-#include "../backends/r2r.h"
-#include "../backends/retained.h"
 
 #include <string.h>
 
@@ -16,51 +11,51 @@ struct part {
 };
 
 /* For what is asked of columns before there is a plan. */
-static struct fftnd__serial_problem lines_of(const struct fftnd__kernel_problem *problem) {
+static struct lines__problem lines_of(const struct fftnd__kernel_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
-    return (struct fftnd__serial_problem){.precision = transform->precision,
-                                          .direction = problem->direction,
-                                          .effort = transform->options.effort,
-                                          .pool = problem->pool,
-                                          .library = problem->library};
+    return (struct lines__problem){.precision = transform->precision,
+                                   .direction = problem->direction,
+                                   .effort = transform->options.effort,
+                                   .threads = fftnd__pool_threads(problem->pool),
+                                   .library = problem->library};
 }
 
 /* The modes that the array has, and some that it has not where that makes groups of columns full. */
 static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
                                  const struct part *part) {
-    const struct fftnd__partition *partition = problem->partition;
-    const struct fftnd__serial_problem lines = lines_of(problem);
+    const struct fftnd__cut *cut = problem->cut;
+    const struct lines__problem lines = lines_of(problem);
     int forward = problem->direction == REDIST_FORWARD;
-    const redist_index *retained = forward ? partition->after : partition->before;
+    const redist_index *retained = forward ? cut->after : cut->before;
     redist_index all[REDIST_MAX_NDIMS], count = retained[part->narrow_axis];
     fftnd__widen(forward ? fftnd__truncated(problem->out) : fftnd__truncated(problem->in),
-                 partition->ndims, retained, all);
+                 cut->ndims, retained, all);
     if (part->step.naxes == 1)
-        count = fftnd__columns_fill(&lines, problem->transform->chain.points[part->step.axes[0]],
+        count = lines__columns_fill(&lines, problem->transform->chain.points[part->step.axes[0]],
                                     count);
     return count < all[part->narrow_axis] ? count : all[part->narrow_axis];
 }
 
 /* What the library has to do for pieces like the first one, or for shorter ones. */
-static struct fftnd__serial_problem serial_of(const struct fftnd__kernel_problem *problem,
-                                              const struct part *part, int is_shorter) {
-    const struct fftnd__partition *partition = problem->partition;
+static struct lines__problem serial_of(const struct fftnd__kernel_problem *problem,
+                                       const struct part *part, int is_shorter) {
+    const struct fftnd__cut *cut = problem->cut;
     ptrdiff_t in[REDIST_MAX_NDIMS], out[REDIST_MAX_NDIMS];
     redist_index count[REDIST_MAX_NDIMS];
-    struct fftnd__serial_problem serial;
+    struct lines__problem serial;
     struct fftnd__piece piece;
-    fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
-    fftnd__widen(fftnd__truncated(problem->out), partition->ndims, piece.after, count);
+    fftnd__find_piece(cut, is_shorter ? cut->n - 1 : 0, &piece);
+    fftnd__widen(fftnd__truncated(problem->out), cut->ndims, piece.after, count);
     if (part->narrow_axis >= 0)
         count[part->narrow_axis] = count_narrow(problem, part);
-    for (int i = 0; i < partition->ndims; i++) {
+    for (int i = 0; i < cut->ndims; i++) {
         in[i] = part->in->stride[i] / (ptrdiff_t)part->in->item;
         out[i] = part->out->stride[i] / (ptrdiff_t)part->out->item;
     }
     fftnd__describe_serial(problem->transform, &part->before, &part->step, problem->direction, in,
                            out, count, &serial);
     serial.stream = problem->stream;
-    serial.pool = problem->pool;
+    serial.threads = fftnd__pool_threads(problem->pool);
     serial.keep_input = problem->keep_input;
     serial.library = problem->library;
     if (part->step.truncates_inside)
@@ -68,17 +63,16 @@ static struct fftnd__serial_problem serial_of(const struct fftnd__kernel_problem
     return serial;
 }
 
-struct fftnd__serial_problem fftnd__kernel_lines(const struct fftnd__kernel_problem *problem,
-                                                 const struct fftnd__side *in,
-                                                 const struct fftnd__side *out, int axis,
-                                                 int is_shorter) {
-    const struct fftnd__partition *partition = problem->partition;
+struct lines__problem fftnd__kernel_lines(const struct fftnd__kernel_problem *problem,
+                                          const struct fftnd__side *in,
+                                          const struct fftnd__side *out, int axis, int is_shorter) {
+    const struct fftnd__cut *cut = problem->cut;
     struct fftnd__step step = *problem->step;
     ptrdiff_t strides[2][REDIST_MAX_NDIMS];
-    struct fftnd__serial_problem serial;
+    struct lines__problem serial;
     struct fftnd__piece piece;
-    fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
-    for (int i = 0; i < partition->ndims; i++) {
+    fftnd__find_piece(cut, is_shorter ? cut->n - 1 : 0, &piece);
+    for (int i = 0; i < cut->ndims; i++) {
         strides[0][i] = in->stride[i] / (ptrdiff_t)in->item;
         strides[1][i] = out->stride[i] / (ptrdiff_t)out->item;
     }
@@ -90,22 +84,11 @@ struct fftnd__serial_problem fftnd__kernel_lines(const struct fftnd__kernel_prob
     return serial;
 }
 
-/* The library for a step, or loops of this project's that are faster. */
-static const struct fftnd__serial *choose_library(const struct fftnd__serial *library,
-                                                  const struct part *part,
-                                                  const struct fftnd__serial_problem *serial) {
-    const void *in = part->in->memory, *out = part->out->memory;
-    return part->step.truncates_inside               ? &fftnd__serial_retained
-           : fftnd__primes_suit(serial, in, out)     ? &fftnd__serial_primes
-           : fftnd__columns_suit(serial, in, out)    ? &fftnd__serial_columns
-           : fftnd__contiguous_suit(serial, in, out) ? &fftnd__serial_contiguous
-                                                     : fftnd__serial_for_problem(library, serial);
-}
-
 static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                           const struct part *part, int is_shorter) {
-    const struct fftnd__serial_problem serial = serial_of(problem, part, is_shorter);
-    const struct fftnd__serial *library = choose_library(kernel->library, part, &serial);
+    const struct lines__problem serial = serial_of(problem, part, is_shorter);
+    const struct lines__library *library =
+        lines__choose(&serial, part->in->memory, part->out->memory);
     if (library == kernel->library && kernel->nplans == 1 && problem->prefetches &&
         fftnd__rows_suit(&serial)) {
         kernel->rows[is_shorter] = redist_calloc(1, sizeof *kernel->rows[0]);
@@ -141,7 +124,7 @@ static int create_both(struct fftnd__kernel *kernel, const struct fftnd__kernel_
     REDIST_TRY(add_plan(kernel));
     kernel->plans[kernel->nplans - 1].from_out = part->in == problem->out;
     kernel->plans[kernel->nplans - 1].to_in = part->out == problem->in;
-    fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
+    fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
     REDIST_TRY(create_variant(kernel, problem, part, 0));
     return last.shorter ? create_variant(kernel, problem, part, 1) : REDIST_OK;
 }
@@ -193,8 +176,8 @@ static int find_apart(const struct fftnd__kernel_problem *problem, const struct 
     for (int i = 0; i < part->step.naxes; i++) {
         int is_halved = changes && part->step.axes[i] == problem->transform->chain.halved;
         const struct part alone = is_halved ? halved_of(problem, part) : alone_of(problem, part, i);
-        const struct fftnd__serial_problem serial = serial_of(problem, &alone, 0);
-        if (choose_library(problem->library, &alone, &serial) != problem->library)
+        const struct lines__problem serial = serial_of(problem, &alone, 0);
+        if (lines__choose(&serial, alone.in->memory, alone.out->memory) != problem->library)
             return i;
     }
     return -1;
@@ -274,7 +257,7 @@ static int find_narrow(const struct fftnd__kernel_problem *problem) {
 
 int fftnd__kernel_create(struct fftnd__kernel *kernel,
                          const struct fftnd__kernel_problem *problem) {
-    const struct fftnd__step *step = problem->step, *before = step - 1;
+    const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
     const struct part part = {problem->in, problem->out, *before, *step, find_narrow(problem)};
     *kernel = (struct fftnd__kernel){.library = problem->library,
                                      .precision = problem->transform->precision,
@@ -285,8 +268,8 @@ int fftnd__kernel_create(struct fftnd__kernel *kernel,
         return REDIST_OK;
     int columns = problem->transform->batch.shift + 1;
     return fftnd__twiddles_create(problem->transform, problem->direction,
-                                  step->layout->alignment.start[1],
-                                  problem->partition->count[columns], &kernel->twiddles);
+                                  step->layout->alignment.start[1], problem->cut->count[columns],
+                                  &kernel->twiddles);
 }
 
 void fftnd__kernel_free(struct fftnd__kernel *kernel) {
@@ -309,7 +292,7 @@ static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
                     const struct fftnd__block *in, const struct fftnd__block *out,
                     long double *factor) {
     const struct fftnd__rows *rows = kernel->rows[is_shorter];
-    const struct fftnd__serial *library = kernel->plans[i].library[is_shorter];
+    const struct lines__library *library = kernel->plans[i].library[is_shorter];
     void *plan = kernel->plans[i].serial[is_shorter];
     char *from = kernel->plans[i].from_out ? out->memory : in->memory;
     char *to = kernel->plans[i].to_in ? in->memory : out->memory;
@@ -333,22 +316,22 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {
         if (i == 0 && !kernel->halves)
-            REDIST_TRY(fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, out));
+            REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_MIRROR, out));
         REDIST_TRY(run_plan(kernel, i, is_shorter, in, out, factor));
         if (i == 0 && kernel->halves)
-            REDIST_TRY(fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, out));
+            REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_MIRROR, out));
     }
     if (kernel->twiddles != NULL && kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, out);
-    REDIST_TRY(fftnd__add_half_way(truncation_out, FFTND__NYQUIST_PAIR, out));
-    return fftnd__add_half_way(truncation_out, FFTND__NYQUIST_ALONE, out);
+    REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_PAIR, out));
+    return fftnd__add_half_way(truncation_out, LINES__NYQUIST_ALONE, out);
 }
 
 /* Scratch of a plan is that of all others of the kernel. */
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {
     size_t most = 0;
     for (int i = 0; i < 2 * kernel->nplans; i++) {
-        const struct fftnd__serial *library = kernel->plans[i / 2].library[i % 2];
+        const struct lines__library *library = kernel->plans[i / 2].library[i % 2];
         void *plan = kernel->plans[i / 2].serial[i % 2];
         size_t bytes = plan != NULL && library->area_bytes != NULL ? library->area_bytes(plan) : 0;
         most = bytes > most ? bytes : most;
@@ -358,7 +341,7 @@ size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {
 
 int fftnd__kernel_set_area(const struct fftnd__kernel *kernel, void *area) {
     for (int i = 0; i < 2 * kernel->nplans; i++) {
-        const struct fftnd__serial *library = kernel->plans[i / 2].library[i % 2];
+        const struct lines__library *library = kernel->plans[i / 2].library[i % 2];
         void *plan = kernel->plans[i / 2].serial[i % 2];
         if (plan != NULL && library->set_area != NULL)
             REDIST_TRY(library->set_area(plan, area));

@@ -3,7 +3,7 @@
 #ifndef FFTND__KERNEL_H
 #define FFTND__KERNEL_H
 
-#include "../partition.h"
+#include "../geometry/cut.h"
 #include "prefetch.h"
 #include "twiddle.h"
 
@@ -29,12 +29,12 @@ static inline const struct fftnd__truncation *fftnd__truncated(const struct fftn
 /* Two plans of a library: for pieces like the first one and for shorter ones. */
 struct fftnd__kernel_plan {
     int from_out, to_in; /* not from the block before to the one after */
-    const struct fftnd__serial *library[2];
+    const struct lines__library *library[2];
     void *serial[2]; /* of these */
 };
 
 struct fftnd__kernel {
-    const struct fftnd__serial *library;
+    const struct lines__library *library;
     enum fftnd_precision precision;
     int is_forward;
     int halves; /* forward, an axis of real elements */
@@ -49,9 +49,9 @@ struct fftnd__kernel_problem {
     const struct fftnd__transform *transform;
     const struct fftnd__step *step; /* after the step of the array before */
     int direction;
-    const struct fftnd__partition *partition;
+    const struct fftnd__cut *cut;
     const struct fftnd__side *in, *out;
-    const struct fftnd__serial *library;
+    const struct lines__library *library;
     void *stream;             /* of the library */
     struct fftnd__pool *pool; /* NULL = each thread that executes it does so alone */
     int keep_input;
@@ -61,10 +61,9 @@ struct fftnd__kernel_problem {
 
 /* What the library has to do along one array axis alone, of complex lines from one side to the other, in pieces like
  * the first one or shorter ones. */
-struct fftnd__serial_problem fftnd__kernel_lines(const struct fftnd__kernel_problem *problem,
-                                                 const struct fftnd__side *in,
-                                                 const struct fftnd__side *out, int axis,
-                                                 int is_shorter);
+struct lines__problem fftnd__kernel_lines(const struct fftnd__kernel_problem *problem,
+                                          const struct fftnd__side *in,
+                                          const struct fftnd__side *out, int axis, int is_shorter);
 
 /* Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY; then it is freed all the same. */
 int fftnd__kernel_create(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem);

@@ -5,7 +5,7 @@
  * axes are then transformed where the results are, in the caches.
  */
 #include "prefetch.h"
-#include "../backends/contiguous.h"
+#include "../../liblines/lines.h"
 #include "redist_support.h"
 
 /* Rows are fetched this far ahead, into the second-level cache: a row has more lines than the first one waits for at
@@ -13,42 +13,41 @@
 enum { AHEAD = 4, SECOND_LEVEL = 2, CACHE_LINE = 64, MOST_BYTES = 8192, ALIGNMENT = 16 };
 
 /* Whether all rows are aligned alike, as the library's fast plans need it. */
-static int keeps_alignment(const struct fftnd__serial_problem *problem, int n,
-                           const struct fftnd__loop loops[]) {
+static int keeps_alignment(const struct lines__problem *problem, int n,
+                           const struct lines__loop loops[]) {
     for (int i = 0; i < n; i++)
-        if ((size_t)loops[i].in * fftnd__item_of(problem, 0) % ALIGNMENT != 0 ||
-            (size_t)loops[i].out * fftnd__item_of(problem, 1) % ALIGNMENT != 0)
+        if ((size_t)loops[i].in * lines__item_of(problem, 0) % ALIGNMENT != 0 ||
+            (size_t)loops[i].out * lines__item_of(problem, 1) % ALIGNMENT != 0)
             return 0;
     return 1;
 }
 
-int fftnd__rows_suit(const struct fftnd__serial_problem *problem) {
+int fftnd__rows_suit(const struct lines__problem *problem) {
     int last = problem->naxes - 1;
     int c2r = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
-    if (last < 0 || problem->kind == FFTND_R2R || c2r || problem->pool != NULL)
+    if (last < 0 || problem->kind == FFTND_R2R || c2r || problem->threads != NULL)
         return 0;
-    const struct fftnd__loop *axis = &problem->axes[last];
-    size_t bytes = fftnd__item_of(problem, 0) * (size_t)axis->n;
-    return axis->in == 1 && axis->out == 1 && bytes >= FFTND__SHORT_LINE && bytes <= MOST_BYTES &&
+    const struct lines__loop *axis = &problem->axes[last];
+    size_t bytes = lines__item_of(problem, 0) * (size_t)axis->n;
+    return axis->in == 1 && axis->out == 1 && bytes >= LINES__SHORT_LINE && bytes <= MOST_BYTES &&
            keeps_alignment(problem, last, problem->axes) &&
            keeps_alignment(problem, problem->nloops, problem->loops);
 }
 
-static void add_loops(struct fftnd__rows *rows, const struct fftnd__serial_problem *problem, int n,
-                      const struct fftnd__loop loops[]) {
-    ptrdiff_t in = (ptrdiff_t)fftnd__item_of(problem, 0),
-              out = (ptrdiff_t)fftnd__item_of(problem, 1);
+static void add_loops(struct fftnd__rows *rows, const struct lines__problem *problem, int n,
+                      const struct lines__loop loops[]) {
+    ptrdiff_t in = (ptrdiff_t)lines__item_of(problem, 0),
+              out = (ptrdiff_t)lines__item_of(problem, 1);
     for (int i = 0; i < n; i++) {
         rows->count *= loops[i].n;
         if (loops[i].n > 1)
             rows->loops[rows->nloops++] =
-                (struct fftnd__loop){loops[i].n, loops[i].in * in, loops[i].out * out};
+                (struct lines__loop){loops[i].n, loops[i].in * in, loops[i].out * out};
     }
 }
 
 /* The axes but the last, in the output. */
-static void describe_rest(const struct fftnd__serial_problem *problem,
-                          struct fftnd__serial_problem *rest) {
+static void describe_rest(const struct lines__problem *problem, struct lines__problem *rest) {
     int last = problem->naxes - 1;
     redist_index n = problem->axes[last].n;
     *rest = *problem;
@@ -59,15 +58,15 @@ static void describe_rest(const struct fftnd__serial_problem *problem,
     for (int i = 0; i < rest->nloops; i++)
         rest->loops[i].in = rest->loops[i].out;
     rest->loops[rest->nloops++] =
-        (struct fftnd__loop){problem->kind == FFTND_R2C ? n / 2 + 1 : n, 1, 1};
+        (struct lines__loop){problem->kind == FFTND_R2C ? n / 2 + 1 : n, 1, 1};
 }
 
-int fftnd__rows_create(struct fftnd__rows *rows, const struct fftnd__serial *library,
-                       const struct fftnd__serial_problem *problem, void *in, void *out) {
-    struct fftnd__serial_problem row = *problem, rest;
+int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__library *library,
+                       const struct lines__problem *problem, void *in, void *out) {
+    struct lines__problem row = *problem, rest;
     int last = problem->naxes - 1;
     *rows = (struct fftnd__rows){.count = 1};
-    rows->bytes = fftnd__item_of(problem, 0) * (size_t)problem->axes[last].n;
+    rows->bytes = lines__item_of(problem, 0) * (size_t)problem->axes[last].n;
     add_loops(rows, problem, problem->nloops, problem->loops);
     add_loops(rows, problem, last, problem->axes);
     row.naxes = 1;
@@ -80,7 +79,7 @@ int fftnd__rows_create(struct fftnd__rows *rows, const struct fftnd__serial *lib
     return library->create(&rest, out, out, &rows->rest);
 }
 
-void fftnd__rows_free(struct fftnd__rows *rows, const struct fftnd__serial *library) {
+void fftnd__rows_free(struct fftnd__rows *rows, const struct lines__library *library) {
     if (rows->row != NULL)
         library->destroy(rows->row);
     if (rows->rest != NULL)
@@ -95,18 +94,18 @@ static void fetch(const char *row, size_t bytes) {
         __builtin_prefetch(row + i, 0, SECOND_LEVEL);
 }
 
-int fftnd__rows_run(const struct fftnd__rows *rows, const struct fftnd__serial *library, char *in,
+int fftnd__rows_run(const struct fftnd__rows *rows, const struct lines__library *library, char *in,
                     char *out) {
-    struct fftnd__position position = {{0}, 0, 0}, ahead = position;
+    struct lines__position position = {{0}, 0, 0}, ahead = position;
     for (long long i = -AHEAD; i < rows->count; i++) {
         if (i + AHEAD < rows->count) {
             fetch(in + ahead.in, rows->bytes);
-            fftnd__next_line(rows->nloops, rows->loops, &ahead);
+            lines__next_line(rows->nloops, rows->loops, &ahead);
         }
         if (i < 0)
             continue;
         REDIST_TRY(library->execute(rows->row, in + position.in, out + position.out));
-        fftnd__next_line(rows->nloops, rows->loops, &position);
+        lines__next_line(rows->nloops, rows->loops, &position);
     }
     return rows->rest != NULL ? library->execute(rows->rest, out, out) : REDIST_OK;
 }

@@ -3,24 +3,24 @@
 #ifndef FFTND__PREFETCH_H
 #define FFTND__PREFETCH_H
 
-#include "../backends/serial.h"
+#include "../../liblines/lines.h"
 
 struct fftnd__rows {
     void *row, *rest; /* plans of the library: of one row, and of the other axes, NULL = none */
     int nloops;
-    struct fftnd__loop loops[REDIST_MAX_NDIMS]; /* over the rows; strides in bytes */
+    struct lines__loop loops[REDIST_MAX_NDIMS]; /* over the rows; strides in bytes */
     long long count;                            /* of rows */
     size_t bytes;                               /* of a row of the input */
 };
 
 /* Whether a transform can be done so, and is worth it. */
-int fftnd__rows_suit(const struct fftnd__serial_problem *problem);
+int fftnd__rows_suit(const struct lines__problem *problem);
 
 /* As `create` and `execute` of the library; in != out. */
-int fftnd__rows_create(struct fftnd__rows *rows, const struct fftnd__serial *library,
-                       const struct fftnd__serial_problem *problem, void *in, void *out);
-int fftnd__rows_run(const struct fftnd__rows *rows, const struct fftnd__serial *library, char *in,
+int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__library *library,
+                       const struct lines__problem *problem, void *in, void *out);
+int fftnd__rows_run(const struct fftnd__rows *rows, const struct lines__library *library, char *in,
                     char *out);
-void fftnd__rows_free(struct fftnd__rows *rows, const struct fftnd__serial *library);
+void fftnd__rows_free(struct fftnd__rows *rows, const struct lines__library *library);
 
 #endif

@@ -2,18 +2,18 @@
 #include "round_trip.h"
 
 static int is_possible(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                       const struct fftnd__serial *library) {
+                       const struct lines__library *library) {
     const struct fftnd__operator *op = transform->applied;
     struct fftnd__truncation truncation;
     fftnd__truncation_of(&truncation, transform, step);
     return library->round_trips != NULL && step->direction == REDIST_FORWARD &&
-           !op->type->of_user && op->tables != NULL && !fftnd__combines((int)op->kind) &&
+           !op->type->of_user && op->tables != NULL && !lines__combines((int)op->kind) &&
            !step->twiddles && truncation.n == 0;
 }
 
 int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                           const struct fftnd__serial *library) {
-    const ptrdiff_t *stride = step[-1].layout->local.stride;
+                           const struct lines__library *library) {
+    const ptrdiff_t *stride = fftnd__previous(step)->layout->local.stride;
     int shift = transform->batch.shift, best = -1;
     if (!is_possible(transform, step, library))
         return -1;
@@ -28,7 +28,7 @@ int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struc
 
 static int create_variant(struct fftnd__round_trip *trip,
                           const struct fftnd__kernel_problem *problem, int is_shorter) {
-    const struct fftnd__serial_problem serial =
+    const struct lines__problem serial =
         fftnd__kernel_lines(problem, problem->in, problem->out, trip->axis, is_shorter);
     return trip->library->create(&serial, &trip->plans[is_shorter]);
 }
@@ -37,7 +37,7 @@ int fftnd__round_trip_create(struct fftnd__round_trip *trip,
                              const struct fftnd__kernel_problem *problem, int axis) {
     struct fftnd__piece last;
     *trip = (struct fftnd__round_trip){.library = problem->library->round_trips, .axis = axis};
-    fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
+    fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
     int code = create_variant(trip, problem, 0);
     if (code == REDIST_OK && last.shorter)
         code = create_variant(trip, problem, 1);
@@ -54,7 +54,7 @@ void fftnd__round_trip_free(struct fftnd__round_trip *trip) {
 }
 
 int fftnd__round_trip_run(const struct fftnd__round_trip *trip, int is_shorter,
-                          const struct fftnd__operation *operation, const struct fftnd__block *in,
+                          const struct lines__operation *operation, const struct fftnd__block *in,
                           const struct fftnd__block *out) {
     return trip->library->execute(trip->plans[is_shorter], in->memory, out->memory, operation,
                                   trip->axis, in->stream);

@@ -75,8 +75,8 @@ static int scale_run(void *data, ptrdiff_t offset, size_t bytes) {
 /* On a device: a kernel for each run would take longer than the box. */
 static int scale_at_once(const struct fftnd__block *block, const struct fftnd__runs *runs,
                          long double factor) {
-    size_t number = fftnd__item_bytes(block->precision, 1);
-    struct fftnd__modes modes = {.change = FFTND__MULTIPLY,
+    size_t number = lines__item_bytes(block->precision, 1);
+    struct lines__modes modes = {.change = LINES__MULTIPLY,
                                  .number_bytes = number,
                                  .numbers = 1,
                                  .ndims = runs->n + 1,

@@ -3,7 +3,7 @@
 
 static int create_variant(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
                           const struct fftnd__side *in, int is_near, int is_shorter) {
-    const struct fftnd__serial_problem serial =
+    const struct lines__problem serial =
         fftnd__kernel_lines(problem, in, in, stores->axis, is_shorter);
     return stores->library->create(&serial, is_near, &stores->plans[is_shorter]);
 }
@@ -12,7 +12,7 @@ static int create_variant(struct fftnd__stores *stores, const struct fftnd__kern
 static int create_both(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
                        const struct fftnd__side *in, int is_near) {
     struct fftnd__piece last;
-    fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
+    fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
     int code = create_variant(stores, problem, in, is_near, 0);
     if (code == REDIST_OK && last.shorter)
         code = create_variant(stores, problem, in, is_near, 1);
@@ -25,7 +25,7 @@ static int create_stores(struct fftnd__stores *stores, const struct fftnd__kerne
                          int axis, int is_near) {
     *stores = (struct fftnd__stores){
         .library = problem->library->stores, .axis = axis, .item = (ptrdiff_t)problem->out->item};
-    for (int i = 0; i < problem->partition->ndims; i++)
+    for (int i = 0; i < problem->cut->ndims; i++)
         if (i != axis)
             stores->loops[stores->nloops++] = i;
     return create_both(stores, problem, problem->step->naxes > 1 ? problem->out : problem->in,
@@ -34,7 +34,8 @@ static int create_stores(struct fftnd__stores *stores, const struct fftnd__kerne
 
 int fftnd__stores_create(struct fftnd__stores *stores, struct fftnd__kernel *kernel,
                          const struct fftnd__kernel_problem *problem, int axis, int stored) {
-    struct fftnd__step steps[2] = {problem->step[-1], problem->step[0]}, *others = &steps[1];
+    struct fftnd__step steps[2] = {*fftnd__previous(problem->step), *problem->step},
+                       *others = &steps[1];
     struct fftnd__kernel_problem rest = *problem;
     REDIST_TRY(create_stores(stores, problem, axis, stored == FFTND__STORES_OWN));
     if (stores->library == NULL)
@@ -60,13 +61,13 @@ static int position_of(const struct fftnd__storing *storing, int axis) {
     return position;
 }
 
-static struct fftnd__serial_part part_of(const struct fftnd__storing *storing,
-                                         const redist_target *target) {
+static struct lines__target part_of(const struct fftnd__storing *storing,
+                                    const redist_target *target) {
     const struct fftnd__stores *stores = storing->stores;
     int at = position_of(storing, stores->axis);
-    struct fftnd__serial_part part = {.end = target->start[at] + target->count[at],
-                                      .memory = target->memory,
-                                      .axis = target->stride[at] / stores->item};
+    struct lines__target part = {.end = target->start[at] + target->count[at],
+                                 .memory = target->memory,
+                                 .axis = target->stride[at] / stores->item};
     for (int i = 0; i < stores->nloops; i++)
         part.loops[i] = target->stride[position_of(storing, stores->loops[i])] / stores->item;
     return part;
@@ -76,12 +77,12 @@ static struct fftnd__serial_part part_of(const struct fftnd__storing *storing,
 int fftnd__store(void *data, int ntargets, const redist_target targets[], void *stream) {
     const struct fftnd__storing *storing = data;
     const struct fftnd__stores *stores = storing->stores;
-    struct fftnd__serial_part parts[FFTND__MOST_PARTS];
-    if (ntargets > FFTND__MOST_PARTS)
+    struct lines__target parts[LINES__MOST_TARGETS];
+    if (ntargets > LINES__MOST_TARGETS)
         return redist_fail_in("libfftnd", REDIST_ERR_LIMIT, "%d parts of a line are more than %d",
-                              ntargets, FFTND__MOST_PARTS);
+                              ntargets, LINES__MOST_TARGETS);
     for (int i = 0; i < ntargets; i++) {
-        const struct fftnd__serial_part part = part_of(storing, &targets[i]);
+        const struct lines__target part = part_of(storing, &targets[i]);
         int at = i;
         for (; at > 0 && parts[at - 1].end > part.end; at--)
             parts[at] = parts[at - 1];

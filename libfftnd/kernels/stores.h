@@ -7,7 +7,7 @@
 #include "kernel.h"
 
 struct fftnd__stores {
-    const struct fftnd__serial_stores *library; /* NULL = there are none */
+    const struct lines__stores *library; /* NULL = there are none */
     void *plans[2];                      /* for pieces like the first one, and shorter ones */
     int axis;                            /* of the array */
     int nloops, loops[REDIST_MAX_NDIMS]; /* the others */

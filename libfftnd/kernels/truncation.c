@@ -23,24 +23,24 @@ static redist_index count_high(const struct fftnd__transform *transform, int axi
     }
 }
 
-static enum fftnd__nyquist find_nyquist(const struct fftnd__transform *transform, int axis) {
+static enum lines__nyquist find_nyquist(const struct fftnd__transform *transform, int axis) {
     if (axis == transform->chain.halved)
-        return FFTND__NYQUIST_MIRROR;
+        return LINES__NYQUIST_MIRROR;
     if (!fftnd__is_r2r(transform, axis) || transform->r2r[REDIST_FORWARD][axis] == FFTND_DHT)
-        return FFTND__NYQUIST_PAIR;
-    return transform->r2r[REDIST_FORWARD][axis] == FFTND_R2HC ? FFTND__NYQUIST_ALONE
-                                                              : FFTND__NYQUIST_NONE;
+        return LINES__NYQUIST_PAIR;
+    return transform->r2r[REDIST_FORWARD][axis] == FFTND_R2HC ? LINES__NYQUIST_ALONE
+                                                              : LINES__NYQUIST_NONE;
 }
 
-static struct fftnd__retained retained_of(const struct fftnd__transform *transform, int axis) {
+static struct lines__retained retained_of(const struct fftnd__transform *transform, int axis) {
     const struct fftnd__chain *chain = &transform->chain;
     redist_index kept = chain->modes[axis], high = count_high(transform, axis, kept);
-    return (struct fftnd__retained){
+    return (struct lines__retained){
         .axis = axis + transform->batch.shift,
         .modes = fftnd__spectral_extent(chain, axis, chain->points[axis]),
         .low = fftnd__spectral_extent(chain, axis, kept) - high,
         .high = high,
-        .nyquist = kept % 2 == 0 ? find_nyquist(transform, axis) : FFTND__NYQUIST_NONE};
+        .nyquist = kept % 2 == 0 ? find_nyquist(transform, axis) : LINES__NYQUIST_NONE};
 }
 
 void fftnd__truncation_of(struct fftnd__truncation *truncation,
@@ -52,7 +52,7 @@ void fftnd__truncation_of(struct fftnd__truncation *truncation,
             truncation->axes[truncation->n++] = retained_of(transform, step->axes[i]);
 }
 
-void fftnd__retain(const struct fftnd__transform *transform, struct fftnd__serial_problem *problem,
+void fftnd__retain(const struct fftnd__transform *transform, struct lines__problem *problem,
                    const struct fftnd__step *step) {
     const struct fftnd__chain *chain = &transform->chain;
     for (int i = 0; i < step->naxes; i++)
@@ -74,7 +74,7 @@ int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int 
     memcpy(part->start, start, (size_t)ndims * sizeof *start);
     memcpy(part->count, count, (size_t)ndims * sizeof *count);
     for (int i = 0; i < truncation->n; i++) {
-        const struct fftnd__retained *at = &truncation->axes[i];
+        const struct lines__retained *at = &truncation->axes[i];
         int is_high = which >> i & 1;
         part->start[at->axis] = is_high ? at->low : 0;
         part->count[at->axis] = is_high ? at->high : at->low;
@@ -89,9 +89,9 @@ int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int 
 
 /* All elements with an index of an axis in begin..end-1. */
 static int change_range(const struct fftnd__block *block, int axis, redist_index begin,
-                        redist_index end, ptrdiff_t partner, enum fftnd__change change) {
-    size_t number = fftnd__item_bytes(block->precision, 1);
-    struct fftnd__modes modes = {.change = change,
+                        redist_index end, ptrdiff_t partner, enum lines__change change) {
+    size_t number = lines__item_bytes(block->precision, 1);
+    struct lines__modes modes = {.change = change,
                                  .number_bytes = number,
                                  .numbers = block->item == number ? 1 : 2,
                                  .ndims = block->ndims,
@@ -103,7 +103,7 @@ static int change_range(const struct fftnd__block *block, int axis, redist_index
     modes.count[axis] = end - begin;
     if (block->library != NULL && block->library->change != NULL)
         return block->library->change(&modes, block->stream);
-    fftnd__change_modes(&modes);
+    lines__change_modes(&modes);
     return REDIST_OK;
 }
 
@@ -111,25 +111,25 @@ static int change_range(const struct fftnd__block *block, int axis, redist_index
 
 /* Index in the piece of the mode half-way that the array has; bytes from there to the other one, or to itself if the
  * piece has no other. */
-static redist_index half_way(const struct fftnd__retained *at, const struct fftnd__block *block,
+static redist_index half_way(const struct lines__retained *at, const struct fftnd__block *block,
                              ptrdiff_t *partner) {
-    int paired = at->nyquist == FFTND__NYQUIST_PAIR;
+    int paired = at->nyquist == LINES__NYQUIST_PAIR;
     redist_index index = paired ? at->modes - at->high : at->low - 1;
     *partner = paired ? (ptrdiff_t)(at->high - index) * block->stride[at->axis] : 0;
     return index;
 }
 
-int fftnd__add_half_way(const struct fftnd__truncation *truncation, enum fftnd__nyquist nyquist,
+int fftnd__add_half_way(const struct fftnd__truncation *truncation, enum lines__nyquist nyquist,
                         const struct fftnd__block *block) {
     int code = REDIST_OK;
     for (int i = 0; i < truncation->n && code == REDIST_OK; i++) {
-        const struct fftnd__retained *at = &truncation->axes[i];
+        const struct lines__retained *at = &truncation->axes[i];
         ptrdiff_t partner;
         redist_index index = half_way(at, block, &partner);
         if (at->nyquist == nyquist)
             code =
                 change_range(block, at->axis, index, index + 1, partner,
-                             nyquist == FFTND__NYQUIST_MIRROR ? FFTND__ADD_CONJUGATE : FFTND__ADD);
+                             nyquist == LINES__NYQUIST_MIRROR ? LINES__ADD_CONJUGATE : LINES__ADD);
     }
     return code;
 }
@@ -137,15 +137,15 @@ int fftnd__add_half_way(const struct fftnd__truncation *truncation, enum fftnd__
 int fftnd__pad_modes(const struct fftnd__truncation *truncation, const struct fftnd__block *block) {
     int code = REDIST_OK;
     for (int i = 0; i < truncation->n && code == REDIST_OK; i++) {
-        const struct fftnd__retained *at = &truncation->axes[i];
-        code = change_range(block, at->axis, at->low, at->modes - at->high, 0, FFTND__CLEAR);
+        const struct lines__retained *at = &truncation->axes[i];
+        code = change_range(block, at->axis, at->low, at->modes - at->high, 0, LINES__CLEAR);
     }
     for (int i = 0; i < truncation->n && code == REDIST_OK; i++) {
-        const struct fftnd__retained *at = &truncation->axes[i];
+        const struct lines__retained *at = &truncation->axes[i];
         ptrdiff_t partner;
         redist_index index = half_way(at, block, &partner);
-        if (at->nyquist != FFTND__NYQUIST_NONE)
-            code = change_range(block, at->axis, index, index + 1, partner, FFTND__SHARE);
+        if (at->nyquist != LINES__NYQUIST_NONE)
+            code = change_range(block, at->axis, index, index + 1, partner, LINES__SHARE);
     }
     return code;
 }

@@ -3,13 +3,13 @@
 #ifndef FFTND__TRUNCATION_H
 #define FFTND__TRUNCATION_H
 
-#include "../backends/modes.h"
-#include "../program.h"
+#include "../../liblines/lines.h"
+#include "../program/program.h"
 
 /* All axes along which a piece has more modes than the array. */
 struct fftnd__truncation {
     int n;
-    struct fftnd__retained axes[REDIST_MAX_NDIMS];
+    struct lines__retained axes[REDIST_MAX_NDIMS];
 };
 
 /* A piece in memory, with all modes. */
@@ -21,7 +21,7 @@ struct fftnd__block {
     const ptrdiff_t *stride; /* bytes */
     size_t item;
     char *memory;
-    const struct fftnd__serial *library; /* where the memory is, NULL = the host; its stream */
+    const struct lines__library *library; /* where the memory is, NULL = the host; its stream */
     void *stream;
 };
 
@@ -36,7 +36,7 @@ void fftnd__truncation_of(struct fftnd__truncation *truncation,
                           const struct fftnd__transform *transform, const struct fftnd__step *step);
 
 /* Has a problem of the step's axes do its truncation: the serial library knows which modes the array retains. */
-void fftnd__retain(const struct fftnd__transform *transform, struct fftnd__serial_problem *problem,
+void fftnd__retain(const struct fftnd__transform *transform, struct lines__problem *problem,
                    const struct fftnd__step *step);
 
 /* Extents of a piece whose array has `extent`. */
@@ -51,7 +51,7 @@ int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int 
 
 /* After a forward transform: modes half-way of this kind are the sum of both. The mirror image is
  * known only as long as no other axis of the halved one's transform is transformed. */
-int fftnd__add_half_way(const struct fftnd__truncation *truncation, enum fftnd__nyquist nyquist,
+int fftnd__add_half_way(const struct fftnd__truncation *truncation, enum lines__nyquist nyquist,
                         const struct fftnd__block *block);
 
 /* Before a backward transform: half of a mode half-way goes to each of both, and all modes that the

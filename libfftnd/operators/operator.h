@@ -4,8 +4,8 @@
 #ifndef FFTND__OPERATOR_H
 #define FFTND__OPERATOR_H
 
+#include "../../liblines/operation.h"
 #include "fftnd_operators.h"
-#include "symbol.h"
 
 enum { FFTND__ROW = 256, FFTND__MOST_FIELDS = 64 };
 
@@ -54,7 +54,7 @@ struct fftnd__operator {
     int numbers;                                 /* of an element of a row */
     double before, after;                        /* factors for what it reads and writes */
     long double factors[2];                      /* the same */
-    struct fftnd__constants constants;
+    struct lines__constants constants;
     fftnd_row_function *function;
     fftnd_box_function *box_function;
     void *data;

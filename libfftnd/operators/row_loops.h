@@ -48,7 +48,7 @@ TARGET static void multiply(int n, const double symbol[], const double in[], dou
 
 /* ---------------------------------------------------------------- functions of |k|^2 */
 
-FFTND__SYMBOL_OF_SQUARE(symbol_of, double)
+LINES__SYMBOL_OF_SQUARE(symbol_of, double)
 
 #define FUNCTION_OF_SQUARE(name, kind)                                                             \
     TARGET static int name(const struct fftnd__operator *op, const struct fftnd__row *row) {       \
@@ -59,10 +59,10 @@ FFTND__SYMBOL_OF_SQUARE(symbol_of, double)
         multiply(row->n, symbol, row->in[0], row->out[0]);                                         \
         return REDIST_OK;                                                                          \
     }
-FUNCTION_OF_SQUARE(laplacian, FFTND__LAPLACIAN)
-FUNCTION_OF_SQUARE(helmholtz, FFTND__HELMHOLTZ)
-FUNCTION_OF_SQUARE(biharmonic, FFTND__BIHARMONIC)
-FUNCTION_OF_SQUARE(shell, FFTND__SHELL)
+FUNCTION_OF_SQUARE(laplacian, LINES__LAPLACIAN)
+FUNCTION_OF_SQUARE(helmholtz, LINES__HELMHOLTZ)
+FUNCTION_OF_SQUARE(biharmonic, LINES__BIHARMONIC)
+FUNCTION_OF_SQUARE(shell, LINES__SHELL)
 
 /* In loops without branches, which the compiler vectorizes; where the divisor is 0, 1 takes its place. */
 TARGET static void invert(int n, double numerator, double zero, const double divisor[],
@@ -85,9 +85,9 @@ TARGET static void invert(int n, double numerator, double zero, const double div
         multiply(row->n, symbol, row->in[0], row->out[0]);                                         \
         return REDIST_OK;                                                                          \
     }
-INVERSE_OF_SQUARE(inverse_laplacian, FFTND__LAPLACIAN)
-INVERSE_OF_SQUARE(inverse_helmholtz, FFTND__HELMHOLTZ)
-INVERSE_OF_SQUARE(inverse_biharmonic, FFTND__BIHARMONIC)
+INVERSE_OF_SQUARE(inverse_laplacian, LINES__LAPLACIAN)
+INVERSE_OF_SQUARE(inverse_helmholtz, LINES__HELMHOLTZ)
+INVERSE_OF_SQUARE(inverse_biharmonic, LINES__BIHARMONIC)
 
 /* ---------------------------------------------------------------- products of a table for each axis */
 
@@ -159,7 +159,7 @@ TARGET static void add_derivative(const struct fftnd__operator *op, const struct
 TARGET static int derivatives(const struct fftnd__operator *op, const struct fftnd__row *row) {
     for (int out = 0; out < op->outputs; out++)
         for (int in = 0, adds = 0; in < op->inputs; in++) {
-            int sign, a = fftnd__derivative_of((int)op->kind, op->naxes, out, in, &sign);
+            int sign, a = lines__derivative_of((int)op->kind, op->naxes, out, in, &sign);
             if (a >= 0)
                 add_derivative(op, row, a, sign, in, out, adds++);
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of an operator along each axis, which follow the axis's kind. */
-#include "../names.h"
-#include "../offload.h"
-#include "../wavenumbers.h"
+#include "../program/names.h"
+#include "../program/wavenumbers.h"
+#include "../workers/offload.h"
 #include "operator.h"
 #include "redist_support.h"
 

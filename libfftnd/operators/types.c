@@ -63,8 +63,8 @@ static const struct fftnd__operator_type types[] = {
     [FFTND_MODES] = {1, 1, 0, ANY, 1, 0},
     [FFTND_POINTS] = {1, 1, 0, ANY, 1, 0}};
 
-_Static_assert((int)FFTND__DERIVATIVE == FFTND_DERIVATIVE && (int)FFTND__LERAY == FFTND_LERAY &&
-                   (int)FFTND__LAPLACIAN == FFTND_LAPLACIAN && (int)FFTND__SYMBOLS == FFTND_SYMBOLS,
+_Static_assert((int)LINES__DERIVATIVE == FFTND_DERIVATIVE && (int)LINES__LERAY == FFTND_LERAY &&
+                   (int)LINES__LAPLACIAN == FFTND_LAPLACIAN && (int)LINES__SYMBOLS == FFTND_SYMBOLS,
                "kernels have the numbers of the kinds");
 
 const struct fftnd__operator_type *fftnd__operator_type_of(enum fftnd_operator_kind kind) {

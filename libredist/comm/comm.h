@@ -215,7 +215,28 @@ struct redist__life {
     uint64_t number;                 /* unique in the context, the same on all ranks */
     struct redist__failure *failure; /* of its executions, set by the notice */
     _Atomic int is_over;
+    struct redist__members *members;   /* NULL = none */
     struct redist__life *next, **link; /* list of existing plans */
+};
+
+/* The end of a member of a plan: its number, the agreements that the peer which ended it had completed by then, and
+ * that peer. */
+struct redist__end {
+    uint64_t member, agreements;
+    int peer;
+};
+
+/*
+ * The members of a plan that ended alone: operators that failed on a rank, which freed them. The rank continues with
+ * the plan, but takes no part in an agreement about such an operator, for which others may wait: a notice calls that
+ * agreement off. The messages that remain of it match no other agreement, since each member that ended changes the tag
+ * of later agreements on the rank that ended it. An agreement that has begun with another tag is repeated.
+ */
+struct redist__members {
+    uint64_t agreements; /* completed ones */
+    int changes;         /* of the tag, when the current agreement began */
+    int count;           /* of members that ended, at most as many as there are tags for it */
+    struct redist__end *ends;
 };
 
 /* Begin the life of a plan right after it took its tags; and end it, with notices if the plan is broken and no peer has
@@ -226,6 +247,10 @@ void redist__life_end(struct redist__life *life);
 
 /* Returns whether a peer has ended it, by the notices received so far. NULL = no plan. */
 int redist__life_is_over(const struct redist__life *life);
+
+/* Returns the tag of the current agreement; and REDIST_OK, or the code that ends it before its messages arrive. */
+int redist__life_tag(const struct redist__life *life);
+int redist__life_check(const struct redist__life *life);
 
 /* redist_agree_values_in and redist_all_lowest, in an execution of the plan. Collective. */
 int redist__life_agree(struct redist__life *life, const char *function, int code, int nvalues,

@@ -42,6 +42,11 @@ void redist__messages_receive(struct redist__messages *messages, int i, void *bu
 void redist__messages_send(struct redist__messages *messages, int i, void *event, void *buffer,
                            int count, MPI_Datatype type, int peer, int tag);
 
+/* Begins a collective call of MPI in place of the first send; `begin` gets `data`. */
+void redist__messages_collect(struct redist__messages *messages,
+                              int (*begin)(const void *data, MPI_Comm comm, MPI_Request *request),
+                              const void *data);
+
 /* Returns a completed receive without waiting; -1 = none now. *left is 0 when all messages are received and sent. */
 int redist__messages_test(struct redist__messages *messages, int *left);
 

@@ -98,7 +98,7 @@ struct redist__method {
     int asynchronous;
 
     /* Checks whether the method can serve this problem on this rank: REDIST_OK, or a code with the reason as message.
-     * No side effects, allocations or communication. NULL = a part of another method, which checks. */
+     * No side effects, allocations or communication. */
     int (*applies)(const struct redist__problem *problem,
                    const struct redist__candidate *candidate);
 

@@ -223,6 +223,7 @@ pass_checks() {
     check "each command explains itself" check_help
     check "no link into a folder around it" check_links
     check "no path of a machine" bash tools/test/check_paths.sh
+    check "rooms use those below them" python3 tools/test/check_rooms.py
 }
 
 # All states of a model of the flags of method direct.

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "check.h"
+#include "../program/names.h"
+#include "../program/sides.h"
+#include "../workers/offload.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
+
+/* ---------------------------------------------------------------- the options */
+
+/* What an option may be, and how ranks compare it. */
+static const struct named_option {
+    const char *name;
+    size_t offset;
+    enum { NUMBER, FLAG, BYTES } type;
+    int least; /* 0 = there is none */
+    redist_name_of *name_of;
+} table[] = {
+#define ENUM(member, name_of)                                                                      \
+    { "options->" #member, offsetof(fftnd_options, member), NUMBER, 0, name_of }
+#define FROM(member, least)                                                                        \
+    { "options->" #member, offsetof(fftnd_options, member), NUMBER, least, NULL }
+#define ANY(member, type)                                                                          \
+    { "options->" #member, offsetof(fftnd_options, member), type, 0, NULL }
+    ENUM(effort, fftnd__effort_name),
+    ENUM(scaling, fftnd__scaling_name),
+    ENUM(alignment, fftnd__alignment_name),
+    FROM(batch, 1),
+    ENUM(batch_position, fftnd__batch_position_name),
+    ENUM(blocks[FFTND_PHYSICAL], fftnd__blocks_name),
+    ENUM(blocks[FFTND_SPECTRAL], fftnd__blocks_name),
+    ENUM(fusion, fftnd__fusion_name),
+    ENUM(local_transpose, fftnd__local_transpose_name),
+    ENUM(space, redist_space_name),
+    ENUM(device, redist_space_name),
+    FROM(threads, 1),
+    ENUM(staging, redist_staging_name),
+    ANY(grid_ndims, NUMBER), /* the next two depend on the array: see below */
+    ANY(halved_axis, NUMBER),
+    ANY(in_place, FLAG),
+    ANY(overwrite_input, FLAG),
+    ANY(user_workspace, FLAG),
+    ANY(by_node, FLAG),
+    ANY(pin_arrays, FLAG),
+    ANY(mapped_arrays, FLAG),
+    ANY(skip_agreement, FLAG),
+    ANY(asynchronous, FLAG),
+    ANY(tile_bytes, BYTES),
+    ANY(device_bytes, BYTES),
+};
+
+enum { NOPTIONS = sizeof table / sizeof *table };
+
+static long long get(const fftnd_options *options, const struct named_option *option) {
+    const char *from = (const char *)options + option->offset;
+    int number;
+    size_t bytes;
+    memcpy(&number, from, sizeof number);
+    memcpy(&bytes, from, option->type == BYTES ? sizeof bytes : 0);
+    return option->type == BYTES ? (long long)bytes : option->type == FLAG ? number != 0 : number;
+}
+
+static int check_range(const struct fftnd__request *request, const char *name, long long value,
+                       int least, int most) {
+    if (value >= least && value <= most)
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_ARGUMENT, "%s = %lld is not in %d..%d", name, value, least, most);
+}
+
+static int copy_options(struct fftnd__request *request, const fftnd_options *options) {
+    request->options = FFTND_OPTIONS_DEFAULT;
+    if (options == NULL)
+        return REDIST_OK;
+    return redist_struct_read(request->function, "options", options, &request->options,
+                              sizeof request->options);
+}
+
+static int check_options(const struct fftnd__request *request) {
+    double seconds = request->options.plan_seconds;
+    if (!(seconds >= 0))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative", seconds);
+    seconds = request->options.wait_seconds;
+    if (!(seconds >= 0))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->wait_seconds = %g is not 0 or more", seconds);
+    for (int i = 0; i < NOPTIONS; i++) {
+        long long value = get(&request->options, &table[i]);
+        if (table[i].name_of != NULL)
+            REDIST_TRY(
+                redist_check_enum_in(request->function, table[i].name, table[i].name_of, value));
+        else if (table[i].least != 0)
+            REDIST_TRY(check_range(request, table[i].name, value, table[i].least, INT_MAX));
+    }
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- the array */
+
+static int check_array(const struct fftnd__request *request) {
+    REDIST_TRY(check_range(request, "ndims", request->ndims, 1, REDIST_MAX_NDIMS - 1));
+    if (request->sizes == NULL)
+        return FAIL(REDIST_ERR_NULL, "sizes = NULL");
+    for (int i = 0; i < request->ndims; i++)
+        if (request->sizes[i] < 1)
+            return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld is below 1", i,
+                        (long long)request->sizes[i]);
+    REDIST_TRY(
+        redist_check_enum_in(request->function, "kind", fftnd__kind_name, (int)request->kind));
+    return redist_check_enum_in(request->function, "precision", fftnd__precision_name,
+                                (int)request->precision);
+}
+
+static int check_halved(const struct fftnd__request *request) {
+    int halved = request->options.halved_axis;
+    if (request->kind == FFTND_R2C && (halved < -1 || halved >= request->ndims))
+        return FAIL(REDIST_ERR_AXIS, "options->halved_axis = %d is not in -1..%d", halved,
+                    request->ndims - 1);
+    return REDIST_OK;
+}
+
+static int check_modes(const struct fftnd__request *request) {
+    const redist_index *modes = request->options.retained_modes;
+    for (int i = 0; modes != NULL && i < request->ndims; i++)
+        if (modes[i] < 1 || modes[i] > request->sizes[i])
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->retained_modes[%d] = %lld is not in 1..%lld (sizes[%d])", i,
+                        (long long)modes[i], (long long)request->sizes[i], i);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- grid and order */
+
+static int check_grid_dims(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int nranks = request->nranks, any_free = 0;
+    long long product = 1;
+    for (int i = 0; i < options->grid_ndims && product <= nranks; i++) {
+        int dim = options->grid[i];
+        if (dim < 0 || dim > nranks)
+            return FAIL(REDIST_ERR_GRID, "options->grid[%d] = %d does not fit %d ranks", i, dim,
+                        nranks);
+        any_free |= dim == 0;
+        product *= dim != 0 ? dim : 1;
+    }
+    if (product > nranks || (any_free ? nranks % product != 0 : product != nranks))
+        return FAIL(REDIST_ERR_GRID, "the product of options->grid, %lld, does not fit %d ranks",
+                    product, nranks);
+    return REDIST_OK;
+}
+
+static int check_grid(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int most = request->ndims - 1;
+    if (options->grid_ndims < 0 || options->grid_ndims > most)
+        return FAIL(REDIST_ERR_GRID, "options->grid_ndims = %d is not in 0..%d (ndims - 1)",
+                    options->grid_ndims, most);
+    if (options->grid_ndims == 0 && options->grid != NULL && most > 0)
+        return FAIL(REDIST_ERR_GRID,
+                    "options->grid needs options->grid_ndims: it has as many values");
+    int given = options->grid_ndims > 0 && options->grid != NULL;
+    return given ? check_grid_dims(request) : REDIST_OK;
+}
+
+/* Predictions are for a grid; they choose none. */
+static int check_given_grid(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int is_alone = options->grid_ndims == 0 && request->nranks == 1;
+    if (!is_alone && !fftnd__has_whole_grid(options))
+        return FAIL(REDIST_ERR_GRID, "options->grid is left open, not a grid of %d ranks",
+                    request->nranks);
+    return REDIST_OK;
+}
+
+/* Nonzero if a complex axis would be transformed before the halved one, which is at a place of the order. */
+static int comes_too_late(const struct fftnd__request *request, int place) {
+    const int *order = request->options.order;
+    for (int i = place + 1; i < request->ndims; i++)
+        if (fftnd__user_axis_kind(request, order[i]) == FFTND_AXIS_COMPLEX)
+            return 1;
+    return 0;
+}
+
+/* A permutation of the axes, and the halved one is not split first, unless complex axes are transformed after it
+ * all the same. NULL is the usual order. */
+static int check_order(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int split = options->grid_ndims > 0 || request->ndims == 1 ? options->grid_ndims : 1;
+    REDIST_TRY(fftnd__check_list(request, "order", request->ndims, options->order));
+    for (int i = 0; i < split && options->order != NULL; i++)
+        if (fftnd__user_axis_kind(request, options->order[i]) == FFTND_AXIS_HALVED &&
+            comes_too_late(request, i))
+            return FAIL(REDIST_ERR_AXIS,
+                        "options->order[%d] = %d is the halved axis, and would be split first", i,
+                        options->order[i]);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- what does not go together */
+
+/* Exchanges may be planned later or not be needed: an unknown method is refused now all the same. */
+static int check_method(const struct fftnd__request *request) {
+    return redist_check_method_in(request->function, request->options.method);
+}
+
+static int check_library(const struct fftnd__request *request, const char *name,
+                         enum redist_space space) {
+    const struct lines__library *library = lines__library_for(space);
+    const char *unavailable = lines__unavailable(space);
+    if (unavailable == NULL)
+        return library->check_environment != NULL ? library->check_environment(request->function)
+                                                  : REDIST_OK;
+    return FAIL(REDIST_ERR_ARGUMENT, "%s = %s: %s", name, redist_space_name((int)space),
+                unavailable);
+}
+
+static int drops_modes(const struct fftnd__request *request) {
+    const redist_index *modes = request->options.retained_modes;
+    for (int i = 0; modes != NULL && i < request->ndims; i++)
+        if (modes[i] != request->sizes[i])
+            return 1;
+    return 0;
+}
+
+static int check_pairs(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int there = lines__library_for(options->space)->space != REDIST_SPACE_HOST;
+    int sent = lines__library_for(options->device)->space != REDIST_SPACE_HOST;
+    int offloads = fftnd__offload_wanted(options);
+    int truncates = options->retained_modes != NULL;
+    int fuses = options->fusion == FFTND_FUSION_ALWAYS;
+    int transposes = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
+    const struct {
+        int is_refused, code;
+        const char *reason;
+    } pairs[] = {
+        {(there || sent) && request->precision == FFTND_LONG_DOUBLE, REDIST_ERR_ARGUMENT,
+         "precision = FFTND_LONG_DOUBLE is not for a device"},
+        {there && fuses, REDIST_ERR_METHOD,
+         "options->fusion = FFTND_FUSION_ALWAYS, but there are no tiles on a device"},
+        {there && options->device_bytes != 0, REDIST_ERR_ARGUMENT,
+         "options->device_bytes is not 0, but it is for arrays in host memory"},
+        {there && options->device == REDIST_SPACE_HOST, REDIST_ERR_ARGUMENT,
+         "options->device = REDIST_SPACE_HOST, but arrays of a device are transformed there"},
+        {offloads && transposes, REDIST_ERR_ARGUMENT,
+         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS is not for options->device_bytes "
+         "or a device: tiles go in rows"},
+        {offloads && truncates, REDIST_ERR_ARGUMENT,
+         "options->retained_modes is not for options->device_bytes or a device: modes are dropped "
+         "in the caches"},
+        {transposes && fuses, REDIST_ERR_ARGUMENT,
+         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but options->fusion = "
+         "FFTND_FUSION_ALWAYS: there are no whole arrays in tiles"},
+        {transposes && drops_modes(request), REDIST_ERR_ARGUMENT,
+         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but options->retained_modes "
+         "drops modes, which happens in tiles"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].is_refused)
+            return FAIL(pairs[i].code, "%s", pairs[i].reason);
+    return REDIST_OK;
+}
+
+/* The library of the space where the arrays are; that of another device takes part of its work. */
+static int check_precision(const struct fftnd__request *request) {
+    const struct lines__library *library = lines__library_for(request->options.space);
+    const char *lacks = library->lacks != NULL ? library->lacks(request->precision) : NULL;
+    return lacks == NULL ? REDIST_OK : FAIL(REDIST_ERR_SERIAL, "%s", lacks);
+}
+
+static int check_spaces(const struct fftnd__request *request) {
+    REDIST_TRY(check_library(request, "options->space", request->options.space));
+    REDIST_TRY(check_library(request, "options->device", request->options.device));
+    REDIST_TRY(check_precision(request));
+    return check_pairs(request);
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+typedef int check(const struct fftnd__request *request);
+
+static int check_all(struct fftnd__request *request, const fftnd_options *options,
+                     check *const checks[]) {
+    REDIST_TRY(check_array(request));
+    REDIST_TRY(copy_options(request, options));
+    for (; *checks != NULL; checks++)
+        REDIST_TRY((*checks)(request));
+    return REDIST_OK;
+}
+
+/* The forward transforms along the axes that have one; the others are not read. */
+static redist_shared_value share_r2r(const struct fftnd__request *request,
+                                     int r2r[REDIST_MAX_NDIMS], int is_checked) {
+    int any = 0;
+    for (int i = 0; i < request->ndims && is_checked; i++) {
+        int is_r2r = fftnd__user_axis_kind(request, i) == FFTND_AXIS_R2R;
+        r2r[i] = is_r2r ? (int)request->options.r2r[i] : -1;
+        any |= is_r2r;
+    }
+    return fftnd__share_enums("options->r2r", any ? r2r : NULL, request->ndims, fftnd__r2r_name);
+}
+
+/* Lists that were not checked count as absent. */
+static int agree(const struct fftnd__request *request, int code) {
+    const fftnd_options *options = &request->options;
+    const int is_checked = code == REDIST_OK;
+    size_t ndims = (size_t)request->ndims, grid_ndims = (size_t)options->grid_ndims;
+    int r2r[REDIST_MAX_NDIMS];
+    struct fftnd__shared_sides sides;
+    enum { FIRST = 5, LISTS = 4 };
+    redist_shared_value all[FIRST + NOPTIONS + FFTND__SHARED_SIDES + LISTS] = {
+        redist_share_number("ndims", request->ndims),
+        redist_share_enum("kind", (int)request->kind, fftnd__kind_name),
+        redist_share_enum("precision", (int)request->precision, fftnd__precision_name),
+        redist_share("sizes", REDIST_SHARED_EXTENTS, is_checked ? request->sizes : NULL, ndims),
+        redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0)};
+    redist_shared_value *next = all + FIRST;
+    for (int i = 0; i < NOPTIONS; i++, next++) {
+        *next = redist_share_number(table[i].name, get(options, &table[i]));
+        next->name_of = table[i].name_of;
+    }
+    fftnd__share_sides(request, is_checked, &sides);
+    memcpy(next, sides.values, sizeof sides.values);
+    next += FFTND__SHARED_SIDES;
+    *next++ = redist_share("options->grid", REDIST_SHARED_INTS, is_checked ? options->grid : NULL,
+                           grid_ndims);
+    *next++ = redist_share("options->order", REDIST_SHARED_INTS, is_checked ? options->order : NULL,
+                           ndims);
+    *next++ = redist_share("options->retained_modes", REDIST_SHARED_EXTENTS,
+                           is_checked ? options->retained_modes : NULL, ndims);
+    *next = share_r2r(request, r2r, is_checked);
+    return redist_agree_values_in(request->function, request->comm, code, sizeof all / sizeof *all,
+                                  all);
+}
+
+static void fill_in(struct fftnd__request *request) {
+    fftnd_options *options = &request->options;
+    if (options->space == REDIST_SPACE_AUTO)
+        options->space = REDIST_SPACE_HOST;
+    if (options->plan_seconds == 0)
+        options->plan_seconds = options->effort == FFTND_PATIENT ? 30 : 3;
+    fftnd__number_axes(request);
+    if (options->space == REDIST_SPACE_HOST) /* which has no streams */
+        options->asynchronous = 0;
+    if (options->asynchronous)
+        options->skip_agreement = 1;
+}
+
+int fftnd__check_request(struct fftnd__request *request, const fftnd_options *options,
+                         const void *plan) {
+    static check *const checks[] = {
+        check_options, check_grid,  check_method,       check_halved, fftnd__check_axes,
+        check_order,   check_modes, fftnd__check_sides, check_spaces, fftnd__check_long_axis,
+        NULL};
+    request->function = "fftnd_plan_create";
+    MPI_Comm_size(request->comm, &request->nranks);
+    int code = check_all(request, options, checks);
+    if (code == REDIST_OK && plan == NULL)
+        code = FAIL(REDIST_ERR_NULL, "plan = NULL");
+    REDIST_TRY(agree(request, code));
+    REDIST_TRY(fftnd__check_boxes(request));
+    fill_in(request);
+    return REDIST_OK;
+}
+
+int fftnd__check_prediction(struct fftnd__request *request, const fftnd_options *options) {
+    static check *const checks[] = {check_options, check_grid,         check_given_grid,
+                                    check_halved,  fftnd__check_axes,  check_order,
+                                    check_modes,   fftnd__check_sides, NULL};
+    request->function = "fftnd_predict";
+    REDIST_TRY(check_all(request, options, checks));
+    fill_in(request);
+    return REDIST_OK;
+}
+
+int fftnd__check_arrays(const char *function, const struct fftnd__array arrays[2], int in_place) {
+    for (int i = 0; i < 2; i++)
+        if (arrays[i].data == NULL && arrays[i].bytes != 0)
+            return redist_fail_in(function, REDIST_ERR_NULL,
+                                  "%s = NULL, but this rank holds %zu bytes of it", arrays[i].name,
+                                  arrays[i].bytes);
+    if (arrays[0].bytes == 0 || arrays[1].bytes == 0)
+        return REDIST_OK;
+    uintptr_t a = (uintptr_t)arrays[0].data, b = (uintptr_t)arrays[1].data;
+    if (in_place && a != b)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "%s = %p and %s = %p differ, but the plan was made with "
+                              "options->in_place",
+                              arrays[0].name, arrays[0].data, arrays[1].name, arrays[1].data);
+    if (!in_place && a == b)
+        return redist_fail_in(function, REDIST_ERR_OVERLAP,
+                              "%s = %p and %s are the same array: make the plan with "
+                              "options->in_place, or pass two arrays",
+                              arrays[0].name, arrays[0].data, arrays[1].name);
+    if (!in_place && a < b + arrays[1].bytes && b < a + arrays[0].bytes)
+        return redist_fail_in(function, REDIST_ERR_OVERLAP,
+                              "%s = %p (%zu bytes) and %s = %p (%zu bytes) overlap", arrays[0].name,
+                              arrays[0].data, arrays[0].bytes, arrays[1].name, arrays[1].data,
+                              arrays[1].bytes);
+    return REDIST_OK;
+}

@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine.h"
+#include "../program/exchanges.h"
+#include "../program/sides.h"
+#include "../program/subset.h"
+#include "../run/stage_plan.h"
+#include "fusion.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256, AREA = 2 };
+
+/* Of a device's limit that axes transformed at once may take: three tiles, each with a copy if it is real on one
+ * side, and scratch. Larger ones would make few tiles, with nothing beside the first and the last. */
+enum { SHARE_OF_AXES = 8, MOST_AXES_BYTES = 512 << 20, MOST_TILE_BYTES = 128 << 20 };
+
+/* Contiguous bytes of the host that still cost less to copy to a device than another pass over the array. */
+enum { SHORT_ROW = 4 << 10 };
+
+/* ---------------------------------------------------------------- what is wanted */
+
+static const enum fftnd_r2r inverse_r2r[] = {
+    [FFTND_DCT1] = FFTND_DCT1, [FFTND_DCT2] = FFTND_DCT3, [FFTND_DCT3] = FFTND_DCT2,
+    [FFTND_DCT4] = FFTND_DCT4, [FFTND_DST1] = FFTND_DST1, [FFTND_DST2] = FFTND_DST3,
+    [FFTND_DST3] = FFTND_DST2, [FFTND_DST4] = FFTND_DST4, [FFTND_R2HC] = FFTND_HC2R,
+    [FFTND_HC2R] = FFTND_R2HC, [FFTND_DHT] = FFTND_DHT};
+
+static void set_r2r(struct fftnd__transform *transform, const struct fftnd__request *request) {
+    for (int i = 0; i < request->shape.ndims; i++)
+        if (request->shape.axes[i] == FFTND_AXIS_R2R) {
+            transform->r2r[REDIST_FORWARD][i] = request->r2r[i];
+            transform->r2r[REDIST_BACKWARD][i] = inverse_r2r[request->r2r[i]];
+        }
+}
+
+static long double logical_size(const struct fftnd__request *request) {
+    long double product = 1;
+    for (int i = 0; i < request->shape.ndims; i++)
+        product *= fftnd__logical_extent(request->shape.axes[i], request->r2r[i],
+                                         request->shape.points[i]);
+    return product;
+}
+
+static void set_scale(struct fftnd__engine *engine, const struct fftnd__request *request) {
+    long double size = logical_size(request);
+    enum fftnd_scaling scaling = request->options.scaling;
+    long double unitary = scaling == FFTND_SCALE_UNITARY ? 1 / sqrtl(size) : 1;
+    engine->scales[REDIST_FORWARD] = scaling == FFTND_SCALE_FORWARD ? 1 / size : unitary;
+    engine->scales[REDIST_BACKWARD] = scaling == FFTND_SCALE_BACKWARD ? 1 / size : unitary;
+}
+
+/* One rank with a one-dimensional array needs no grid, and there is none for it. Collective. */
+static int create_grid(struct fftnd__transform *transform, const struct fftnd__request *request) {
+    if (request->shape.ndims == 1)
+        return redist_private_comm(request->user_comm, &transform->comm);
+    int dims[REDIST_MAX_NDIMS];
+    memcpy(dims, transform->configuration.grid, sizeof dims);
+    REDIST_TRY((request->options.by_node ? redist_grid_create_by_node : redist_grid_create)(
+        request->user_comm, transform->configuration.grid_ndims, dims, &transform->grid));
+    return redist_grid_comm(transform->grid, &transform->comm);
+}
+
+static int is_on_device(const struct fftnd__transform *transform) {
+    return transform->library->space != REDIST_SPACE_HOST;
+}
+
+/* What such a transform cannot choose: it works in tiles, and joins as many axes as all devices have room for, since
+ * the ranks have the same steps. */
+static void adjust_to_device(const struct fftnd__offload *offload,
+                             struct fftnd__configuration *configuration) {
+    configuration->tiled = configuration->segments = 1;
+    configuration->transposed = 0; /* transfers move rows, not single elements */
+    configuration->untiled = configuration->stored = FFTND__STORES_NONE;
+    configuration->group_bytes = offload->least_limit / SHARE_OF_AXES;
+    if (configuration->group_bytes > MOST_AXES_BYTES)
+        configuration->group_bytes = MOST_AXES_BYTES;
+    configuration->row_bytes = SHORT_ROW;
+    configuration->tile_bytes =
+        configuration->group_bytes < MOST_TILE_BYTES ? configuration->group_bytes : MOST_TILE_BYTES;
+}
+
+/* Collective. */
+static int create_offload(struct fftnd__transform *transform) {
+    if (!fftnd__offload_wanted(&transform->options))
+        return REDIST_OK;
+    REDIST_TRY(fftnd__offload_create(transform->comm, &transform->options, &transform->offload));
+    adjust_to_device(transform->offload, &transform->configuration);
+    return REDIST_OK;
+}
+
+/* Where a segment's transforms end, a device is not idle in part if the next one's are in another stream. */
+static int create_streams(struct fftnd__transform *transform) {
+    const redist__space *space = transform->space;
+    REDIST_TRY(space->event_create(&transform->event));
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    if (!space->asynchronous || transform->options.asynchronous ||
+        (configuration->segments == 1 && configuration->partitions == 1))
+        return REDIST_OK;
+    REDIST_TRY(space->event_create(&transform->forked));
+    return space->stream_create(&transform->second);
+}
+
+/* What both directions share. Collective. */
+static int create_transform(struct fftnd__transform *transform,
+                            const struct fftnd__request *request) {
+    REDIST_TRY(create_grid(transform, request));
+    REDIST_TRY(create_offload(transform));
+    REDIST_TRY(redist_agree(transform->comm, create_streams(transform)));
+    int code = fftnd__pool_create(request->options.threads, &transform->pool);
+    if (code == REDIST_OK)
+        code = fftnd__chain_build(&transform->chain, &request->shape,
+                                  transform->configuration.order, transform->grid);
+    REDIST_TRY(redist_agree(transform->comm, code));
+    return fftnd__keep_sides(transform);
+}
+
+/* ---------------------------------------------------------------- programs */
+
+static size_t step_bytes_at(const struct fftnd__engine *engine, int direction, int i) {
+    return fftnd__step_bytes(&engine->transform, &engine->programs[direction].steps[i]);
+}
+
+/* The largest array of any step: what planning needs twice, and what arrays have that serve as work
+ * space. */
+static size_t find_largest(const struct fftnd__engine *engine) {
+    size_t most = 0;
+    for (int direction = 0; direction < 2; direction++)
+        for (int i = 0;
+             engine->programs[direction].steps != NULL && i <= engine->programs[direction].nsteps;
+             i++) {
+            size_t bytes = step_bytes_at(engine, direction, i);
+            most = bytes > most ? bytes : most;
+        }
+    return most;
+}
+
+static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
+    size_t alignment = is_on_device(&engine->transform) ? DEVICE_ALIGNMENT : ALIGNMENT;
+    bytes = (bytes + alignment - 1) / alignment * alignment;
+    if (bytes > engine->work_bytes[work])
+        engine->work_bytes[work] = bytes;
+}
+
+/* What the programs need, besides what was counted before. */
+static void count_work(struct fftnd__engine *engine) {
+    for (int direction = 0; direction < 2; direction++) {
+        const struct fftnd__program *program = &engine->programs[direction];
+        note_bytes(engine, AREA, fftnd__stages_area(program));
+        for (int i = 1; i <= program->nsteps; i++)
+            if (program->steps[i].buffer >= FFTND__WORK0)
+                note_bytes(engine, program->steps[i].buffer - FFTND__WORK0,
+                           step_bytes_at(engine, direction, i));
+    }
+}
+
+/* One stage runs at a time. */
+static int allocate_tiles(struct fftnd__engine *engine) {
+    size_t bytes = 0;
+    for (int direction = 0; direction < 2; direction++) {
+        size_t needed = fftnd__stages_tiles(&engine->programs[direction]);
+        bytes = needed > bytes ? needed : bytes;
+    }
+    engine->tile_bytes = bytes;
+    if (bytes == 0)
+        return REDIST_OK;
+    engine->tiles = redist_calloc(bytes + ALIGNMENT, 1);
+    if (engine->tiles == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
+                              bytes);
+    char *memory =
+        (char *)engine->tiles + (ALIGNMENT - (uintptr_t)engine->tiles % ALIGNMENT) % ALIGNMENT;
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__set_stages_tiles(&engine->programs[direction], memory);
+    return REDIST_OK;
+}
+
+static int plan_programs(struct fftnd__engine *engine, void *const scratch[2]) {
+    REDIST_TRY(fftnd__plan_stages(&engine->programs[0], &engine->transform, scratch));
+    return fftnd__plan_stages(&engine->programs[1], &engine->transform, scratch);
+}
+
+static int plan_in_scratch(struct fftnd__engine *engine) {
+    static char nowhere[2]; /* addresses, whose memory is not used */
+    void *const apart[2] = {&nowhere[0], &nowhere[1]};
+    if (!fftnd__needs_scratch(&engine->programs[0], &engine->transform) &&
+        !fftnd__needs_scratch(&engine->programs[1], &engine->transform))
+        return plan_programs(engine, apart);
+    size_t bytes = (find_largest(engine) + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    char *memory = redist_calloc(2 * bytes + ALIGNMENT, 1);
+    if (memory == NULL)
+        return redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
+                              "no memory for planning in two arrays of %zu bytes", bytes);
+    char *first = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
+    void *const scratch[2] = {first, first + bytes};
+    int code = plan_programs(engine, scratch);
+    redist_release(memory);
+    return code;
+}
+
+static void free_exchanges(struct fftnd__engine *engine) {
+    if (engine->transform.options.phases)
+        engine->past = fftnd__engine_exchange_phases(engine);
+    fftnd__replays_forget(&engine->replays, &engine->transform);
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__free_exchanges(&engine->programs[direction]);
+}
+
+static void free_stages(struct fftnd__engine *engine) {
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__free_stages(&engine->programs[direction], &engine->transform);
+    redist_release(engine->tiles);
+    engine->tiles = NULL;
+    engine->tile_bytes = 0;
+}
+
+static void free_programs(struct fftnd__engine *engine) {
+    free_exchanges(engine);
+    free_stages(engine);
+    for (int direction = 0; direction < 2; direction++)
+        engine->programs[direction].nsteps = 0;
+    engine->built = FFTND__NOT_BUILT;
+    engine->is_planned = 0;
+}
+
+/* An operator is applied in one direction. */
+static int has_direction(const struct fftnd__engine *engine, int direction) {
+    return engine->transform.applied == NULL || direction == engine->applies;
+}
+
+/* Once; after a failure nothing is planned. Collective. */
+static int plan_once(struct fftnd__engine *engine) {
+    if (engine->is_planned)
+        return REDIST_OK;
+    int code = plan_in_scratch(engine);
+    if (code == REDIST_OK)
+        code = allocate_tiles(engine);
+    code = redist_agree(engine->transform.comm, code);
+    engine->is_planned = code == REDIST_OK;
+    if (code != REDIST_OK)
+        free_stages(engine);
+    return code;
+}
+
+/* Collective. */
+static int build_stepwise(struct fftnd__engine *engine) {
+    int code = REDIST_OK;
+    if (engine->built == FFTND__STEPWISE)
+        return REDIST_OK;
+    free_programs(engine);
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        if (has_direction(engine, direction))
+            code =
+                fftnd__build_stepwise(&engine->programs[direction], &engine->transform, direction);
+    REDIST_TRY(redist_agree(engine->transform.comm, code));
+    engine->built = FFTND__STEPWISE;
+    return REDIST_OK;
+}
+
+/* Whether fused programs suit says `may_fuse` in the end. Collective. */
+static int build_fused(struct fftnd__engine *engine) {
+    if (engine->built == FFTND__FUSED)
+        return plan_once(engine);
+    free_programs(engine);
+    for (int direction = 0; direction < 2 && engine->may_fuse; direction++)
+        if (has_direction(engine, direction))
+            REDIST_TRY(fftnd__build_fused(&engine->programs[direction], &engine->transform,
+                                          direction, &engine->may_fuse));
+    engine->built = engine->may_fuse ? FFTND__FUSED : FFTND__NOT_BUILT;
+    return engine->may_fuse ? plan_once(engine) : REDIST_OK;
+}
+
+static int insists_on_fusion(const struct fftnd__engine *engine) {
+    return engine->transform.options.fusion == FFTND_FUSION_ALWAYS;
+}
+
+static int wants_fusion(const struct fftnd__transform *transform) {
+    int wants = transform->options.fusion == FFTND_FUSION_AUTO
+                    ? transform->configuration.fused
+                    : transform->options.fusion == FFTND_FUSION_ALWAYS;
+    return wants && !is_on_device(transform);
+}
+
+/* Fused programs if they suit, else those over whole arrays; and what work space they need. Work space of the user
+ * may turn out not to be mapped, so it has room for both. Collective. */
+static int build_programs(struct fftnd__engine *engine) {
+    struct fftnd__transform *transform = &engine->transform;
+    int user = transform->options.user_workspace;
+    REDIST_TRY(build_stepwise(engine));
+    engine->largest_bytes = find_largest(engine);
+    if (is_on_device(transform) || (transform->offload != NULL && user))
+        REDIST_TRY(plan_once(engine)); /* they say what they need, or refuse */
+    engine->may_fuse = wants_fusion(transform);
+    if (engine->may_fuse) {
+        REDIST_TRY(build_fused(engine));
+        if (engine->may_fuse)
+            count_work(engine);
+        else if (insists_on_fusion(engine))
+            return redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
+                                  "options->fusion = FFTND_FUSION_ALWAYS, but tiles of these sizes "
+                                  "on this grid are too "
+                                  "short, or there are none: use FFTND_FUSION_AUTO");
+    }
+    if (engine->may_fuse && !user)
+        return REDIST_OK;
+    REDIST_TRY(build_stepwise(engine));
+    count_work(engine);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- work space and exchanges */
+
+static void work_arrays(const struct fftnd__engine *engine, void *work[3]) {
+    char *next = engine->workspace;
+    for (int i = 0; i < 3; i++) {
+        work[i] = next;
+        next = next != NULL ? next + engine->work_bytes[i] : NULL;
+    }
+}
+
+static void find_method(struct fftnd__engine *engine) {
+    const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
+    strcpy(engine->method, "none");
+    for (int i = program->nsteps; i >= 1; i--) {
+        redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
+        if (program->steps[i].exchange != NULL &&
+            redist_plan_get_info(program->steps[i].exchange, &info) == REDIST_OK)
+            strncpy(engine->method, info.method, sizeof engine->method - 1);
+    }
+}
+
+/* What fails on a device in one exchange fails in all. */
+static int join_exchanges(struct fftnd__engine *engine) {
+    const redist_plan *first = NULL;
+    for (int direction = 0; direction < 2; direction++)
+        for (int i = 1; i <= engine->programs[direction].nsteps; i++) {
+            redist_plan *exchange = engine->programs[direction].steps[i].exchange;
+            if (exchange != NULL && first != NULL)
+                REDIST_TRY(redist_plan_join(exchange, first));
+            first = first != NULL ? first : exchange;
+        }
+    return REDIST_OK;
+}
+
+/* Collective. */
+static int plan_exchanges(struct fftnd__engine *engine) {
+    void *work[3];
+    int code = REDIST_OK;
+    work_arrays(engine, work);
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code = fftnd__set_stages_area(&engine->programs[direction], work[AREA]);
+    REDIST_TRY(redist_agree(engine->transform.comm, code));
+    for (int direction = 0; direction < 2; direction++)
+        REDIST_TRY(fftnd__plan_exchanges(&engine->programs[direction], &engine->transform, work));
+    find_method(engine);
+    return join_exchanges(engine);
+}
+
+size_t fftnd__engine_work(const struct fftnd__engine *engine) {
+    return engine->work_bytes[0] + engine->work_bytes[1] + engine->work_bytes[AREA];
+}
+
+/* Lets the device reach work space of the plan, and of the user if he wants that. Operators share what there is for it
+ * with their plan, which comes first. */
+static void pin_work(struct fftnd__engine *engine) {
+    struct fftnd__transform *transform = &engine->transform;
+    if (transform->offload != NULL && transform->offload->pinned[FFTND__PIN_WORK].array == NULL &&
+        (engine->owns_workspace || transform->options.pin_arrays))
+        fftnd__offload_pin(transform->offload, FFTND__PIN_WORK, engine->workspace,
+                           fftnd__engine_work(engine));
+}
+
+static int allocate_work(struct fftnd__engine *engine) {
+    void *memory = NULL;
+    REDIST_TRY(redist_alloc_in(engine->transform.comm, engine->transform.library->space,
+                               fftnd__engine_work(engine), &memory));
+    engine->workspace = memory;
+    engine->has_workspace = engine->owns_workspace = 1;
+    pin_work(engine);
+    return REDIST_OK;
+}
+
+static void unpin_work(struct fftnd__engine *engine) {
+    struct fftnd__offload *offload = engine->transform.offload;
+    if (offload != NULL && offload->pinned[FFTND__PIN_WORK].array == engine->workspace)
+        fftnd__offload_unpin(offload, FFTND__PIN_WORK);
+}
+
+static void free_work(struct fftnd__engine *engine) {
+    void *memory = engine->workspace;
+    unpin_work(engine);
+    if (engine->owns_workspace)
+        redist_free(&memory);
+    engine->workspace = NULL;
+    engine->has_workspace = engine->owns_workspace = 0;
+}
+
+/* Fused in tiles if the methods can; if not, whether that is an error. Collective. */
+static int try_fused(struct fftnd__engine *engine) {
+    engine->is_fused = 0;
+    if (!engine->may_fuse)
+        return REDIST_OK;
+    int code = build_fused(engine);
+    if (code == REDIST_OK)
+        code = plan_exchanges(engine);
+    engine->is_fused = code == REDIST_OK;
+    return code == REDIST_ERR_METHOD && !insists_on_fusion(engine) ? REDIST_OK : code;
+}
+
+/* Collective. */
+static int take_stepwise(struct fftnd__engine *engine) {
+    REDIST_TRY(build_stepwise(engine));
+    REDIST_TRY(plan_once(engine));
+    return plan_exchanges(engine);
+}
+
+/* A plan that turns out not to fuse has other needs. */
+static int take_workspace(struct fftnd__engine *engine) {
+    REDIST_TRY(allocate_work(engine));
+    REDIST_TRY(try_fused(engine));
+    if (engine->is_fused)
+        return REDIST_OK;
+    if (engine->may_fuse) {
+        engine->may_fuse = 0;
+        REDIST_TRY(build_stepwise(engine));
+        free_work(engine);
+        memset(engine->work_bytes, 0, sizeof engine->work_bytes);
+        count_work(engine);
+        REDIST_TRY(allocate_work(engine));
+    }
+    return take_stepwise(engine);
+}
+
+/* Collective. Leaves what is there to fftnd__engine_destroy when it fails. */
+int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
+                         const struct fftnd__configuration *configuration) {
+    struct fftnd__transform *transform = &engine->transform;
+    *engine = (struct fftnd__engine){0};
+    transform->precision = request->precision;
+    transform->options = request->options;
+    transform->configuration = *configuration;
+    transform->library = lines__library_for(request->options.space);
+    transform->space = redist_space_at(transform->library->space);
+    transform->batch = fftnd__batch_of(&request->options, request->shape.ndims);
+    transform->user_ndims = request->ndims;
+    memcpy(transform->user_axis, request->user_axis, sizeof transform->user_axis);
+    memcpy(transform->memory, request->memory, sizeof transform->memory);
+    memcpy(transform->padding, request->padding, sizeof transform->padding);
+    transform->fields[0] = transform->fields[1] = 1;
+    set_r2r(transform, request);
+    set_scale(engine, request);
+    find_method(engine);
+    REDIST_TRY(create_transform(transform, request));
+    REDIST_TRY(build_programs(engine));
+    return request->options.user_workspace
+               ? fftnd__check_exchanges(&engine->programs[REDIST_FORWARD], transform)
+               : take_workspace(engine);
+}
+
+int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
+    free_exchanges(engine);
+    free_work(engine);
+    engine->workspace = workspace;
+    engine->has_workspace = 1;
+    pin_work(engine);
+    int code = try_fused(engine);
+    if (code == REDIST_OK && !engine->is_fused)
+        code = take_stepwise(engine);
+    engine->has_workspace = code == REDIST_OK;
+    return code;
+}
+
+int fftnd__engine_take_plain(struct fftnd__engine *engine) {
+    engine->transform.options.mapped_arrays = 0;
+    free_programs(engine);
+    free_work(engine);
+    memset(engine->work_bytes, 0, sizeof engine->work_bytes);
+    redist_warn_plain(engine->transform.comm);
+    REDIST_TRY(build_programs(engine));
+    return take_workspace(engine);
+}
+
+/* The side that is not stored lies as the steps leave it. */
+static void drop_side(struct fftnd__transform *transform, enum fftnd_side side) {
+    memcpy(transform->memory[side], transform->memory[FFTND_PHYSICAL], sizeof transform->memory[0]);
+    memset(transform->padding[side], 0, sizeof transform->padding[0]);
+    transform->chain.moves[side] = 0;
+}
+
+/* Groups were chosen for one field; of several, axes apart would cost a pass over all of them. And where all axes are
+ * whole, as on one rank, a piece of all of them would be the array, in no cache: there is a limit everywhere. */
+static void join_axes(struct fftnd__configuration *configuration, int fields) {
+    enum { MOST_TILES = 64 }; /* of each field */
+    size_t tiles = MOST_TILES * (size_t)fields, bytes = configuration->tile_bytes;
+    size_t most = bytes <= SIZE_MAX / tiles ? tiles * bytes : SIZE_MAX;
+    if (fields > 2 || configuration->group_bytes > most)
+        configuration->group_bytes = most;
+}
+
+int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine *plan,
+                        const struct fftnd__operator *op, int direction) {
+    struct fftnd__transform *transform = &engine->transform;
+    *engine = (struct fftnd__engine){
+        .transform = plan->transform, .applies = direction, .life = plan->life};
+    transform->applied = op;
+    transform->chain.is_borrowed = 1;
+    transform->options.overwrite_input = transform->options.overwrite_input && !op->keeps_input;
+    transform->fields[0] = op->inputs;
+    transform->fields[1] = op->outputs;
+    if (transform->batch.axis < 0 && (op->inputs > 1 || op->outputs > 1)) {
+        int is_first = transform->options.batch_position == FFTND_BATCH_FIRST;
+        transform->batch.axis = is_first ? 0 : transform->chain.ndims;
+        transform->batch.shift = is_first;
+    }
+    if (op->takes_subset)
+        REDIST_TRY(redist_agree(transform->comm, fftnd__subset_take(transform, op->depends)));
+    drop_side(transform, (enum fftnd_side) !direction);
+    transform->options.user_workspace = 0;
+    transform->options.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
+    transform->configuration.transposed = 0;
+    if (!is_on_device(transform))
+        transform->configuration.segments = transform->configuration.partitions = 1;
+    if (!is_on_device(transform) && transform->offload == NULL)
+        join_axes(&transform->configuration, op->inputs + op->outputs);
+    engine->scales[direction] = 1;
+    find_method(engine);
+    REDIST_TRY(build_programs(engine));
+    return take_workspace(engine);
+}
+
+void fftnd__engine_destroy(struct fftnd__engine *engine) {
+    struct fftnd__transform *transform = &engine->transform;
+    free_programs(engine);
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__free_steps(&engine->programs[direction]);
+    free_work(engine);
+    fftnd__failure_forget(&engine->failure);
+    fftnd__chain_free(&transform->chain);
+    if (transform->applied != NULL) /* the rest is the plan's */
+        return;
+    if (transform->space != NULL) {
+        transform->space->event_destroy(transform->event);
+        transform->space->event_destroy(transform->forked);
+    }
+    if (transform->second != NULL)
+        transform->space->stream_destroy(transform->second);
+    fftnd__pool_free(transform->pool);
+    fftnd__offload_free(transform->offload);
+    if (transform->grid != NULL)
+        redist_grid_free(&transform->grid);
+}
+
+/* ---------------------------------------------------------------- questions and use */
+
+const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction) {
+    return &engine->programs[direction].steps[0];
+}
+
+const struct fftnd__step *fftnd__engine_output(const struct fftnd__engine *engine, int direction) {
+    const struct fftnd__program *program = &engine->programs[direction];
+    return &program->steps[program->nsteps];
+}
+
+/* Arrays that serve as work space have room for every step. */
+size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
+                                 const struct fftnd__step *array) {
+    const fftnd_options *options = &engine->transform.options;
+    return options->in_place || options->overwrite_input
+               ? engine->largest_bytes
+               : fftnd__step_bytes(&engine->transform, array);
+}
+
+size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction) {
+    return fftnd__engine_array_bytes(engine, fftnd__engine_input(engine, direction));
+}
+
+int fftnd__engine_exchanges(const struct fftnd__engine *engine) {
+    const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
+    int count = 0;
+    for (int i = 1; i <= program->nsteps; i++)
+        count += program->steps[i].type == FFTND__EXCHANGE;
+    return count;
+}
+
+size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
+    const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
+    size_t bytes = 0;
+    for (int i = 1; i <= program->nsteps && engine->transform.offload != NULL; i++)
+        if (program->steps[i].naxes > 0 && !fftnd__is_empty(&engine->transform, &program->steps[i]))
+            bytes += step_bytes_at(engine, REDIST_FORWARD, i - 1) +
+                     step_bytes_at(engine, REDIST_FORWARD, i);
+    return bytes;
+}
+
+int fftnd__engine_partitions(const struct fftnd__engine *engine) {
+    for (int direction = 0; direction < 2; direction++)
+        for (int i = 1; i <= engine->programs[direction].nsteps; i++)
+            if (engine->programs[direction].steps[i].by_partitions)
+                return engine->transform.configuration.partitions;
+    return 1;
+}
+
+/* Arrays of the user that the device may reach. */
+static void pin_arrays(const struct fftnd__engine *engine, int direction, void *in, void *out) {
+    struct fftnd__offload *offload = engine->transform.offload;
+    if (offload != NULL)
+        offload->buffered = 0;
+    if (offload == NULL || !engine->transform.options.pin_arrays)
+        return;
+    fftnd__offload_pin(offload, (enum fftnd__pinned)direction, in,
+                       fftnd__engine_bytes(engine, direction));
+    fftnd__offload_pin(offload, (enum fftnd__pinned) !direction, out,
+                       fftnd__engine_array_bytes(engine, fftnd__engine_output(engine, direction)));
+}
+
+int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
+    void *work[3];
+    pin_arrays(engine, direction, in, out);
+    work_arrays(engine, work);
+    engine->executions++;
+    void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
+    fftnd__replay(&engine->replays, &engine->programs[direction], &engine->transform, buffers,
+                  engine->scales[direction], engine->seconds, &engine->failure);
+    return fftnd__failure_report(&engine->failure);
+}
+
+/* A program may have no exchange that reports what fails in the stream, which is gone after some failures. */
+int fftnd__engine_query(struct fftnd__engine *engine) {
+    const struct fftnd__transform *transform = &engine->transform;
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__query(&engine->programs[direction], &engine->failure);
+    if (engine->failure.code == REDIST_OK && transform->space->stream_check != NULL)
+        fftnd__failure_note(&engine->failure,
+                            transform->space->stream_check(transform->options.stream));
+    return fftnd__failure_report(&engine->failure);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fusion.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Runs shorter than a cache line move more than they carry. */
+enum { SHORTEST_RUN = 64 };
+
+static int is_exchange(const struct fftnd__step *step) {
+    return step->type == FFTND__EXCHANGE;
+}
+
+/* ---------------------------------------------------------------- arrays */
+
+/* The last steps that all may run in place may do so in the output. */
+static void find_last_steps(struct fftnd__program *program) {
+    int reaches = 1;
+    for (int i = program->nsteps; i >= 1; i--) {
+        program->steps[i].reaches_output = reaches;
+        reaches = reaches && program->steps[i].type == FFTND__KEEPS_LAYOUT;
+    }
+}
+
+/* Reduces numbers of all ranks. Collective. */
+static int reduce(const struct fftnd__transform *transform, int n, long long numbers[],
+                  MPI_Op operation) {
+    return redist_all_reduce(transform->comm, numbers, n, MPI_LONG_LONG, operation);
+}
+
+/* Arrays that have room in the output on all ranks may lie there. Collective. */
+static int find_room(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    int n = program->nsteps;
+    long long fits[FFTND__MOST_STEPS + 1];
+    size_t room = fftnd__step_bytes(transform, &program->steps[n]);
+    for (int i = 0; i <= n; i++)
+        fits[i] = fftnd__step_bytes(transform, &program->steps[i]) <= room;
+    int code = reduce(transform, n + 1, fits, MPI_MIN);
+    for (int i = 1; i <= n; i++)
+        program->steps[i].reaches_output = (int)fits[i];
+    return code;
+}
+
+/* A step keeps its array's layout if it does on all ranks, some of which may have no elements: what each of them
+ * decides by that has to be the same. Collective. */
+static int agree_on_layouts(struct fftnd__program *program,
+                            const struct fftnd__transform *transform) {
+    int n = program->nsteps;
+    long long keeps[FFTND__MOST_STEPS + 1];
+    for (int i = 1; i <= n; i++)
+        keeps[i] = program->steps[i].type == FFTND__KEEPS_LAYOUT;
+    int code = reduce(transform, n, keeps + 1, MPI_MIN);
+    for (int i = 1; i <= n; i++)
+        if (program->steps[i].type == FFTND__KEEPS_LAYOUT && !keeps[i])
+            program->steps[i].type = FFTND__CHANGES_LAYOUT;
+    return code;
+}
+
+/* Lists the steps, as all ranks have them. Collective. */
+static int list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
+                      int direction, int transposed, enum fftnd__split split) {
+    REDIST_TRY(redist_agree(transform->comm,
+                            fftnd__list_steps(program, transform, direction, transposed, split)));
+    return agree_on_layouts(program, transform);
+}
+
+/* Steps whose truncation the serial library does on all ranks. Collective. */
+static int find_truncations(struct fftnd__program *program,
+                            const struct fftnd__transform *transform) {
+    int n = program->nsteps, any = 0;
+    long long inside[FFTND__MOST_STEPS + 1];
+    for (int i = 1; i <= n; i++)
+        any |= program->steps[i].truncates;
+    if (!any || transform->library->truncates == NULL)
+        return REDIST_OK;
+    for (int i = 1; i <= n; i++)
+        inside[i] = fftnd__may_truncate_inside(transform, &program->steps[i]);
+    REDIST_TRY(reduce(transform, n, inside + 1, MPI_MIN));
+    for (int i = 1; i <= n; i++)
+        program->steps[i].truncates_inside = (int)inside[i];
+    return REDIST_OK;
+}
+
+/* Where the user lets the input be overwritten, one work array has to do. */
+static int must_be_lean(const struct fftnd__transform *transform) {
+    return transform->options.in_place || transform->options.overwrite_input;
+}
+
+static int uses_second_work(const struct fftnd__program *program) {
+    for (int i = 1; i <= program->nsteps; i++)
+        if (program->steps[i].buffer == FFTND__WORK1)
+            return 1;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- segments of whole arrays */
+
+/* Whether each piece of a transform has its place in the arrays before and after it: segments, or chunks that lose no
+ * modes there. Those can be sent as they are done, and begin as they arrive. */
+static int goes_in_pieces(const struct fftnd__transform *transform,
+                          const struct fftnd__step *step) {
+    int has_chunks = step->applies && transform->space->asynchronous;
+    return step->naxes > 0 &&
+           (!fftnd__needs_tiles(step) || (has_chunks && step->direction == REDIST_FORWARD));
+}
+
+/* Whether the transform before an exchange ends with complex lines along the axis that is split, which its library may
+ * store in as many arrays as there are. */
+static int is_storable(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    const struct fftnd__step *before = fftnd__previous(step);
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    int axis = step->axis_source - transform->batch.shift;
+    if (transform->library->stores == NULL || step->grid_dim < 0 || before->real ||
+        fftnd__needs_tiles(before) || before->truncates ||
+        (configuration->stored == FFTND__STORES_ALL &&
+         configuration->grid[step->grid_dim] > LINES__MOST_TARGETS))
+        return 0;
+    return fftnd__is_transformed(before, axis) && !fftnd__is_r2r(transform, axis) &&
+           !(before[-1].real && axis == transform->chain.halved);
+}
+
+/* Exchanges into mapped arrays that follow a transform can be done by it: segment by segment, or by its last lines. */
+static void push_exchanges(struct fftnd__program *program,
+                           const struct fftnd__transform *transform) {
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    for (int i = 2; i < program->nsteps; i++) {
+        struct fftnd__step *step = &program->steps[i];
+        if (!is_exchange(step) || !goes_in_pieces(transform, fftnd__previous(step)))
+            continue;
+        if (i - 1 != fftnd__last_serial(program) && is_storable(transform, step))
+            step->stored = configuration->stored;
+        if (configuration->segments > 1 || step->stored)
+            step->fused_with = FFTND__PUSHED;
+    }
+}
+
+/* The axis along which all ranks can cut a transform best, -1 = there is none. Collective. */
+static int choose_cut(const struct fftnd__transform *transform, struct fftnd__step *step) {
+    redist_index extents[REDIST_MAX_NDIMS];
+    long long least[REDIST_MAX_NDIMS];
+    int ndims = step->layout->local.ndims, empty = fftnd__is_empty(transform, step);
+    fftnd__list_cuttable(transform, step, extents);
+    for (int i = 0; i < ndims; i++)
+        least[i] = empty ? INT_MAX : extents[i]; /* who has nothing can cut it anyhow */
+    REDIST_TRY(reduce(transform, ndims, least, MPI_MIN));
+    for (int i = 0; i < ndims; i++)
+        extents[i] = (redist_index)least[i];
+    step->arrival_axis = fftnd__choose_axis(ndims, step->layout->local.order, extents,
+                                            transform->configuration.partitions);
+    return REDIST_OK;
+}
+
+/* Pushed exchanges whose next transform all ranks can cut can be received by partitions. That one's results must
+ * not go where segments still wait to be sent. Collective. */
+static int receive_by_partitions(struct fftnd__program *program,
+                                 const struct fftnd__transform *transform) {
+    for (int i = 1; i < program->nsteps; i++) {
+        struct fftnd__step *step = &program->steps[i], *next = fftnd__next(step);
+        if (transform->configuration.partitions == 1 ||
+            transform->configuration.stored == FFTND__STORES_ALL ||
+            step->fused_with != FFTND__PUSHED || !goes_in_pieces(transform, next))
+            continue;
+        REDIST_TRY(choose_cut(transform, next));
+        step->by_partitions = next->arrival_axis >= 0;
+    }
+    return REDIST_OK;
+}
+
+static int needs_too_much(const struct fftnd__program *program,
+                          const struct fftnd__transform *transform, int found) {
+    return !found || (must_be_lean(transform) && uses_second_work(program));
+}
+
+/* If there is no way, or one that needs too much, as few of the last exchanges as needed are not received by
+ * partitions, and not pushed. */
+static int assign_lean_buffers(struct fftnd__program *program,
+                               const struct fftnd__transform *transform) {
+    int found = fftnd__assign_buffers(program, transform);
+    for (int i = program->nsteps; i >= 1; i--)
+        if (program->steps[i].by_partitions && needs_too_much(program, transform, found)) {
+            program->steps[i].by_partitions = 0;
+            found = fftnd__assign_buffers(program, transform);
+        }
+    for (int i = program->nsteps; i >= 1; i--)
+        if (program->steps[i].fused_with == FFTND__PUSHED &&
+            needs_too_much(program, transform, found)) {
+            program->steps[i].fused_with = FFTND__UNFUSED;
+            program->steps[i].stored = FFTND__STORES_NONE;
+            found = fftnd__assign_buffers(program, transform);
+        }
+    return found;
+}
+
+/* Real lines alone, with the batch's fields side by side, would take a launch for each line. */
+static int prefers_copy(const struct fftnd__transform *transform) {
+    const struct lines__library *library = transform->library;
+    return library->prefers_copy != NULL &&
+           (transform->batch.axis > 0 ||
+            library->prefers_copy(transform->chain.ndims, transform->chain.points,
+                                  transform->precision));
+}
+
+/* Lists the steps, as few split as there is a way for. */
+static int find_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
+                      int direction, int transposed, int *found) {
+    *found = 0;
+    for (enum fftnd__split split = FFTND__UNSPLIT; split <= FFTND__WITH_COPY && !*found; split++) {
+        if (split == FFTND__COPY_FIRST && !prefers_copy(transform))
+            continue;
+        REDIST_TRY(list_steps(program, transform, direction, transposed, split));
+        REDIST_TRY(find_truncations(program, transform));
+        find_last_steps(program);
+        if (transform->configuration.segments > 1 || transform->configuration.stored)
+            REDIST_TRY(find_room(program, transform));
+        push_exchanges(program, transform);
+        REDIST_TRY(receive_by_partitions(program, transform));
+        *found = assign_lean_buffers(program, transform);
+    }
+    return REDIST_OK;
+}
+
+/* Turning the axes is no reason for a second work array where one has to do, unless the user insists. */
+int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__transform *transform,
+                          int direction) {
+    const fftnd_options *options = &transform->options;
+    int transposed = transform->configuration.transposed, found;
+    int lean = must_be_lean(transform) && options->local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS;
+    REDIST_TRY(find_steps(program, transform, direction, transposed, &found));
+    if (transposed && (!found || (lean && uses_second_work(program))))
+        REDIST_TRY(find_steps(program, transform, direction, 0, &found));
+    if (!found)
+        return redist_fail_in(
+            "libfftnd", REDIST_ERR_ARGUMENT,
+            "options->in_place = %d, overwrite_input = %d and asynchronous = %d leave no "
+            "array for a step between input and output: make the plan without them",
+            options->in_place, options->overwrite_input, options->asynchronous);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- tiles */
+
+/* Tiles as they would be if nothing were known of the exchanges. */
+static void cut_freely(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                       struct fftnd__cut *cut) {
+    const struct fftnd__tiling tiling = {.bytes = transform->configuration.tile_bytes};
+    fftnd__cut_tiles(cut, transform, step, &tiling);
+}
+
+static int suits_tiles(const struct fftnd__program *program,
+                       const struct fftnd__transform *transform) {
+    redist_index numbers[3 * REDIST_MAX_NDIMS];
+    struct fftnd__cut cut;
+    fftnd__place_cut(&cut, REDIST_MAX_NDIMS, numbers);
+    for (int i = 1; i <= program->nsteps; i++) {
+        const struct fftnd__step *step = &program->steps[i];
+        if (is_exchange(step) || fftnd__is_empty(transform, step))
+            continue;
+        cut_freely(transform, step, &cut);
+        if (fftnd__run_bytes(&cut, cut.after, cut.after, cut.after,
+                             fftnd__element_bytes(transform, step->real)) < SHORTEST_RUN)
+            return 0;
+    }
+    return 1;
+}
+
+/* Lengths of runs when an exchange is pushed and when it is pulled. */
+static void compare_runs(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         long long *pushed, long long *pulled) {
+    const redist_index *source = fftnd__previous(step)->layout->local.extent,
+                       *destination = step->layout->local.extent;
+    size_t item = fftnd__element_bytes(transform, step->real);
+    size_t bytes = (size_t)step->layout->local.ndims * sizeof *source;
+    redist_index part[REDIST_MAX_NDIMS], numbers[3 * REDIST_MAX_NDIMS];
+    struct fftnd__cut cut;
+    fftnd__place_cut(&cut, REDIST_MAX_NDIMS, numbers);
+    cut_freely(transform, fftnd__previous(step), &cut);
+    memcpy(part, destination, bytes);
+    part[step->axis_destination] = source[step->axis_destination];
+    *pushed = fftnd__run_bytes(&cut, cut.after, part, destination, item);
+    cut_freely(transform, fftnd__next(step), &cut);
+    memcpy(part, source, bytes);
+    part[step->axis_source] = destination[step->axis_source];
+    *pulled = fftnd__run_bytes(&cut, cut.before, part, source, item);
+}
+
+static int is_serial(const struct fftnd__program *program, int i) {
+    return i >= 1 && i <= program->nsteps && !is_exchange(&program->steps[i]);
+}
+
+/* Exchanges between two transforms; the first and the last one may touch the user's array. Collective. */
+static int fuse_exchanges(struct fftnd__program *program,
+                          const struct fftnd__transform *transform) {
+    for (int i = 2; i < program->nsteps; i++) {
+        struct fftnd__step *step = &program->steps[i];
+        long long runs[2];
+        if (!is_exchange(step) || !is_serial(program, i - 1) || !is_serial(program, i + 1))
+            continue;
+        compare_runs(transform, step, &runs[0], &runs[1]);
+        REDIST_TRY(reduce(transform, 2, runs, MPI_SUM));
+        step->fused_with = runs[0] >= runs[1] ? FFTND__PUSHED : FFTND__PULLED;
+    }
+    return REDIST_OK;
+}
+
+/* Exchanges from a side to the chain and from there to a side, which touch arrays of the user: peers have to map
+ * them. */
+static void fuse_moves(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    int n = program->nsteps;
+    if (!transform->options.mapped_arrays)
+        return;
+    if (is_exchange(&program->steps[1]) && is_serial(program, 2))
+        program->steps[1].fused_with = FFTND__PULLED;
+    if (is_exchange(&program->steps[n]) && is_serial(program, n - 1))
+        program->steps[n].fused_with = FFTND__PUSHED;
+}
+
+static void unfuse_moves(struct fftnd__program *program) {
+    struct fftnd__step *ends[2] = {&program->steps[1], &program->steps[program->nsteps]};
+    for (int i = 0; i < 2; i++)
+        if (is_exchange(ends[i]))
+            ends[i]->fused_with = FFTND__UNFUSED;
+}
+
+static void fuse_exchanges_evenly(struct fftnd__program *program) {
+    enum fftnd__fused_with with = FFTND__PUSHED;
+    for (int i = 1; i <= program->nsteps; i++)
+        if (program->steps[i].fused_with != FFTND__UNFUSED) {
+            program->steps[i].fused_with = with;
+            with = FFTND__PULLED;
+        }
+}
+
+/* A pushed exchange has no array before it, a pulled one none after it. */
+static int assign_stored(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    for (int i = 1; i <= program->nsteps; i++) {
+        struct fftnd__step *step = &program->steps[i];
+        int passes_on =
+            step->fused_with == FFTND__PULLED || fftnd__next(step)->fused_with == FFTND__PUSHED;
+        step->buffer = passes_on ? FFTND__NOWHERE : FFTND__OUTPUT;
+    }
+    return fftnd__assign_buffers(program, transform);
+}
+
+/* A second work array that a plan which is to be lean could do without: only transforms that drop
+ * modes, and so are never in place, may need one. */
+static int wastes_work(const struct fftnd__program *program) {
+    int truncates = 0;
+    for (int i = 1; i <= program->nsteps; i++)
+        truncates |= program->steps[i].truncates;
+    return uses_second_work(program) && !truncates;
+}
+
+/* Exchanges with a side are fused where that needs no more. One work array has to do for two exchanges if the first is
+ * pushed and the second pulled. Collective. */
+static int choose_buffers(struct fftnd__program *program, const struct fftnd__transform *transform,
+                          int *suits) {
+    REDIST_TRY(find_room(program, transform));
+    *suits = assign_stored(program, transform);
+    int lean = must_be_lean(transform);
+    if (!*suits || (lean && wastes_work(program))) {
+        unfuse_moves(program);
+        *suits = assign_stored(program, transform);
+    }
+    if (lean && (!*suits || wastes_work(program))) {
+        fuse_exchanges_evenly(program);
+        *suits = assign_stored(program, transform) && !wastes_work(program);
+    }
+    return REDIST_OK;
+}
+
+int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       int direction, int *suits) {
+    REDIST_TRY(list_steps(program, transform, direction, 0, FFTND__UNSPLIT));
+    program->fused = 1;
+    long long suit = transform->chain.nlinks > 1 && suits_tiles(program, transform);
+    int code = reduce(transform, 1, &suit, MPI_MIN);
+    *suits = (int)suit;
+    if (code == REDIST_OK && suit)
+        code = fuse_exchanges(program, transform);
+    if (code == REDIST_OK && suit)
+        fuse_moves(program, transform);
+    if (code == REDIST_OK && suit)
+        code = choose_buffers(program, transform, suits);
+    return redist_agree(transform->comm, code);
+}

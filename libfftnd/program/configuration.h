@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a transform is to do, and how it does that: what a planner may choose, also as text. */
+#ifndef FFTND__CONFIGURATION_H
+#define FFTND__CONFIGURATION_H
+
+#include "../geometry/layout.h"
+#include "redist_support.h"
+
+/* The arguments of fftnd_plan_create, checked and with all defaults filled in. */
+struct fftnd__request {
+    const char *function;     /* of the user, for messages */
+    MPI_Comm comm, user_comm; /* the library's own one of the same ranks; of which grids are made */
+    int nranks;
+
+    /* As the user passed them. */
+    int ndims;
+    const redist_index *sizes;
+    enum fftnd_kind kind;
+    enum fftnd_precision precision;
+    fftnd_options options; /* `space` is never REDIST_SPACE_AUTO */
+
+    /* The same with the library's numbers of the axes. */
+    struct fftnd__shape shape;
+    int user_axis[REDIST_MAX_NDIMS]; /* the user's number of each axis */
+    enum fftnd_r2r r2r[REDIST_MAX_NDIMS];
+    int memory[2][REDIST_MAX_NDIMS]; /* of each side: its axes from the slowest in memory */
+    redist_index padding[2][REDIST_MAX_NDIMS];
+    int has_order, order[REDIST_MAX_NDIMS];
+};
+
+/* Elements of an axis on the spectral side. */
+static inline redist_index fftnd__request_extent(const struct fftnd__request *request, int axis) {
+    const struct fftnd__shape *shape = &request->shape;
+    return axis == shape->halved ? shape->modes[axis] / 2 + 1 : shape->modes[axis];
+}
+
+/* What the last transform before an exchange stores itself where the exchange would, as far as it can. */
+enum fftnd__stored {
+    FFTND__STORES_NONE,
+    FFTND__STORES_ALL, /* into the peers' arrays and this rank's own one */
+    FFTND__STORES_OWN /* what stays on this rank; the rest is sent from the array before the exchange */
+};
+
+struct fftnd__configuration {
+    int grid_ndims;
+    int grid[REDIST_MAX_NDIMS];  /* processes along each grid dimension */
+    int order[REDIST_MAX_NDIMS]; /* grid dimension i splits axis order[i] first */
+    int transposed; /* transforms over whole arrays permute the axes in memory, so that lines are contiguous */
+    int fused;         /* tiles go from transforms to exchanges and back without an array between */
+    int tiled;         /* transforms that are not fused work in tiles too */
+    int untiled;       /* of tiles, not those of a single axis between arrays of this rank */
+    size_t tile_bytes; /* of a tile, at most, where the axes allow */
+    size_t
+        group_bytes; /* axes are transformed at once as long as their lines together have no more */
+    size_t nontemporal_bytes; /* stores into arrays larger than this bypass the caches */
+    size_t
+        row_bytes; /* tiles on a device: what is left contiguous of axes that are not transformed,
+                         at least; 0 = any */
+    int segments;  /* whole arrays: of a transform before an exchange; each is sent as it is done */
+    int partitions; /* of the transform after that exchange; each begins as it arrives */
+    int stored;     /* of enum fftnd__stored: of a segment */
+};
+
+enum { FFTND__CONFIGURATION_BYTES = REDIST_WISDOM_BYTES };
+
+/* Appends to a text as much as there is room for. */
+void fftnd__append(char text[FFTND__CONFIGURATION_BYTES], const char *format, ...)
+    REDIST_PRINTF(2, 3);
+
+/* What is printed, remembered, and set by the environment. */
+void fftnd__configuration_print(const struct fftnd__configuration *configuration, int ndims,
+                                char text[FFTND__CONFIGURATION_BYTES]);
+
+/* Nonzero if `text` is a configuration for the request; what it leaves out stays as it is. */
+int fftnd__configuration_scan(const char *text, const struct fftnd__request *request,
+                              struct fftnd__configuration *configuration);
+
+#endif

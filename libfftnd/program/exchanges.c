@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "exchanges.h"
+
+static MPI_Datatype element_type(const struct fftnd__transform *transform, int real) {
+    const MPI_Datatype types[][2] = {
+        [FFTND_DOUBLE] = {MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE},
+        [FFTND_FLOAT] = {MPI_C_FLOAT_COMPLEX, MPI_FLOAT},
+        [FFTND_LONG_DOUBLE] = {MPI_C_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE}};
+    return types[transform->precision][real];
+}
+
+/* An array of an exchange: peers have to know work arrays when the plan is made; the user's come with each
+ * execution. */
+static void *bind(const struct fftnd__transform *transform, int buffer, void *const work[2],
+                  enum redist_binding *binding) {
+    *binding = buffer >= FFTND__WORK0             ? REDIST_BIND_AT_PLAN
+               : transform->options.mapped_arrays ? REDIST_BIND_AT_EXECUTION_MAPPED
+                                                  : REDIST_BIND_AT_EXECUTION;
+    return buffer >= FFTND__WORK0 ? work[buffer - FFTND__WORK0] : NULL;
+}
+
+static redist_options exchange_options(const struct fftnd__transform *transform) {
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    int measures = transform->options.effort != FFTND_ESTIMATE && transform->offload == NULL;
+    options.method = transform->options.method;
+    options.wisdom_file = transform->options.wisdom_file;
+    options.verbose = transform->options.verbose;
+    options.effort = measures ? REDIST_MEASURE : REDIST_ESTIMATE;
+    options.tune_seconds = transform->options.plan_seconds / 4;
+    options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
+    options.nontemporal_bytes = transform->configuration.nontemporal_bytes;
+    options.space = transform->library->space;
+    options.stream = transform->options.stream;
+    options.concurrent = transform->options.threads > 1;
+    options.staging = transform->options.staging;
+    options.phases = transform->options.phases;
+    options.asynchronous = transform->options.asynchronous;
+    options.wait_seconds = transform->options.wait_seconds;
+    return options;
+}
+
+/* The box of the array after a step among those that take part in its exchange, its axes as they lie in memory:
+ * along an axis on which these do not differ all of them have the whole. */
+static redist_box box_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         const int differs[], redist_index sizes[]) {
+    redist_box box = REDIST_BOX_DEFAULT;
+    for (int i = 0; i < step->layout->local.ndims; i++) {
+        int axis = step->layout->local.order[i];
+        box.count[i] = sizes[i] = fftnd__count_of(transform, step, axis);
+        box.extent[i] = step->layout->local.extent[axis];
+        if (differs[axis]) {
+            box.start[i] = step->layout->alignment.start[axis - transform->batch.shift];
+            sizes[i] = step->layout->alignment.size[axis - transform->batch.shift];
+        }
+    }
+    return box;
+}
+
+/* The axes along which those who take part have different elements; an empty box of one of them is no reason for
+ * empty sizes. */
+static void find_differing(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                           int differs[]) {
+    for (int axis = 0; axis < step->layout->local.ndims; axis++)
+        differs[axis] =
+            axis != transform->batch.axis &&
+            (step->grid_dim < 0 || axis == step->axis_source || axis == step->axis_destination);
+}
+
+static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
+                      const struct fftnd__transform *transform, void *source, void *destination,
+                      const redist_options *options) {
+    redist_index sizes[REDIST_MAX_NDIMS];
+    int differs[REDIST_MAX_NDIMS];
+    find_differing(transform, step, differs);
+    redist_box box_a = box_of(transform, fftnd__previous(step), differs, sizes);
+    redist_box box_b = box_of(transform, step, differs, sizes);
+    return redist_plan_boxes(comm, element_type(transform, step->real), step->layout->local.ndims,
+                             sizes, &box_a, source, &box_b, destination, options, &step->exchange);
+}
+
+/* An exchange takes the axes as they lie in memory: extents in that order. */
+static void list_extents(const struct fftnd__local *local, redist_index extents[]) {
+    for (int i = 0; i < local->ndims; i++)
+        extents[i] = local->extent[local->order[i]];
+}
+
+/* The position of an axis in that order. */
+static int find_position(const struct fftnd__local *local, int axis) {
+    int position = 0;
+    while (local->order[position] != axis)
+        position++;
+    return position;
+}
+
+static int is_padded(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    for (int axis = 0; axis < step->layout->local.ndims; axis++)
+        if (step->layout->local.extent[axis] != fftnd__count_of(transform, step, axis))
+            return 1;
+    return 0;
+}
+
+/* Balanced blocks of arrays that are not padded. */
+static int is_regular(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return transform->chain.balanced && !is_padded(transform, fftnd__previous(step)) &&
+           !is_padded(transform, step);
+}
+
+/* Of the ranks that take part in an exchange. */
+static int find_comm(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                     MPI_Comm *comm) {
+    *comm = transform->comm;
+    return step->grid_dim >= 0 ? redist_grid_subcomm(transform->grid, step->grid_dim, comm)
+                               : REDIST_OK;
+}
+
+/* Collective on the ranks that take part in it. */
+static int plan_exchange(const struct fftnd__program *program, struct fftnd__step *step,
+                         const struct fftnd__transform *transform, void *const work[2]) {
+    static const enum redist_tiles tiles[] = {[FFTND__UNFUSED] = REDIST_WHOLE,
+                                              [FFTND__PUSHED] = REDIST_PUT,
+                                              [FFTND__PULLED] = REDIST_GET};
+    const struct fftnd__local *before = &fftnd__previous(step)->layout->local,
+                              *after = &step->layout->local;
+    redist_options options = exchange_options(transform);
+    void *source = bind(transform, fftnd__previous(step)->buffer, work, &options.bind_a);
+    void *destination = bind(transform, step->buffer, work, &options.bind_b);
+    if (step->fused_with != FFTND__UNFUSED && !program->fused) {
+        options.bind_a = REDIST_BIND_AT_EXECUTION;
+        source = NULL;
+    }
+    options.tiles = tiles[step->fused_with];
+    if (step->by_partitions) {
+        options.partitions = transform->configuration.partitions;
+        options.partition_axis = find_position(after, fftnd__next(step)->arrival_axis);
+    }
+    MPI_Comm comm;
+    REDIST_TRY(find_comm(transform, step, &comm));
+    if (step->grid_dim < 0 || !is_regular(transform, step))
+        return plan_boxes(comm, step, transform, source, destination, &options);
+    redist_index extents_a[REDIST_MAX_NDIMS], extents_b[REDIST_MAX_NDIMS];
+    list_extents(before, extents_a);
+    list_extents(after, extents_b);
+    return redist_plan_exchange(comm, element_type(transform, step->real), after->ndims, extents_a,
+                                source, find_position(before, step->axis_source), extents_b,
+                                destination, find_position(after, step->axis_destination), &options,
+                                &step->exchange);
+}
+
+/* Subgroups plan an exchange by themselves; the ranks of all of them agree before the next step. A method
+ * that does not apply to one subgroup does not hide a failure of another. Collective. */
+static int agree_on_exchange(const struct fftnd__transform *transform, int code) {
+    REDIST_TRY(redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK));
+    return redist_agree(transform->comm, code);
+}
+
+/* In segments, and by partitions, where the methods can, else over whole arrays. */
+static int plan_step(const struct fftnd__program *program, struct fftnd__step *step,
+                     const struct fftnd__transform *transform, void *const work[2]) {
+    for (;;) {
+        int code = agree_on_exchange(transform, plan_exchange(program, step, transform, work));
+        if (code != REDIST_ERR_METHOD || program->fused || step->fused_with == FFTND__UNFUSED)
+            return code;
+        redist_plan_free(&step->exchange);
+        if (step->by_partitions)
+            step->by_partitions = 0;
+        else {
+            step->fused_with = FFTND__UNFUSED;
+            step->stored = FFTND__STORES_NONE;
+        }
+    }
+}
+
+int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__transform *transform,
+                          void *const work[2]) {
+    for (int i = 1; i <= program->nsteps; i++)
+        if (program->steps[i].type == FFTND__EXCHANGE)
+            REDIST_TRY(plan_step(program, &program->steps[i], transform, work));
+    return REDIST_OK;
+}
+
+static int check_exchange(const struct fftnd__transform *transform,
+                          const struct fftnd__step *step) {
+    MPI_Comm comm;
+    REDIST_TRY(find_comm(transform, step, &comm));
+    return redist_check_asynchronous(comm, transform->space->id);
+}
+
+int fftnd__check_exchanges(const struct fftnd__program *program,
+                           const struct fftnd__transform *transform) {
+    for (int i = 1; i <= program->nsteps && transform->options.asynchronous; i++)
+        if (program->steps[i].type == FFTND__EXCHANGE)
+            REDIST_TRY(agree_on_exchange(transform, check_exchange(transform, &program->steps[i])));
+    return REDIST_OK;
+}
+
+void fftnd__free_exchanges(struct fftnd__program *program) {
+    for (int i = 1; i <= program->nsteps; i++)
+        redist_plan_free(&program->steps[i].exchange);
+}

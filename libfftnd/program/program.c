@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of a transform, listed, and how the array lies between them. */
+#include "program.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- arrays between steps */
+
+size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real) {
+    return lines__item_bytes(transform->precision, real);
+}
+
+size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return step->layout->local.elements * fftnd__element_bytes(transform, step->real);
+}
+
+int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    for (int axis = 0; axis < transform->chain.ndims; axis++)
+        if (step->layout->alignment.count[axis] == 0)
+            return 1;
+    return 0;
+}
+
+redist_index fftnd__count_of(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step, int axis) {
+    return axis == transform->batch.axis
+               ? step->fields * transform->batch.count
+               : step->layout->alignment.count[axis - transform->batch.shift];
+}
+
+void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         ptrdiff_t stride[]) {
+    ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
+    for (int i = 0; i < step->layout->local.ndims; i++)
+        stride[i] = step->layout->local.stride[i] * item;
+}
+
+void fftnd__place_layout(struct fftnd__layout *layout, int ndims, redist_index numbers[],
+                         ptrdiff_t strides[]) {
+    fftnd__place_alignment(&layout->alignment, ndims, numbers);
+    layout->local.extent = numbers + 3 * ndims;
+    layout->local.stride = strides;
+}
+
+void fftnd__copy_layout(struct fftnd__layout *to, const struct fftnd__layout *from, int ndims) {
+    const struct fftnd__layout own = *to;
+    size_t all = (size_t)ndims + 1; /* the batch, too */
+    *to = *from;
+    to->alignment = own.alignment;
+    to->local.extent = own.local.extent;
+    to->local.stride = own.local.stride;
+    fftnd__copy_alignment(&to->alignment, &from->alignment, ndims);
+    memcpy(to->local.extent, from->local.extent, all * sizeof *to->local.extent);
+    memcpy(to->local.stride, from->local.stride, all * sizeof *to->local.stride);
+}
+
+/* All fields of an array are one batch. */
+static void lay_out(const struct fftnd__transform *transform, struct fftnd__step *step,
+                    const redist_index padding[]) {
+    struct fftnd__batch batch = transform->batch;
+    batch.count *= step->fields;
+    fftnd__set_local(&step->layout->local, &step->layout->alignment, transform->chain.ndims,
+                     step->layout->memory, &batch, padding);
+}
+
+static void set_array(const struct fftnd__transform *transform, struct fftnd__step *step,
+                      const struct fftnd__alignment *alignment, int real) {
+    fftnd__copy_alignment(&step->layout->alignment, alignment, transform->chain.ndims);
+    step->real = real;
+    lay_out(transform, step, NULL);
+}
+
+static int has_halved(const struct fftnd__chain *chain, const struct fftnd__link *link) {
+    return chain->halved >= 0 && link->naxes > 0 && link->axes[link->naxes - 1] == chain->halved;
+}
+
+/* An array of the user has padding; in place the real side has that of r2c besides, which gives it the bytes of
+ * the complex side, where the halved axis is transformed right there. */
+static void pad_array(const struct fftnd__transform *transform, struct fftnd__step *step,
+                      enum fftnd_side side) {
+    const struct fftnd__chain *chain = &transform->chain;
+    redist_index padding[REDIST_MAX_NDIMS];
+    memcpy(padding, transform->padding[side], sizeof padding);
+    if (side == FFTND_PHYSICAL && transform->options.in_place && !chain->moves[side] &&
+        has_halved(chain, &chain->links[0])) {
+        redist_index n = step->layout->alignment.count[chain->halved], least = 2 - n % 2;
+        redist_index *own = &padding[chain->halved];
+        *own = *own < least ? least : *own;
+    }
+    lay_out(transform, step, padding);
+}
+
+/* ---------------------------------------------------------------- listing steps */
+
+static struct fftnd__step *add_step(struct fftnd__program *program, enum fftnd__step_type type) {
+    struct fftnd__step *step = &program->steps[++program->nsteps];
+    step->type = type;
+    step->direction = program->direction;
+    step->fields = fftnd__previous(step)->fields;
+    memcpy(step->layout->memory, fftnd__previous(step)->layout->memory,
+           sizeof step->layout->memory);
+    return step;
+}
+
+static int is_truncated(const struct fftnd__chain *chain, int naxes, const int axes[]) {
+    for (int i = 0; i < naxes; i++)
+        if (chain->modes[axes[i]] < chain->points[axes[i]])
+            return 1;
+    return 0;
+}
+
+/* Gives a step the array after a transform over its axes. */
+static void set_transformed(const struct fftnd__transform *transform, struct fftnd__step *step,
+                            int backward, int real) {
+    const struct fftnd__chain *chain = &transform->chain;
+    set_array(transform, step, &fftnd__previous(step)->layout->alignment, real);
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i];
+        fftnd__set_whole(&step->layout->alignment, axis,
+                         backward ? chain->points[axis]
+                                  : fftnd__spectral_extent(chain, axis, chain->modes[axis]));
+    }
+    lay_out(transform, step, NULL);
+}
+
+/* Moves axes of a list to its front or end; the others stay in order. */
+static void move_axes(int ndims, int list[], const struct fftnd__link *link, int to_end) {
+    int moved[REDIST_MAX_NDIMS], n[2] = {0, to_end ? ndims - link->naxes : 0};
+    n[0] = to_end ? 0 : link->naxes;
+    for (int i = 0; i < ndims; i++) {
+        int is_moved = 0;
+        for (int j = 0; j < link->naxes; j++)
+            is_moved |= link->axes[j] == list[i];
+        moved[n[is_moved]++] = list[i];
+    }
+    memcpy(list, moved, (size_t)ndims * sizeof *list);
+}
+
+/* How the array lies in memory after the last transform of a link: between the sides in C order. */
+static void turn_memory(const struct fftnd__program *program,
+                        const struct fftnd__transform *transform, const struct fftnd__link *link,
+                        int is_first, int is_last, int memory[]) {
+    int ndims = transform->chain.ndims, backward = program->direction == REDIST_BACKWARD;
+    if (is_first || is_last)
+        memcpy(memory, transform->memory[is_last ? !backward : FFTND_PHYSICAL],
+               sizeof transform->memory[0]);
+    if (!is_last && program->transposed)
+        move_axes(ndims, memory, link, backward);
+}
+
+/* Whether each line of the padded real side has the bytes of a line of the complex side, where tiles may take
+ * its place, since each of them is read before it is written. */
+static int lines_lie_alike(const struct fftnd__transform *transform,
+                           const struct fftnd__step *step) {
+    const struct fftnd__local *before = &fftnd__previous(step)->layout->local,
+                              *after = &step->layout->local;
+    int halved = transform->chain.halved + transform->batch.shift;
+    size_t items[2] = {fftnd__element_bytes(transform, fftnd__previous(step)->real),
+                       fftnd__element_bytes(transform, step->real)};
+    for (int i = 0; i < after->ndims; i++)
+        if (i != halved &&
+            (size_t)before->stride[i] * items[0] != (size_t)after->stride[i] * items[1])
+            return 0;
+    return transform->offload != NULL && transform->options.in_place;
+}
+
+/* Over axes `first`..`last` - 1 of a link. */
+static void add_serial(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       const struct fftnd__link *link, int first, int last, const int memory[]) {
+    int backward = program->direction == REDIST_BACKWARD;
+    int changes = has_halved(&transform->chain, link) && last == link->naxes;
+    int truncates = is_truncated(&transform->chain, last - first, link->axes + first);
+    struct fftnd__step *step =
+        add_step(program, changes || truncates ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
+    step->naxes = last - first;
+    memcpy(step->axes, link->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    step->truncates = truncates;
+    step->twiddles = transform->chain.twiddles && step->axes[0] == 0;
+    if (memory != NULL && memcmp(memory, step->layout->memory, sizeof step->layout->memory) != 0) {
+        memcpy(step->layout->memory, memory, sizeof step->layout->memory);
+        step->type = FFTND__CHANGES_LAYOUT;
+    }
+    step->ruins_source =
+        changes && backward && step->naxes > 1 && !truncates && transform->offload == NULL;
+    set_transformed(transform, step, backward, changes ? backward : fftnd__previous(step)->real);
+}
+
+/* Leaves the array as it is, but elsewhere, or in another memory order. */
+static void add_copy(struct fftnd__program *program, const struct fftnd__transform *transform,
+                     const int memory[]) {
+    const struct fftnd__step *before = &program->steps[program->nsteps];
+    int turns = memcmp(memory, before->layout->memory, sizeof before->layout->memory) != 0;
+    struct fftnd__step *step =
+        add_step(program, turns ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
+    memcpy(step->layout->memory, memory, sizeof step->layout->memory);
+    set_array(transform, step, &before->layout->alignment, before->real);
+}
+
+enum { CACHE_LINE = 64 };
+
+/* What a tile has at least along the fastest axis, where it is not transformed. */
+static size_t least_row(const struct fftnd__transform *transform, int in_caches) {
+    size_t row = fftnd__element_bytes(transform, 0), wanted = transform->configuration.row_bytes;
+    row = in_caches && row < CACHE_LINE ? CACHE_LINE : row;
+    return row < wanted ? wanted : row;
+}
+
+/* Whether a link transforms the axis that is contiguous in memory. */
+static int has_fastest(const struct fftnd__chain *chain, const struct fftnd__link *link) {
+    for (int i = 0; i < link->naxes; i++)
+        if (link->axes[i] == chain->ndims - 1)
+            return 1;
+    return 0;
+}
+
+/* Cuts a link's axes in groups that are transformed at once, the last first: bounds[0] = naxes >
+ * bounds[1] > ... > bounds[n] = 0. Without the fastest axis, in the caches, they fit a tile. Returns n. */
+static int find_groups(const struct fftnd__transform *transform, const struct fftnd__link *link,
+                       int halved_apart, int fields, int bounds[]) {
+    const struct fftnd__chain *chain = &transform->chain;
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    int in_caches = transform->offload == NULL && !transform->space->asynchronous, n = 0;
+    size_t row = least_row(transform, in_caches);
+    size_t group = configuration->group_bytes / (size_t)fields;
+    size_t tile =
+        in_caches && configuration->tile_bytes < group ? configuration->tile_bytes : group;
+    size_t bytes =
+        link->axes[link->naxes - 1] == chain->ndims - 1 ? fftnd__element_bytes(transform, 0) : row;
+    size_t most = has_fastest(chain, link) ? group : tile;
+    bounds[0] = link->naxes;
+    for (int i = link->naxes - 1; i >= 0; i--) {
+        int axis = link->axes[i];
+        size_t size = (size_t)fftnd__spectral_extent(chain, axis, chain->points[axis]);
+        int alone = halved_apart && i == link->naxes - 2;
+        if (i + 1 < bounds[n] && (alone || bytes * size > most)) {
+            bounds[++n] = i + 1;
+            bytes = row;
+            most = tile;
+        }
+        bytes *= size;
+    }
+    bounds[++n] = 0;
+    return n;
+}
+
+/* Whether the array of a side lies otherwise in memory than those between the sides; the same on all ranks, as what
+ * has another padding on each of them, a box, meets no transform. */
+static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_side side) {
+    const struct fftnd__chain *chain = &transform->chain;
+    for (int axis = 0; axis < chain->ndims; axis++)
+        if (transform->memory[side][axis] != axis ||
+            (transform->padding[side][axis] != 0 && !chain->moves[side]))
+            return 1;
+    return 0;
+}
+
+/* A transform, the operator and the transform back: the array's alignment stays as it was. */
+static void add_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
+                        const struct fftnd__link *link, int first, int last) {
+    int keeps = transform->fields[0] == transform->fields[1];
+    struct fftnd__step *step =
+        add_step(program, keeps ? FFTND__KEEPS_LAYOUT : FFTND__CHANGES_LAYOUT);
+    step->naxes = last - first;
+    memcpy(step->axes, link->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    step->applies = 1;
+    step->fields = transform->fields[1];
+    set_array(transform, step, &fftnd__previous(step)->layout->alignment,
+              fftnd__previous(step)->real);
+}
+
+/* The operator's step is the last one there, and the first one back. */
+static void end_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
+                        const int memory[], enum fftnd__split split) {
+    struct fftnd__step *step = &program->steps[program->nsteps];
+    if (memory != NULL && memcmp(memory, step->layout->memory, sizeof step->layout->memory) != 0) {
+        memcpy(step->layout->memory, memory, sizeof step->layout->memory);
+        step->type = FFTND__CHANGES_LAYOUT;
+        set_array(transform, step, &fftnd__previous(step)->layout->alignment, step->real);
+    }
+    if (split == FFTND__WITH_COPY)
+        add_copy(program, transform, step->layout->memory);
+}
+
+/* A part of a program: all of it, or one side of its operator. */
+enum leg { ALONE, THERE, BACK };
+
+static void add_link(struct fftnd__program *program, const struct fftnd__transform *transform,
+                     const struct fftnd__link *link, int is_first, int is_last,
+                     enum fftnd__split split, enum leg leg) {
+    int bounds[REDIST_MAX_NDIMS + 1], memory[REDIST_MAX_NDIMS];
+    int halved = has_halved(&transform->chain, link);
+    int backward = program->direction == REDIST_BACKWARD;
+    int begins = leg == BACK && is_first, ends = leg == THERE && is_last;
+    int truncated = is_truncated(&transform->chain, link->naxes, link->axes);
+    int otherwise =
+        lies_otherwise(transform, FFTND_PHYSICAL) || lies_otherwise(transform, FFTND_SPECTRAL);
+    int copies = (halved || truncated || otherwise) && split == FFTND__WITH_COPY;
+    int apart = halved && split > FFTND__COPY_FIRST;
+    int fields = begins || ends ? transform->fields[0] + transform->fields[1] : 1;
+    int n = find_groups(transform, link, apart, fields, bounds);
+    const int *before = program->steps[program->nsteps].layout->memory;
+    memcpy(memory, before, sizeof memory);
+    turn_memory(program, transform, link, is_first, is_last, memory);
+    if (backward && !begins && (copies || (halved && split == FFTND__COPY_FIRST)))
+        add_copy(program, transform, before);
+    for (int i = 0; i < n; i++) {
+        int group = backward ? n - 1 - i : i;
+        const int *after = i == n - 1 ? memory : NULL;
+        if (begins && i == 0)
+            end_applied(program, transform, after, split);
+        else if (ends && i == n - 1)
+            add_applied(program, transform, link, bounds[group + 1], bounds[group]);
+        else
+            add_serial(program, transform, link, bounds[group + 1], bounds[group], after);
+    }
+    if (copies && !backward && !ends)
+        add_copy(program, transform, memory);
+}
+
+static void add_exchange(struct fftnd__program *program, const struct fftnd__transform *transform,
+                         const struct fftnd__link *before, const struct fftnd__link *after) {
+    int backward = program->direction == REDIST_BACKWARD, shift = transform->batch.shift;
+    struct fftnd__step *step = add_step(program, FFTND__EXCHANGE);
+    step->grid_dim = after->grid_dim;
+    step->axis_source = shift + (backward ? after->axis_after : after->axis_before);
+    step->axis_destination = shift + (backward ? after->axis_before : after->axis_after);
+    set_array(transform, step, backward ? &before->spectral : &after->physical,
+              fftnd__previous(step)->real);
+}
+
+/* Between a side and the end of the chain, where these lie differently, in one exchange of all ranks. */
+static void add_move(struct fftnd__program *program, const struct fftnd__transform *transform,
+                     enum fftnd_side side) {
+    const struct fftnd__chain *chain = &transform->chain;
+    const struct fftnd__link *last = &chain->links[chain->nlinks - 1];
+    int begins = (int)side == program->direction;
+    if (!chain->moves[side])
+        return;
+    struct fftnd__step *step = add_step(program, FFTND__EXCHANGE);
+    step->grid_dim = -1;
+    set_array(transform, step,
+              !begins                  ? &chain->ends[side]
+              : side == FFTND_PHYSICAL ? &chain->links[0].physical
+                                       : &last->spectral,
+              fftnd__previous(step)->real);
+}
+
+/* The links from first to last in a direction that transform anything. */
+struct used {
+    int n, begin, end; /* of them, by number in the chain */
+};
+
+static struct used find_used(const struct fftnd__chain *chain, int backward) {
+    struct used used = {0, -1, -1};
+    for (int i = 0; i < chain->nlinks; i++) {
+        int link = backward ? chain->nlinks - 1 - i : i;
+        if (chain->links[link].naxes == 0)
+            continue;
+        used.begin = used.n++ == 0 ? link : used.begin;
+        used.end = link;
+    }
+    return used;
+}
+
+/* The operator's link ends the way there, and begins that back. */
+static void add_links(struct fftnd__program *program, const struct fftnd__transform *transform,
+                      enum fftnd__split split, enum leg leg) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int backward = program->direction == REDIST_BACKWARD, step = backward ? -1 : 1;
+    const struct used used = find_used(chain, backward);
+    int first = leg == BACK ? used.begin : backward ? chain->nlinks - 1 : 0;
+    int last = leg == THERE ? used.end : backward ? 0 : chain->nlinks - 1;
+    for (int link = first; link != last + step; link += step) {
+        int late = backward ? link + 1 : link;
+        if (link != first)
+            add_exchange(program, transform, &chain->links[late - 1], &chain->links[late]);
+        if (chain->links[link].naxes > 0)
+            add_link(program, transform, &chain->links[link], link == used.begin, link == used.end,
+                     split, leg);
+    }
+    if (used.n == 0 && split == FFTND__WITH_COPY)
+        add_copy(program, transform, program->steps[program->nsteps].layout->memory);
+    if (used.n == 0)
+        add_copy(program, transform, transform->memory[!backward]);
+}
+
+/* Arrays of which one is padded, or lies in another order, do not take the place of each other; but lines of
+ * tiles may, where all of them have the same bytes. */
+static void find_types(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       enum fftnd_side from, enum fftnd_side to) {
+    for (int i = 1; i <= program->nsteps; i++) {
+        struct fftnd__step *step = &program->steps[i];
+        int outside = (i == 1 && lies_otherwise(transform, from)) ||
+                      (i == program->nsteps && lies_otherwise(transform, to));
+        if (step->type == FFTND__KEEPS_LAYOUT && outside)
+            step->type = FFTND__CHANGES_LAYOUT;
+        if (step->type == FFTND__CHANGES_LAYOUT && step->real != fftnd__previous(step)->real &&
+            lines_lie_alike(transform, step))
+            step->type = FFTND__KEEPS_LAYOUT;
+    }
+}
+
+/* Exchanges whose peers have to know where they end when the plan is made do not end in arrays of the user. */
+static void list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       enum fftnd__split split) {
+    const struct fftnd__chain *chain = &transform->chain;
+    enum fftnd_side from = (enum fftnd_side)program->direction;
+    enum fftnd_side to = transform->applied != NULL ? from : (enum fftnd_side) !from;
+    program->steps[0].fields = transform->fields[0];
+    memcpy(program->steps[0].layout->memory, transform->memory[from], sizeof transform->memory[0]);
+    set_array(transform, &program->steps[0], &chain->ends[from], chain->real[from]);
+    pad_array(transform, &program->steps[0], from);
+    add_move(program, transform, from);
+    add_links(program, transform, split, transform->applied != NULL ? THERE : ALONE);
+    if (transform->applied != NULL) {
+        program->direction = !program->direction;
+        add_links(program, transform, split, BACK);
+    }
+    add_move(program, transform, to);
+    if (program->steps[program->nsteps].type == FFTND__EXCHANGE && transform->options.asynchronous)
+        add_copy(program, transform, program->steps[program->nsteps].layout->memory);
+    program->direction = (int)from;
+    pad_array(transform, &program->steps[program->nsteps], to);
+    find_types(program, transform, from, to);
+}
+
+static int check_bytes(const struct fftnd__program *program) {
+    for (int i = 0; i <= program->nsteps; i++)
+        if (program->steps[i].layout->local.elements > FFTND__MOST_ELEMENTS)
+            return redist_fail_in("fftnd_plan_create", REDIST_ERR_LIMIT,
+                                  "this rank's part of sizes, with options->batch, padding and the "
+                                  "extent of boxes, has more than %zu elements",
+                                  FFTND__MOST_ELEMENTS);
+    return REDIST_OK;
+}
+
+/* Allocates steps, layouts behind them, and behind these the numbers of all layouts. REDIST_ERR_MEMORY. */
+static int allocate(struct fftnd__program *program, int ndims, size_t nsteps, size_t nlayouts) {
+    size_t all = (size_t)ndims + 1, numbers = 4 * (size_t)ndims + 1;
+    program->steps =
+        redist_calloc(1, nsteps * sizeof(struct fftnd__step) +
+                             nlayouts * (sizeof(struct fftnd__layout) +
+                                         numbers * sizeof(redist_index) + all * sizeof(ptrdiff_t)));
+    if (program->steps == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the steps of a plan");
+    program->layouts = (struct fftnd__layout *)(program->steps + nsteps);
+    redist_index *next = (redist_index *)(program->layouts + nlayouts);
+    ptrdiff_t *strides = (ptrdiff_t *)(next + nlayouts * numbers);
+    for (size_t i = 0; i < nlayouts; i++)
+        fftnd__place_layout(&program->layouts[i], ndims, next + i * numbers, strides + i * all);
+    return REDIST_OK;
+}
+
+static int are_alike(const struct fftnd__layout *a, const struct fftnd__layout *b, int ndims) {
+    size_t numbers = (size_t)ndims * sizeof(redist_index);
+    return memcmp(a->alignment.size, b->alignment.size, 3 * numbers) == 0 &&
+           memcmp(a->memory, b->memory, sizeof a->memory) == 0 &&
+           memcmp(a->local.extent, b->local.extent, numbers + sizeof(redist_index)) == 0;
+}
+
+/* Keeps one of the layouts that are alike, in the first places. Returns how many there are. */
+static size_t join_layouts(const struct fftnd__program *program, int ndims) {
+    size_t n = 0;
+    for (int i = 0; i <= program->nsteps; i++) {
+        struct fftnd__step *step = &program->steps[i];
+        size_t same = 0;
+        while (same < n && !are_alike(&program->layouts[same], step->layout, ndims))
+            same++;
+        if (same == n && n++ != (size_t)i)
+            fftnd__copy_layout(&program->layouts[same], step->layout, ndims);
+        step->layout = &program->layouts[same];
+    }
+    return n;
+}
+
+/* Few programs have as many steps as there could be, and fewer layouts. */
+static int shrink(struct fftnd__program *program, int ndims) {
+    const struct fftnd__program listed = *program;
+    size_t nsteps = (size_t)program->nsteps + 2, nlayouts = join_layouts(program, ndims);
+    int code = allocate(program, ndims, nsteps, nlayouts);
+    if (code != REDIST_OK) {
+        program->nsteps = 0;
+    } else {
+        memcpy(program->steps, listed.steps, nsteps * sizeof *listed.steps);
+        for (size_t i = 0; i < nlayouts; i++)
+            fftnd__copy_layout(&program->layouts[i], &listed.layouts[i], ndims);
+        for (int i = 0; i <= program->nsteps; i++)
+            program->steps[i].layout = program->layouts + (listed.steps[i].layout - listed.layouts);
+        code = check_bytes(program);
+    }
+    redist_release(listed.steps);
+    return code;
+}
+
+/* Steps and layouts while they are listed. */
+enum { MOST_ROOM = FFTND__MOST_STEPS + 2 };
+
+int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
+                      int direction, int transposed, enum fftnd__split split) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int truncated = memcmp(chain->modes, chain->points, sizeof chain->modes) != 0;
+    fftnd__free_steps(program);
+    *program =
+        (struct fftnd__program){.direction = direction, .transposed = transposed && !truncated};
+    REDIST_TRY(allocate(program, chain->ndims, MOST_ROOM, MOST_ROOM));
+    for (size_t i = 0; i < MOST_ROOM; i++)
+        program->steps[i].layout = &program->layouts[i];
+    list_steps(program, transform, split);
+    return shrink(program, chain->ndims);
+}
+
+void fftnd__free_steps(struct fftnd__program *program) {
+    redist_release(program->steps);
+    program->steps = NULL;
+    program->nsteps = 0;
+}
+
+int fftnd__last_serial(const struct fftnd__program *program) {
+    int i = program->nsteps;
+    while (i > 0 && program->steps[i].type == FFTND__EXCHANGE)
+        i--;
+    return i;
+}
+
+/* ---------------------------------------------------------------- serial transforms */
+
+int fftnd__is_r2r(const struct fftnd__transform *transform, int axis) {
+    return transform->chain.axes[axis] == FFTND_AXIS_R2R;
+}
+
+void fftnd__remove_axis(struct fftnd__step *step, int axis) {
+    int n = 0;
+    for (int i = 0; i < step->naxes; i++)
+        if (step->axes[i] != axis)
+            step->axes[n++] = step->axes[i];
+    step->naxes = n;
+}
+
+int fftnd__is_transformed(const struct fftnd__step *step, int axis) {
+    for (int i = 0; i < step->naxes; i++)
+        if (step->axes[i] == axis)
+            return 1;
+    return 0;
+}
+
+void fftnd__describe_serial(const struct fftnd__transform *transform,
+                            const struct fftnd__step *before, const struct fftnd__step *step,
+                            int direction, const ptrdiff_t in[], const ptrdiff_t out[],
+                            const redist_index extent[], struct lines__problem *problem) {
+    int changes = before->real != step->real, shift = transform->batch.shift;
+    *problem = (struct lines__problem){.precision = transform->precision,
+                                       .direction = direction,
+                                       .effort = transform->options.effort,
+                                       .stream = transform->options.stream};
+    double share = transform->options.plan_seconds / 4;
+    problem->seconds = share > 1 ? share : 1;
+    int is_r2r = step->naxes > 0 ? fftnd__is_r2r(transform, step->axes[0]) : step->real;
+    int numbers = is_r2r && !step->real ? 2 : 1; /* real and imaginary parts are lines of reals */
+    problem->kind = changes ? FFTND_R2C : is_r2r ? FFTND_R2R : FFTND_C2C;
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i], at = axis + shift;
+        problem->r2r[problem->naxes] = transform->r2r[direction][axis];
+        problem->axes[problem->naxes++] = (struct lines__loop){transform->chain.points[axis],
+                                                               numbers * in[at], numbers * out[at]};
+    }
+    for (int at = 0; at < step->layout->local.ndims; at++)
+        if (at == transform->batch.axis || !fftnd__is_transformed(step, at - shift))
+            problem->loops[problem->nloops++] =
+                (struct lines__loop){extent[at], numbers * in[at], numbers * out[at]};
+    if (numbers == 2)
+        problem->loops[problem->nloops++] = (struct lines__loop){2, 1, 1};
+}
+
+/* ---------------------------------------------------------------- truncation in the serial library */
+
+/* Whether an array's lines along the halved axis are contiguous and aligned to complex elements. */
+static int has_aligned_lines(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step) {
+    int ndims = transform->chain.ndims, halved = transform->chain.halved;
+    const struct fftnd__batch *batch = &transform->batch;
+    return step->layout->memory[ndims - 1] == halved && batch->axis != ndims &&
+           !(step->real && step->layout->local.extent[halved + batch->shift] % 2 != 0);
+}
+
+int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
+                               const struct fftnd__step *step) {
+    const struct lines__library *library = transform->library;
+    const struct fftnd__chain *chain = &transform->chain;
+    if (library->truncates == NULL || transform->offload != NULL || step->applies || step->twiddles)
+        return 0;
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i], is_halved = axis == chain->halved;
+        int is_kept = chain->modes[axis] == chain->points[axis];
+        int lie_well = !is_halved || (has_aligned_lines(transform, fftnd__previous(step)) &&
+                                      has_aligned_lines(transform, step));
+        if (fftnd__is_r2r(transform, axis))
+            return 0;
+        if (!is_kept &&
+            !(lie_well && library->truncates(chain->points[axis], is_halved, transform->precision)))
+            return 0;
+    }
+    return step->truncates;
+}

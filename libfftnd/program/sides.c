@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sides.h"
+#include "../../liblines/lines.h"
+#include "../workers/offload.h"
+#include "names.h"
+#include "program.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
+
+/* ---------------------------------------------------------------- the axes */
+
+enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__request *request, int axis) {
+    int halved = request->options.halved_axis;
+    switch (request->kind) {
+    case FFTND_R2C:
+        return axis == (halved >= 0 ? halved : request->ndims - 1) ? FFTND_AXIS_HALVED
+                                                                   : FFTND_AXIS_COMPLEX;
+    case FFTND_R2R:
+        return FFTND_AXIS_R2R;
+    case FFTND_MIXED:
+        return request->options.axes[axis];
+    default:
+        return FFTND_AXIS_COMPLEX;
+    }
+}
+
+static int check_element(const struct fftnd__request *request, const char *list, int axis,
+                         redist_name_of *name_of, int value) {
+    char name[32];
+    snprintf(name, sizeof name, "%s[%d]", list, axis);
+    return redist_check_enum_in(request->function, name, name_of, value);
+}
+
+static int check_r2r(const struct fftnd__request *request, int axis) {
+    const enum fftnd_r2r *r2r = request->options.r2r;
+    if (r2r == NULL)
+        return FAIL(REDIST_ERR_NULL, "options->r2r = NULL, but %s",
+                    request->kind == FFTND_R2R ? "kind is FFTND_R2R"
+                                               : "options->axes has FFTND_AXIS_R2R");
+    REDIST_TRY(check_element(request, "options->r2r", axis, fftnd__r2r_name, (int)r2r[axis]));
+    if (r2r[axis] == FFTND_DCT1 && request->sizes[axis] < 2)
+        return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld, but FFTND_DCT1 needs at least 2", axis,
+                    (long long)request->sizes[axis]);
+    return REDIST_OK;
+}
+
+static int check_axis(const struct fftnd__request *request, int axis) {
+    const redist_index *modes = request->options.retained_modes;
+    enum fftnd_axis kind = fftnd__user_axis_kind(request, axis);
+    REDIST_TRY(check_element(request, "options->axes", axis, fftnd__axis_name, (int)kind));
+    if (kind == FFTND_AXIS_NONE && modes != NULL && modes[axis] != request->sizes[axis])
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->retained_modes[%d] = %lld, but the axis is FFTND_AXIS_NONE: it keeps "
+                    "its %lld elements",
+                    axis, (long long)modes[axis], (long long)request->sizes[axis]);
+    return kind == FFTND_AXIS_R2R ? check_r2r(request, axis) : REDIST_OK;
+}
+
+int fftnd__check_axes(const struct fftnd__request *request) {
+    int halved = -1;
+    if (request->kind == FFTND_MIXED && request->options.axes == NULL)
+        return FAIL(REDIST_ERR_NULL, "options->axes = NULL, but kind is FFTND_MIXED");
+    if (request->kind != FFTND_MIXED && request->options.axes != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->axes is for kind FFTND_MIXED, not %s",
+                    fftnd__kind_name((int)request->kind));
+    for (int i = 0; i < request->ndims; i++) {
+        REDIST_TRY(check_axis(request, i));
+        if (fftnd__user_axis_kind(request, i) != FFTND_AXIS_HALVED)
+            continue;
+        if (halved >= 0)
+            return FAIL(REDIST_ERR_AXIS,
+                        "options->axes[%d] and options->axes[%d] are both FFTND_AXIS_HALVED: after "
+                        "the first of them elements are complex",
+                        halved, i);
+        halved = i;
+    }
+    return REDIST_OK;
+}
+
+int fftnd__check_list(const struct fftnd__request *request, const char *name, int n,
+                      const int list[]) {
+    int seen[REDIST_MAX_NDIMS] = {0};
+    for (int i = 0; list != NULL && i < n; i++) {
+        if (list[i] < 0 || list[i] >= request->ndims || seen[list[i]])
+            return FAIL(REDIST_ERR_AXIS, "options->%s[%d] = %d is no axis, or there twice", name, i,
+                        list[i]);
+        seen[list[i]] = 1;
+    }
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- memory and blocks */
+
+static int check_padding(const struct fftnd__request *request, int side) {
+    const redist_index *padding = request->options.padding[side];
+    for (int i = 0; padding != NULL && i < request->ndims; i++)
+        if (padding[i] < 0)
+            return FAIL(REDIST_ERR_SIZE, "options->padding[%s][%d] = %lld is negative",
+                        fftnd__side_name(side), i, (long long)padding[i]);
+    for (int i = 0; padding != NULL && i < request->ndims; i++)
+        if ((size_t)padding[i] > FFTND__MOST_ELEMENTS)
+            return FAIL(REDIST_ERR_LIMIT,
+                        "options->padding[%s][%d] = %lld is more than the %zu elements that an "
+                        "array has at most",
+                        fftnd__side_name(side), i, (long long)padding[i], FFTND__MOST_ELEMENTS);
+    return REDIST_OK;
+}
+
+/* Global extent of an axis on a side. */
+static redist_index extent_of(const struct fftnd__request *request, int side, int axis) {
+    const redist_index *modes = request->options.retained_modes;
+    redist_index n = modes != NULL && side == FFTND_SPECTRAL ? modes[axis] : request->sizes[axis];
+    int halved = fftnd__user_axis_kind(request, axis) == FFTND_AXIS_HALVED;
+    return halved && side == FFTND_SPECTRAL ? n / 2 + 1 : n;
+}
+
+/* The axis that a grid dimension splits on a side, in the given order. */
+static int split_axis(const struct fftnd__request *request, int side, int dim) {
+    const fftnd_options *options = &request->options;
+    enum fftnd_axis axes[REDIST_MAX_NDIMS];
+    for (int axis = 0; axis < request->ndims; axis++)
+        axes[axis] = fftnd__user_axis_kind(request, axis);
+    if (options->split[side] != NULL)
+        return options->split[side][dim];
+    int stays = side == FFTND_PHYSICAL || options->alignment == FFTND_ALIGN_INPUT ||
+                fftnd__stays_split(axes, options->order[dim]);
+    return options
+        ->order[stays ? dim
+                      : fftnd__place_split_next(axes, options->order, options->grid_ndims, dim)];
+}
+
+static int check_bounds_of(const struct fftnd__request *request, int side, int dim) {
+    const redist_index *bounds = request->options.bounds[side][dim];
+    int axis = split_axis(request, side, dim), n = request->options.grid[dim];
+    redist_index extent = extent_of(request, side, axis);
+    for (int i = 0; i <= n; i++) {
+        redist_index least = i == 0 ? 0 : i == n ? extent : bounds[i - 1];
+        redist_index most = i == 0 ? 0 : extent;
+        if (bounds[i] < least || bounds[i] > most)
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->bounds[%s][%d][%d] = %lld is not in %lld..%lld: %d blocks cover "
+                        "axis %d from 0 to %lld in their order",
+                        fftnd__side_name(side), dim, i, (long long)bounds[i], (long long)least,
+                        (long long)most, n, axis, (long long)extent);
+    }
+    return REDIST_OK;
+}
+
+int fftnd__has_whole_grid(const fftnd_options *options) {
+    for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
+        if (options->grid[i] == 0)
+            return 0;
+    return options->grid_ndims > 0 && options->grid != NULL;
+}
+
+static int check_bounds(const struct fftnd__request *request, int side) {
+    const fftnd_options *options = &request->options;
+    if (options->bounds[side] == NULL)
+        return REDIST_OK;
+    if (!fftnd__has_whole_grid(options) || options->order == NULL)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->bounds[%s] needs options->grid and options->order: they say which "
+                    "axes are split in how many blocks",
+                    fftnd__side_name(side));
+    for (int dim = 0; dim < options->grid_ndims; dim++)
+        if (options->bounds[side][dim] != NULL)
+            REDIST_TRY(check_bounds_of(request, side, dim));
+    return REDIST_OK;
+}
+
+static int check_split(const struct fftnd__request *request, int side) {
+    const fftnd_options *options = &request->options;
+    const char *names[] = {"split[FFTND_PHYSICAL]", "split[FFTND_SPECTRAL]"};
+    if (options->split[side] != NULL && options->grid_ndims == 0)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->%s needs options->grid_ndims: it has as many values", names[side]);
+    return fftnd__check_list(request, names[side], options->grid_ndims, options->split[side]);
+}
+
+/* ---------------------------------------------------------------- boxes */
+
+static int read_box(const struct fftnd__request *request, int side, redist_box *box) {
+    char name[64];
+    snprintf(name, sizeof name, "options->box[%s]", fftnd__side_name(side));
+    *box = REDIST_BOX_DEFAULT;
+    return redist_struct_read(request->function, name, request->options.box[side], box,
+                              sizeof *box);
+}
+
+static int check_box(const struct fftnd__request *request, int side) {
+    redist_box box;
+    if (request->options.box[side] == NULL)
+        return REDIST_OK;
+    REDIST_TRY(read_box(request, side, &box));
+    for (int i = 0; i < request->ndims; i++) {
+        redist_index extent = extent_of(request, side, i);
+        if (box.start[i] < 0 || box.count[i] < 0 || box.start[i] > extent - box.count[i])
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->box[%s] has %lld elements from %lld on along axis %d, outside of "
+                        "0..%lld",
+                        fftnd__side_name(side), (long long)box.count[i], (long long)box.start[i], i,
+                        (long long)extent);
+        if (box.offset[i] != 0 || (box.extent[i] != 0 && box.extent[i] < box.count[i]))
+            return FAIL(REDIST_ERR_SIZE, "options->box[%s]->%s[%d] = %lld, but %s",
+                        fftnd__side_name(side), box.offset[i] != 0 ? "offset" : "extent", i,
+                        (long long)(box.offset[i] != 0 ? box.offset[i] : box.extent[i]),
+                        box.offset[i] != 0 ? "arrays begin with their first element"
+                                           : "it has room for its count at least");
+        if (box.extent[i] > box.count[i] &&
+            (size_t)(box.extent[i] - box.count[i]) > FFTND__MOST_ELEMENTS)
+            return FAIL(REDIST_ERR_LIMIT,
+                        "options->box[%s]->extent[%d] = %lld is more than the %zu elements that an "
+                        "array has at most",
+                        fftnd__side_name(side), i, (long long)box.extent[i], FFTND__MOST_ELEMENTS);
+    }
+    return REDIST_OK;
+}
+
+int fftnd__check_sides(const struct fftnd__request *request) {
+    const char *orders[] = {"memory_order[FFTND_PHYSICAL]", "memory_order[FFTND_SPECTRAL]"};
+    for (int side = 0; side < 2; side++) {
+        REDIST_TRY(check_split(request, side));
+        REDIST_TRY(fftnd__check_list(request, orders[side], request->ndims,
+                                     request->options.memory_order[side]));
+        REDIST_TRY(check_padding(request, side));
+        REDIST_TRY(check_bounds(request, side));
+        REDIST_TRY(check_box(request, side));
+    }
+    return REDIST_OK;
+}
+
+/* Whether the only axis is split: as rows and columns of an array, by the library. */
+static int is_long(const struct fftnd__request *request) {
+    return request->ndims == 1 && request->nranks > 1;
+}
+
+int fftnd__check_long_axis(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    if (!is_long(request))
+        return REDIST_OK;
+    if (fftnd__user_axis_kind(request, 0) != FFTND_AXIS_COMPLEX)
+        return FAIL(REDIST_ERR_GRID,
+                    "ndims = 1 cannot be distributed over %d ranks, unless the axis is complex",
+                    request->nranks);
+    for (int side = 0; side < 2; side++)
+        if (options->blocks[side] != FFTND_BLOCKS_BALANCED || options->box[side] != NULL ||
+            (options->padding[side] != NULL && options->padding[side][0] != 0))
+            return FAIL(REDIST_ERR_ARGUMENT,
+                        "options->blocks, padding and box are not for ndims = 1 over %d ranks",
+                        request->nranks);
+    if (options->retained_modes != NULL && options->retained_modes[0] != request->sizes[0])
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->retained_modes[0] = %lld is not sizes[0], as ndims = 1 over %d ranks "
+                    "needs it",
+                    (long long)options->retained_modes[0], request->nranks);
+    if (lines__library_for(options->space)->space != REDIST_SPACE_HOST ||
+        fftnd__offload_wanted(options))
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "ndims = 1 over %d ranks is for host memory: twiddle factors are multiplied in "
+                    "the caches",
+                    request->nranks);
+    return REDIST_OK;
+}
+
+static int boxes_meet(int ndims, const redist_box *a, const redist_box *b) {
+    for (int i = 0; i < ndims; i++)
+        if (a->count[i] == 0 || b->count[i] == 0 || a->start[i] >= b->start[i] + b->count[i] ||
+            b->start[i] >= a->start[i] + a->count[i])
+            return 0;
+    return 1;
+}
+
+/* All ranks see all boxes, and say the same. */
+static int check_cover(const struct fftnd__request *request, int side, const redist_box all[]) {
+    double elements = 0, total = 1;
+    for (int i = 0; i < request->nranks; i++) {
+        double own = 1;
+        for (int axis = 0; axis < request->ndims; axis++)
+            own *= (double)all[i].count[axis];
+        elements += own;
+        for (int j = 0; j < i; j++)
+            if (boxes_meet(request->ndims, &all[i], &all[j]))
+                return FAIL(REDIST_ERR_OVERLAP, "options->box[%s] of ranks %d and %d overlap",
+                            fftnd__side_name(side), j, i);
+    }
+    for (int axis = 0; axis < request->ndims; axis++)
+        total *= (double)extent_of(request, side, axis);
+    if (elements < total)
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->box[%s] of all ranks have %.0f elements of %.0f: they leave holes",
+                    fftnd__side_name(side), elements, total);
+    return REDIST_OK;
+}
+
+static int check_boxes_of(const struct fftnd__request *request, int side) {
+    redist_box box, *all = redist_calloc((size_t)request->nranks, sizeof *all);
+    int code = all != NULL ? read_box(request, side, &box)
+                           : FAIL(REDIST_ERR_MEMORY, "no memory for the boxes of all ranks");
+    code = redist_agree(request->comm, code);
+    if (code == REDIST_OK)
+        code = redist_agree(request->comm, redist_all_gather(request->comm, &box, sizeof box, all));
+    if (code == REDIST_OK)
+        code = check_cover(request, side, all);
+    redist_release(all);
+    return code;
+}
+
+int fftnd__check_boxes(const struct fftnd__request *request) {
+    for (int side = 0; side < 2; side++)
+        if (request->options.box[side] != NULL)
+            REDIST_TRY(check_boxes_of(request, side));
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- what has to agree */
+
+redist_shared_value fftnd__share_enums(const char *name, const int list[], int n,
+                                       redist_name_of *name_of) {
+    redist_shared_value value = redist_share(name, REDIST_SHARED_INTS, list, (size_t)n);
+    value.name_of = name_of;
+    return value;
+}
+
+/* How grid dimensions cut a side, from `values` on. */
+static void share_bounds(const struct fftnd__request *request, int is_checked, int side,
+                         struct fftnd__shared_sides *shared, redist_shared_value values[]) {
+    const fftnd_options *options = &request->options;
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
+        int given = is_checked && options->bounds[side] != NULL && i < options->grid_ndims;
+        char *name = shared->names[side][i];
+        snprintf(name, sizeof shared->names[side][i], "options->bounds[%s][%d]",
+                 fftnd__side_name(side), i);
+        values[i] =
+            redist_share(name, REDIST_SHARED_EXTENTS, given ? options->bounds[side][i] : NULL,
+                         given ? (size_t)options->grid[i] + 1 : 0);
+    }
+}
+
+void fftnd__share_sides(const struct fftnd__request *request, int is_checked,
+                        struct fftnd__shared_sides *shared) {
+    static const char *const names[2][4] = {
+#define NAMES_OF(side)                                                                             \
+    {"options->memory_order[" side "]", "options->padding[" side "]", "options->split[" side "]",  \
+     "whether there is options->box[" side "]"}
+        NAMES_OF("FFTND_PHYSICAL"), NAMES_OF("FFTND_SPECTRAL")};
+    const fftnd_options *options = &request->options;
+    size_t ndims = (size_t)request->ndims, grid_ndims = (size_t)options->grid_ndims;
+    redist_shared_value *next = shared->values;
+    for (int i = 0; i < request->ndims && is_checked && options->axes != NULL; i++)
+        shared->axes[i] = (int)options->axes[i];
+    *next++ = fftnd__share_enums("options->axes",
+                                 is_checked && options->axes != NULL ? shared->axes : NULL,
+                                 request->ndims, fftnd__axis_name);
+    for (int side = 0; side < 2; side++, next += REDIST_MAX_NDIMS) {
+        *next++ = redist_share(names[side][0], REDIST_SHARED_INTS,
+                               is_checked ? options->memory_order[side] : NULL, ndims);
+        *next++ = redist_share(names[side][1], REDIST_SHARED_EXTENTS,
+                               is_checked ? options->padding[side] : NULL, ndims);
+        *next++ = redist_share(names[side][2], REDIST_SHARED_INTS,
+                               is_checked ? options->split[side] : NULL, grid_ndims);
+        *next++ = redist_share_number(names[side][3], is_checked && options->box[side] != NULL);
+        share_bounds(request, is_checked, side, shared, next);
+    }
+}
+
+long long fftnd__hash_sides(const struct fftnd__request *request) {
+    struct fftnd__shared_sides shared;
+    long long hash = redist_hash_bytes(0, request->options.blocks, sizeof request->options.blocks);
+    fftnd__share_sides(request, 1, &shared);
+    for (int i = 0; i < FFTND__SHARED_SIDES; i++)
+        hash = redist_hash_bytes(hash, &shared.values[i].value, sizeof shared.values[i].value);
+    return hash;
+}
+
+int fftnd__sides_are_usual(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int usual = request->kind != FFTND_MIXED;
+    for (int side = 0; side < 2; side++)
+        usual &= options->memory_order[side] == NULL && options->padding[side] == NULL &&
+                 options->blocks[side] == FFTND_BLOCKS_BALANCED && options->bounds[side] == NULL &&
+                 options->split[side] == NULL && options->box[side] == NULL;
+    return usual;
+}
+
+/* ---------------------------------------------------------------- the library's numbers */
+
+static void number_box(struct fftnd__request *request, int side) {
+    struct fftnd__shape *shape = &request->shape;
+    redist_box box, *own = &shape->box[side];
+    shape->has_box[side] =
+        request->options.box[side] != NULL && read_box(request, side, &box) == REDIST_OK;
+    for (int i = 0; i < shape->ndims && shape->has_box[side]; i++) {
+        int axis = request->user_axis[i];
+        own->start[i] = box.start[axis];
+        own->count[i] = box.count[axis];
+        request->padding[side][i] = box.extent[axis] != 0 ? box.extent[axis] - box.count[axis] : 0;
+    }
+}
+
+static void number_side(struct fftnd__request *request, int side, const int own_axis[]) {
+    const fftnd_options *options = &request->options;
+    const int *memory = options->memory_order[side];
+    for (int i = 0; i < request->shape.ndims; i++) {
+        request->memory[side][i] = own_axis[memory != NULL ? memory[i] : i];
+        if (options->padding[side] != NULL)
+            request->padding[side][i] = options->padding[side][request->user_axis[i]];
+        request->shape.blocks[side][i] = (struct fftnd__blocks){
+            options->blocks[side], options->bounds[side] != NULL && i < options->grid_ndims
+                                       ? options->bounds[side][i]
+                                       : NULL};
+    }
+    request->shape.has_split[side] = options->split[side] != NULL;
+    for (int i = 0; i < options->grid_ndims && options->split[side] != NULL; i++)
+        request->shape.split[side][i] = own_axis[options->split[side][i]];
+    number_box(request, side);
+}
+
+/* The divisor of n that is closest to its root from below. */
+static redist_index find_rows(redist_index n) {
+    redist_index rows = (redist_index)sqrt((double)n) + 1;
+    while (rows > n / rows || n % rows != 0)
+        rows--;
+    return rows;
+}
+
+/* One axis that is split is an array of rows and columns. Both sides have rows; natural order has those of the
+ * transposed array. */
+static void number_long_axis(struct fftnd__request *request) {
+    redist_index n = request->sizes[0], rows = find_rows(n);
+    int natural = request->options.alignment == FFTND_ALIGN_INPUT;
+    request->shape = (struct fftnd__shape){.ndims = 2,
+                                           .halved = -1,
+                                           .points = {rows, n / rows},
+                                           .modes = {rows, n / rows},
+                                           .axes = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX},
+                                           .has_split = {1, natural},
+                                           .split = {{0}, {1}},
+                                           .twiddles = 1};
+    request->has_order = request->order[0] = 1;
+    request->order[1] = 0;
+    for (int side = 0; side < 2; side++) {
+        int transposed = side == FFTND_SPECTRAL && natural;
+        request->memory[side][0] = transposed;
+        request->memory[side][1] = !transposed;
+    }
+}
+
+void fftnd__number_axes(struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    const int *memory = options->memory_order[FFTND_PHYSICAL];
+    struct fftnd__shape *shape = &request->shape;
+    int own_axis[REDIST_MAX_NDIMS];
+    if (is_long(request)) {
+        number_long_axis(request);
+        return;
+    }
+    *shape = (struct fftnd__shape){.ndims = request->ndims, .halved = -1};
+    for (int i = 0; i < shape->ndims; i++) {
+        int axis = request->user_axis[i] = memory != NULL ? memory[i] : i;
+        own_axis[axis] = i;
+        shape->points[i] = request->sizes[axis];
+        shape->modes[i] =
+            options->retained_modes != NULL ? options->retained_modes[axis] : shape->points[i];
+        shape->axes[i] = fftnd__user_axis_kind(request, axis);
+        if (shape->axes[i] == FFTND_AXIS_HALVED)
+            shape->halved = i;
+        if (shape->axes[i] == FFTND_AXIS_R2R)
+            request->r2r[i] = options->r2r[axis];
+    }
+    for (int side = 0; side < 2; side++)
+        number_side(request, side, own_axis);
+    request->has_order = options->order != NULL;
+    for (int i = 0; i < shape->ndims && request->has_order; i++)
+        request->order[i] = own_axis[options->order[i]];
+    shape->aligns_input = options->alignment == FFTND_ALIGN_INPUT;
+}
+
+/* ---------------------------------------------------------------- sides that need no exchange */
+
+static int has_padding(const struct fftnd__transform *transform, int side) {
+    int has = 0;
+    for (int axis = 0; axis < transform->chain.ndims; axis++)
+        has |= transform->padding[side][axis] != 0;
+    return has;
+}
+
+int fftnd__keep_sides(struct fftnd__transform *transform) {
+    struct fftnd__chain *chain = &transform->chain;
+    int found[2][2]; /* it moves, it is padded: the latter differs between ranks in boxes only */
+    for (int side = 0; side < 2; side++) {
+        int padded = has_padding(transform, side);
+        found[1][side] = transform->padded[side] = padded;
+        found[0][side] = chain->moves[side] && (!fftnd__chain_meets(chain, (enum fftnd_side)side) ||
+                                                padded || transform->options.in_place);
+    }
+    if (!chain->moves[0] && !chain->moves[1]) /* on all ranks */
+        return REDIST_OK;
+    REDIST_TRY(redist_agree(transform->comm,
+                            redist_all_reduce(transform->comm, found, 4, MPI_INT, MPI_MAX)));
+    memcpy(chain->moves, found[0], sizeof found[0]);
+    memcpy(transform->padded, found[1], sizeof found[1]);
+    return REDIST_OK;
+}

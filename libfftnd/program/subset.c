@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "subset.h"
+
+#include <string.h>
+
+static int is_left_out(const struct fftnd__transform *transform, const int axes[], int axis) {
+    return transform->chain.axes[axis] != FFTND_AXIS_NONE && !axes[axis];
+}
+
+int fftnd__subset_suits(const struct fftnd__transform *transform, const int axes[]) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int taken = 0, left_out = 0;
+    for (int axis = 0; axis < chain->ndims; axis++) {
+        taken += axes[axis] && chain->axes[axis] != FFTND_AXIS_NONE;
+        left_out += is_left_out(transform, axes, axis);
+    }
+    return taken > 0 && left_out > 0 && chain->balanced && !chain->moves[FFTND_PHYSICAL] &&
+           memcmp(chain->modes, chain->points, sizeof chain->modes) == 0;
+}
+
+long double fftnd__subset_factor(const struct fftnd__transform *transform, const int axes[]) {
+    const struct fftnd__chain *chain = &transform->chain;
+    long double factor = 1;
+    for (int axis = 0; axis < chain->ndims; axis++)
+        if (is_left_out(transform, axes, axis))
+            factor *= fftnd__logical_extent(chain->axes[axis], transform->r2r[REDIST_FORWARD][axis],
+                                            chain->points[axis]);
+    return factor;
+}
+
+/* Real data have a halved axis: if it is left out, another one, the first that is transformed. */
+static void halve(const struct fftnd__transform *transform, struct fftnd__shape *shape) {
+    const struct fftnd__chain *chain = &transform->chain;
+    for (int i = 0; i < shape->ndims; i++) {
+        int axis = transform->configuration.order[i];
+        if (shape->axes[axis] == FFTND_AXIS_COMPLEX)
+            shape->halved = axis;
+    }
+    if (shape->axes[chain->halved] != FFTND_AXIS_NONE)
+        shape->halved = chain->halved;
+    if (shape->halved >= 0)
+        shape->axes[shape->halved] = FFTND_AXIS_HALVED;
+}
+
+/* Whether real data may be taken for complex: two neighbours along the fastest axis are one element. What is real of an
+ * operator does the same to both, and transforms of complex lines side by side are faster than those of real ones. */
+static int may_pair(const struct fftnd__transform *transform, const struct fftnd__shape *shape) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int last = chain->ndims - 1, has_complex = 0;
+    for (int axis = 0; axis < chain->ndims; axis++)
+        has_complex |= shape->axes[axis] == FFTND_AXIS_COMPLEX;
+    return has_complex && shape->axes[chain->halved] == FFTND_AXIS_NONE &&
+           shape->axes[last] == FFTND_AXIS_NONE && transform->batch.axis <= 0 &&
+           chain->links[0].physical.count[last] == chain->points[last] &&
+           chain->points[last] % 2 == 0 && transform->padding[FFTND_PHYSICAL][last] % 2 == 0;
+}
+
+static void pair(struct fftnd__transform *transform, struct fftnd__shape *shape) {
+    int last = shape->ndims - 1;
+    shape->points[last] /= 2;
+    shape->modes[last] /= 2;
+    transform->padding[FFTND_PHYSICAL][last] /= 2;
+}
+
+int fftnd__subset_take(struct fftnd__transform *transform, const int axes[]) {
+    struct fftnd__chain *chain = &transform->chain;
+    struct fftnd__shape shape = {.ndims = chain->ndims, .halved = -1};
+    int is_real = chain->real[FFTND_PHYSICAL];
+    memcpy(shape.points, chain->points, sizeof shape.points);
+    memcpy(shape.modes, chain->modes, sizeof shape.modes);
+    for (int axis = 0; axis < shape.ndims; axis++)
+        shape.axes[axis] = axes[axis] ? chain->axes[axis] : FFTND_AXIS_NONE;
+    if (chain->halved >= 0 && may_pair(transform, &shape)) {
+        pair(transform, &shape);
+        is_real = 0;
+    } else if (chain->halved >= 0)
+        halve(transform, &shape);
+    int code = fftnd__chain_build(chain, &shape, transform->configuration.order, transform->grid);
+    chain->real[FFTND_PHYSICAL] = is_real;
+    chain->real[FFTND_SPECTRAL] = is_real && shape.halved < 0;
+    return code;
+}

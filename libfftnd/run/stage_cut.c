@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stage_cut.h"
+
+#include "../kernels/truncation.h"
+#include "../operators/operator.h"
+
+#include <stdint.h>
+
+enum { MOST_CHUNKS = 1 << 16 };
+
+/* With a few tiles for each thread all threads are busy to the end; smaller tiles than this cost more than that. */
+enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
+
+/* Of an operator's fields each has a tile of the usual size, as long as so many are in the cache together. */
+enum { MOST_FIELD_TILES = 4 };
+
+int fftnd__is_nontemporal(const struct fftnd__transform *transform,
+                          const struct fftnd__step *step) {
+    return fftnd__step_bytes(transform, step) > transform->configuration.nontemporal_bytes;
+}
+
+/* Tiles of an operator's step: one for each field that is there at once. */
+static size_t count_tiles(const struct fftnd__transform *transform,
+                          const struct fftnd__step *step) {
+    int fields = step->fields != fftnd__previous(step)->fields
+                     ? step->fields + fftnd__previous(step)->fields
+                     : step->fields;
+    if (!step->applies || transform->offload != NULL)
+        return 1;
+    return (size_t)(fields < MOST_FIELD_TILES ? fields : MOST_FIELD_TILES);
+}
+
+/* How large tiles may be: with several threads, such that there are some for each. */
+static size_t most_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         const struct fftnd__tiling *tiling) {
+    size_t threads = transform->offload == NULL ? (size_t)fftnd__pool_size(transform->pool) : 1;
+    size_t fair = fftnd__step_bytes(transform, step) / (threads * TILES_OF_THREAD);
+    size_t tiles = count_tiles(transform, step);
+    size_t bytes = tiling->bytes <= SIZE_MAX / tiles ? tiles * tiling->bytes : SIZE_MAX;
+    fair = fair < LEAST_SHARED_BYTES ? LEAST_SHARED_BYTES : fair;
+    return threads > 1 && fair < bytes ? fair : bytes;
+}
+
+/* Rows of an operator end where merged axes do; boxes, and a device, need the axes themselves. */
+static int may_merge(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                     const struct fftnd__tiling *tiling) {
+    return tiling->local_load && tiling->local_store && !step->twiddles &&
+           (!step->applies ||
+            (transform->offload == NULL && !fftnd__takes_boxes(transform->applied)));
+}
+
+void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *transform,
+                      const struct fftnd__step *step, const struct fftnd__tiling *tiling) {
+    const struct fftnd__step *before = fftnd__previous(step);
+    int is_real = step->real && before->real && !step->applies;
+    size_t item = fftnd__element_bytes(transform, is_real), smallest = item;
+    redist_index wide[REDIST_MAX_NDIMS];
+    struct fftnd__truncation truncation;
+    cut->ndims = step->layout->local.ndims;
+    for (int i = 0; i < cut->ndims; i++) {
+        cut->whole[i] = i == transform->batch.axis
+                            ? step->applies
+                            : fftnd__is_transformed(step, i - transform->batch.shift);
+        cut->before[i] = fftnd__count_of(transform, before, i);
+        cut->after[i] = fftnd__count_of(transform, step, i);
+    }
+    fftnd__truncation_of(&truncation, transform, step);
+    if (step->direction == REDIST_BACKWARD && !step->applies)
+        truncation.n = 0; /* it is on the other side */
+    fftnd__widen(&truncation, cut->ndims, cut->after, wide);
+    for (int i = 0; i < cut->ndims; i++)
+        if (cut->whole[i])
+            smallest *= (size_t)(wide[i] > 0 ? wide[i] : 1);
+    if (step->applies && step->fields != before->fields) /* all of them are there at once */
+        smallest += smallest / (size_t)step->fields * (size_t)before->fields;
+    if (may_merge(transform, step, tiling))
+        fftnd__merge_axes(cut, before->layout->local.stride, step->layout->local.stride);
+    fftnd__cut_to_fit(cut, item, smallest, most_bytes(transform, step, tiling));
+}
+
+void fftnd__set_extents(struct fftnd__cut *cut, const struct fftnd__transform *transform,
+                        const struct fftnd__step *step) {
+    cut->ndims = step->layout->local.ndims;
+    for (int i = 0; i < cut->ndims; i++) {
+        cut->before[i] = fftnd__count_of(transform, fftnd__previous(step), i);
+        cut->after[i] = fftnd__count_of(transform, step, i);
+    }
+}
+
+/* Whether all elements of an array stay aligned to complex numbers when a segment is cut off. */
+static int keeps_alignment(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                           int axis) {
+    size_t bytes =
+        fftnd__element_bytes(transform, step->real) * (size_t)step->layout->local.stride[axis];
+    return bytes % fftnd__element_bytes(transform, 0) == 0;
+}
+
+void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                          redist_index extents[]) {
+    for (int axis = 0; axis < step->layout->local.ndims; axis++) {
+        int whole = axis == transform->batch.axis
+                        ? step->applies
+                        : fftnd__is_transformed(step, axis - transform->batch.shift);
+        int may_cut = !whole && keeps_alignment(transform, fftnd__previous(step), axis) &&
+                      keeps_alignment(transform, step, axis);
+        extents[axis] = may_cut ? step->layout->local.extent[axis] : 0;
+    }
+}
+
+/* What arrives in partitions is cut as these are. */
+static int axis_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                   int n) {
+    redist_index extents[REDIST_MAX_NDIMS];
+    if (fftnd__previous(step)->by_partitions)
+        return step->arrival_axis;
+    fftnd__list_cuttable(transform, step, extents);
+    return fftnd__choose_axis(step->layout->local.ndims, step->layout->local.order, extents, n);
+}
+
+void fftnd__cut_segments(struct fftnd__cut *cut, const struct fftnd__transform *transform,
+                         const struct fftnd__step *step) {
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    int n =
+        fftnd__previous(step)->by_partitions ? configuration->partitions : configuration->segments;
+    fftnd__cut_along(cut, axis_of(transform, step, n), n);
+}
+
+void fftnd__cut_chunks(struct fftnd__cut *cut, const struct fftnd__transform *transform,
+                       const struct fftnd__step *step, size_t bytes, size_t most) {
+    most = transform->options.tile_bytes != 0 ? transform->options.tile_bytes : most;
+    size_t wanted = (bytes + most - 1) / most;
+    int n = wanted < MOST_CHUNKS ? (int)wanted : MOST_CHUNKS;
+    fftnd__cut_along(cut, n > 1 ? axis_of(transform, step, n) : -1, n);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "offload.h"
+
+#include <stdint.h>
+
+/* ---------------------------------------------------------------- the device */
+
+int fftnd__offload_wanted(const fftnd_options *options) {
+    int on_host = lines__library_for(options->space)->space == REDIST_SPACE_HOST;
+    int elsewhere = lines__library_for(options->device)->space != REDIST_SPACE_HOST;
+    return on_host && (elsewhere || options->device_bytes != 0);
+}
+
+/* What a rank takes of a device without being told: some of what is free is left to others, and the ranks
+ * that share a device get equal parts. Collective. */
+static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
+    int nranks, code;
+    size_t bytes = 0, sharers = 0;
+    unsigned long long mine[2] = {0, 0}, *all;
+    MPI_Comm_size(comm, &nranks);
+    all = redist_calloc((size_t)nranks, sizeof mine);
+    code = all != NULL
+               ? offload->device->find_free(&bytes, &mine[0])
+               : redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for %d ranks", nranks);
+    mine[1] = bytes;
+    code = redist_agree(comm, code);
+    if (code == REDIST_OK)
+        code = redist_all_gather(comm, mine, sizeof mine, all);
+    for (int rank = 0; rank < nranks && code == REDIST_OK; rank++)
+        if (all[2 * rank] == mine[0]) {
+            sharers++;
+            bytes = all[2 * rank + 1] < bytes ? (size_t)all[2 * rank + 1] : bytes;
+        }
+    if (code == REDIST_OK)
+        offload->limit = bytes / 5 * 4 / sharers;
+    redist_release(all);
+    return code;
+}
+
+/* Devices differ, and so does what is free. Collective, after find_limit has failed too. */
+static int find_least_limit(struct fftnd__offload *offload, MPI_Comm comm, int code) {
+    unsigned long long least = offload->limit;
+    int reduced = redist_all_reduce(comm, &least, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN);
+    offload->least_limit = (size_t)least;
+    return code == REDIST_OK ? reduced : code;
+}
+
+static int create_streams(struct fftnd__offload *offload) {
+    for (int i = 0; i < FFTND__ACTIVITIES; i++) {
+        REDIST_TRY(offload->device->stream_create(&offload->streams[i]));
+        for (int slot = 0; slot < FFTND__SLOTS; slot++)
+            REDIST_TRY(offload->device->event_create(&offload->events[slot][i]));
+    }
+    return REDIST_OK;
+}
+
+int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
+                          struct fftnd__offload **result) {
+    struct fftnd__offload *offload = *result = redist_calloc(1, sizeof *offload);
+    int code = REDIST_OK;
+    if (offload == NULL)
+        code = redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a device");
+    else
+        *offload = (struct fftnd__offload){.device = redist_space_at(options->device),
+                                           .library = lines__library_for(options->device),
+                                           .limit = options->device_bytes,
+                                           .is_given = options->device_bytes != 0};
+    REDIST_TRY(redist_agree(comm, code));
+    offload->least_limit = offload->limit;
+    if (!offload->is_given)
+        code = find_least_limit(offload, comm, find_limit(offload, comm));
+    return redist_agree(comm, code == REDIST_OK ? create_streams(offload) : code);
+}
+
+void fftnd__offload_free(struct fftnd__offload *offload) {
+    if (offload == NULL)
+        return;
+    for (enum fftnd__pinned i = FFTND__PIN_PHYSICAL; i < FFTND__PINS; i++)
+        fftnd__offload_unpin(offload, i);
+    for (int i = 0; i < FFTND__ACTIVITIES; i++) {
+        for (int slot = 0; slot < FFTND__SLOTS; slot++)
+            offload->device->event_destroy(offload->events[slot][i]);
+        offload->device->stream_destroy(offload->streams[i]);
+    }
+    offload->device->release(offload->memory);
+    offload->device->release_pinned(offload->staging);
+    redist_release(offload);
+}
+
+/* ---------------------------------------------------------------- arrays of the host */
+
+void fftnd__offload_unpin(struct fftnd__offload *offload, enum fftnd__pinned which) {
+    if (offload->pinned[which].done)
+        offload->device->unpin(offload->pinned[which].array);
+    offload->pinned[which].done = 0;
+    offload->pinned[which].array = NULL;
+}
+
+void fftnd__offload_pin(struct fftnd__offload *offload, enum fftnd__pinned which, void *array,
+                        size_t bytes) {
+    if (offload->pinned[which].array == array && offload->pinned[which].bytes == bytes)
+        return;
+    fftnd__offload_unpin(offload, which);
+    offload->pinned[which].array = array;
+    offload->pinned[which].bytes = bytes;
+    offload->pinned[which].done = bytes != 0 && offload->device->pin(array, bytes);
+}
+
+int fftnd__offload_reaches(const struct fftnd__offload *offload, const char *array, size_t bytes) {
+    for (int i = 0; i < FFTND__PINS; i++) {
+        const char *first = offload->pinned[i].array;
+        if (offload->pinned[i].done && array >= first &&
+            array + bytes <= first + offload->pinned[i].bytes)
+            return 1;
+    }
+    return offload->device->is_pinned(array, bytes);
+}
+
+/* ---------------------------------------------------------------- memory */
+
+char *fftnd__offload_align(void *memory) {
+    uintptr_t over = (uintptr_t)memory % FFTND__OFFLOAD_ALIGNMENT;
+    return (char *)memory + (FFTND__OFFLOAD_ALIGNMENT - over) % FFTND__OFFLOAD_ALIGNMENT;
+}
+
+typedef int allocate_memory(size_t bytes, void **memory);
+typedef void release_memory(void *memory);
+
+/* What was there stays if there is no more: plans use it. */
+static int grow(allocate_memory *allocate, release_memory *release, size_t wanted, void **memory,
+                size_t *bytes) {
+    if (wanted <= *bytes)
+        return REDIST_OK;
+    release(*memory);
+    *memory = NULL;
+    int code = allocate(wanted, memory);
+    if (code == REDIST_OK)
+        *bytes = wanted;
+    else if (*bytes > 0 && allocate(*bytes, memory) != REDIST_OK)
+        *bytes = 0;
+    return code;
+}
+
+int fftnd__offload_reserve(struct fftnd__offload *offload, size_t bytes, size_t staging_bytes) {
+    const redist__space *device = offload->device;
+    REDIST_TRY(grow(device->allocate, device->release, bytes, &offload->memory, &offload->bytes));
+    return grow(device->allocate_pinned, device->release_pinned, staging_bytes, &offload->staging,
+                &offload->staging_bytes);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A few threads that do one piece of work together, again and again. */
+#ifndef FFTND__THREAD_POOL_H
+#define FFTND__THREAD_POOL_H
+
+#include "../../liblines/lines.h"
+
+struct fftnd__pool;
+
+/* A failure: messages are each thread's own. */
+struct fftnd__failure {
+    int code;      /* REDIST_OK = there is none */
+    char *message; /* NULL = no memory for one */
+};
+
+/* Keeps a code with this thread's message, if it is one and the first. */
+void fftnd__failure_note(struct fftnd__failure *failure, int code);
+
+/* The code, whose message becomes this thread's. */
+int fftnd__failure_report(const struct fftnd__failure *failure);
+
+/* Makes it none, and frees its message. */
+void fftnd__failure_forget(struct fftnd__failure *failure);
+
+/* What each thread does; the one that asked for the work is thread 0. Returns a code of
+ * REDIST_ERRORS. */
+typedef int fftnd__work(void *data, int thread);
+
+/* Starts n - 1 threads, which sleep until there is work; a pool of one is NULL. REDIST_ERR_MEMORY. */
+int fftnd__pool_create(int n, struct fftnd__pool **pool);
+
+int fftnd__pool_size(const struct fftnd__pool *pool);
+
+/* The same threads for a serial library, as long as the pool lives; NULL = one thread. */
+const struct lines__threads *fftnd__pool_threads(const struct fftnd__pool *pool);
+
+/* Runs the work on all threads and waits for them. On failure: code and message of the first thread
+ * that failed. Work must not call this for its own pool. */
+int fftnd__pool_run(struct fftnd__pool *pool, fftnd__work *work, void *data);
+
+/* Ends the threads and waits until they are gone. */
+void fftnd__pool_free(struct fftnd__pool *pool);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What kernels do with arrays on a CUDA device. Only files about CUDA include this header. */
+#ifndef LINES__CUFFT_ARRAYS_H
+#define LINES__CUFFT_ARRAYS_H
+
+#include "../modes.h"
+#include "../operation.h"
+#include "../r2r_lines.h"
+
+#include <cuda_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Begins to multiply `count` numbers: doubles, or floats. */
+cudaError_t lines__cuda_scale(void *array, size_t count, int is_double, double factor,
+                              cudaStream_t stream);
+
+/* Begins to change modes. */
+cudaError_t lines__cuda_change(const struct lines__modes *modes, cudaStream_t stream);
+
+/* Begins to do what an operator does with a box of modes, and its tables, all in memory of the device. */
+cudaError_t lines__cuda_operate(const struct lines__operation *operation, cudaStream_t stream);
+
+/* Begins to make rows of lines, or lines `after` the transform of rows. */
+cudaError_t lines__cuda_r2r(const struct lines__r2r_lines *lines, int after, cudaStream_t stream);
+
+/* A few lines of real numbers in an array, as a list of lines without gaps, and back. Distances are in
+ * numbers. */
+struct lines__cuda_lines {
+    long long n, stride;       /* numbers of a line */
+    long long count, distance; /* lines */
+    int is_double;
+};
+cudaError_t lines__cuda_gather(const struct lines__cuda_lines *lines, const void *array, void *list,
+                               cudaStream_t stream);
+cudaError_t lines__cuda_scatter(const struct lines__cuda_lines *lines, const void *list,
+                                void *array, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

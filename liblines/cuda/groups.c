@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "groups.h"
+#include "measure.h"
+
+#include <limits.h>
+#include <math.h>
+
+/* Milliseconds of each launch, where there are several. */
+static const double launch_time = 0.003;
+
+/* What is measured differs by that: panels must be faster, more groups as well. */
+static const double worthwhile = 0.97;
+
+/* An axis that cuFFT transforms together with others takes so much of the time that it takes alone; where the last one
+ * is not contiguous, all of them. */
+static const double together = 0.9, strided_together = 5.0;
+
+/* Lines side by side, of which there are fewer, are shorter than what memory is read in. */
+enum { LEAST_SIDE = 16 };
+
+/* ---------------------------------------------------------------- nested axes */
+
+static int nests(ptrdiff_t outer, ptrdiff_t inner, redist_index n) {
+    return inner > 0 && outer % inner == 0 && outer / inner >= n;
+}
+
+/* Whether cuFFT can transform along `outer` together with axes that begin with `inner`; halved[] says on
+ * which side that one is. */
+static int may_join(const struct lines__loop *outer, const struct lines__loop *inner,
+                    const int halved[2]) {
+    redist_index n = inner->n, half = n / 2 + 1;
+    return nests(outer->in, inner->in, halved[0] ? half : n) &&
+           nests(outer->out, inner->out, halved[1] ? half : n);
+}
+
+/* How many of the last of `n` axes one plan can transform; halved[] says whether the last one is halved in the
+ * input, and in the output. */
+static int count_nested(int n, const struct lines__loop axes[], const int halved[2]) {
+    static const int whole[2] = {0, 0};
+    int size = 1;
+    while (size < n && size < LINES__CUFFT_AXES &&
+           may_join(&axes[n - size - 1], &axes[n - size], size == 1 ? halved : whole))
+        size++;
+    return size;
+}
+
+/* ---------------------------------------------------------------- times */
+
+/* Predicted milliseconds; INFINITY = it cannot be done so. */
+struct times {
+    double cufft, panels;
+};
+
+/* Bytes of a complex array of a task's size. */
+static double count_bytes(const struct lines__task *task, int is_double) {
+    double bytes = (is_double ? 16.0 : 8.0) / (task->is_real[0] || task->is_real[1] ? 2 : 1);
+    for (int i = 0; i < task->rank; i++)
+        bytes *= (double)task->axes[i].n;
+    for (int i = 0; i < task->nloops; i++)
+        bytes *= (double)task->loops[i].n;
+    return bytes;
+}
+
+/* The least time, if each launch does all of one loop, or of those from `first` on. */
+static double time_launches(const struct lines__task *task, int only, int first) {
+    double launches = 1;
+    for (int i = 0; i < task->nloops; i++)
+        if (i != only && i < first)
+            launches *= (double)task->loops[i].n;
+    return launches > 1 ? launches * launch_time : 0.0;
+}
+
+static struct lines__rates rates_of(const struct lines__problem *problem, redist_index n,
+                                    double bytes) {
+    struct lines__rates rates = {.n = n, .is_double = problem->precision == FFTND_DOUBLE};
+    lines__rates_of_lines(&rates, bytes >= LINES__MEASURED_BYTES, problem->stream);
+    return rates;
+}
+
+static int is_contiguous(const struct lines__task *task) {
+    const struct lines__loop *last = &task->axes[task->rank - 1];
+    return last->in == 1 && last->out == 1;
+}
+
+/* The one whose rate is nearest to that of the last axis. */
+static int kind_of(const struct lines__task *task, const struct lines__problem *problem) {
+    int is_double = problem->precision == FFTND_DOUBLE;
+    int is_aligned = lines__rows_are_aligned(is_double, task->rank, task->axes) &&
+                     lines__rows_are_aligned(is_double, task->nloops, task->loops);
+    return task->is_real[0]      ? LINES__REAL
+           : task->is_real[1]    ? LINES__TO_REAL
+           : is_contiguous(task) ? LINES__CONTIGUOUS
+           : is_aligned          ? LINES__STRIDED
+                                 : LINES__UNALIGNED;
+}
+
+/* Lines that lie side by side fill panels more or less. */
+static double count_filled(redist_index side) {
+    redist_index panels = (side + LEAST_SIDE - 1) / LEAST_SIDE;
+    return (double)side / (double)(panels * LEAST_SIDE);
+}
+
+static struct times single_times(const struct lines__task *task,
+                                 const struct lines__problem *problem,
+                                 struct lines__panel_lines *lines) {
+    double bytes = count_bytes(task, problem->precision == FFTND_DOUBLE),
+           samples = bytes / LINES__SAMPLE_BYTES;
+    struct lines__rates rates = rates_of(problem, task->axes[0].n, bytes);
+    int kind = kind_of(task, problem), has_lines = lines__task_lines(task, lines);
+    struct times times = {samples * rates.cufft[kind], INFINITY};
+    times.cufft = fmax(times.cufft, time_launches(task, lines__task_batch(task), INT_MAX));
+    if (!has_lines || rates.panels[kind] <= 0.0)
+        return times;
+    lines->variant = rates.variant[kind];
+    times.panels = samples * rates.panels[kind] /
+                   (lines->layout == LINES__STRIDED ? count_filled(lines->side.n) : 1.0);
+    times.panels = fmax(times.panels, time_launches(task, -1, task->nloops - 1 - lines->nouter));
+    return times;
+}
+
+/* For a sample, the axes from `first` on together: as measured, or, where that does not fit the sample, by its
+ * parts. */
+static double group_rate(const struct lines__task *task, const struct lines__problem *problem,
+                         double bytes, int first) {
+    int is_real = task->is_real[0] || task->is_real[1], is_last = first == task->rank - 1,
+        kind = kind_of(task, problem), is_strided = !is_contiguous(task);
+    struct lines__group_rate rate = {
+        .n = {1, 1, 1}, .is_double = problem->precision == FFTND_DOUBLE, .is_real = is_real};
+    for (int i = first; i < task->rank; i++)
+        rate.n[i] = task->axes[i].n;
+    if (!is_last && !is_strided && bytes >= LINES__MEASURED_BYTES)
+        lines__rates_of_group(&rate, problem->stream);
+    if (rate.cufft > 0.0)
+        return rate.cufft;
+    struct lines__rates rates = rates_of(problem, task->axes[first].n, bytes);
+    double alone = rates.cufft[is_last ? kind : LINES__STRIDED],
+           part = alone * (is_strided ? strided_together
+                           : is_last  ? 1.0
+                                      : together);
+    return is_last ? part : part + group_rate(task, problem, bytes, first + 1);
+}
+
+static double group_time(const struct lines__task *task, const struct lines__problem *problem) {
+    double bytes = count_bytes(task, problem->precision == FFTND_DOUBLE),
+           time = bytes / LINES__SAMPLE_BYTES * group_rate(task, problem, bytes, 0);
+    return fmax(time, time_launches(task, lines__task_batch(task), INT_MAX));
+}
+
+/* Planes of axes that cuFFT would take together; those of small arrays are taken only where FFTND_LINES says so. */
+static double planes_time(const struct lines__task *task, const struct lines__problem *problem,
+                          struct lines__panel_lines *lines) {
+    struct lines__group_rate rate = {.n = {task->axes[0].n, task->axes[1].n, 1},
+                                     .is_double = problem->precision == FFTND_DOUBLE,
+                                     .is_strided = !is_contiguous(task)};
+    double bytes = count_bytes(task, rate.is_double), samples = bytes / LINES__SAMPLE_BYTES;
+    int is_small = bytes < LINES__MEASURED_BYTES && !lines__rates_are_dictated();
+    if (is_small || !lines__task_planes(task, lines))
+        return INFINITY;
+    lines__rates_of_group(&rate, problem->stream);
+    if (rate.planes <= 0.0)
+        return INFINITY;
+    lines->variant = rate.variant;
+    return fmax(samples * rate.planes / (rate.is_strided ? count_filled(lines->side.n) : 1.0),
+                time_launches(task, -1, task->nloops - 1 - lines->nouter));
+}
+
+static double task_time(const struct lines__task *task, const struct lines__problem *problem) {
+    struct lines__panel_lines lines;
+    if (task->rank > 1) {
+        double planes = planes_time(task, problem, &lines);
+        return lines__task_misaligns(task) ? planes
+                                           : fmin(planes, worthwhile * group_time(task, problem));
+    }
+    struct times times = single_times(task, problem, &lines);
+    return fmin(times.cufft, times.panels);
+}
+
+int lines__groups_prefer_panels(const struct lines__task *task,
+                                const struct lines__problem *problem, enum lines__way way,
+                                struct lines__panel_lines *lines) {
+    if (way == LINES__CUFFT_ALONE)
+        return 0;
+    struct times times = {0.0, 0.0};
+    if (task->rank == 1)
+        times = single_times(task, problem, lines);
+    else {
+        times.panels = planes_time(task, problem, lines);
+        times.cufft = isinf(times.panels) ? 0.0 : group_time(task, problem);
+    }
+    lines->is_double = problem->precision == FFTND_DOUBLE;
+    lines->direction = problem->direction;
+    return times.panels < (way == LINES__PANELS ? INFINITY : worthwhile * times.cufft);
+}
+
+int lines__groups_guess(const struct lines__problem *problem) {
+    double bytes = (double)lines__item_bytes(problem->precision, 0);
+    for (int i = 0; i < problem->naxes; i++)
+        bytes *= (double)problem->axes[i].n;
+    return problem->naxes > 1 && 2 * bytes > LINES__SAMPLE_BYTES;
+}
+
+/* They are always faster than rows for cuFFT, which pass through device memory three times. */
+int lines__groups_have_r2r(const struct lines__problem *problem, struct lines__panel_lines *lines) {
+    struct lines__task task = lines__task_make(problem, 1, problem->axes, 0, 1, -1);
+    struct lines__rates rates = {.n = lines__r2r_points((int)problem->r2r[0], problem->axes[0].n),
+                                 .is_double = problem->precision == FFTND_DOUBLE};
+    if (!lines__task_r2r_lines(&task, lines))
+        return 0;
+    lines__rates_of_lines(&rates, 0, problem->stream);
+    lines->r2r = (int)problem->r2r[0];
+    lines->is_double = rates.is_double;
+    lines->variant = rates.variant[lines->layout];
+    return rates.panels[lines->layout] > 0.0;
+}
+
+/* ---------------------------------------------------------------- groups */
+
+/* What a group adds: its time, or itself. */
+static double cost_of(const struct lines__task *task, const struct lines__problem *problem,
+                      enum lines__way way) {
+    int is_bad = task->rank > 1 && (way == LINES__PANELS || lines__task_misaligns(task));
+    return way == LINES__FASTEST ? task_time(task, problem) : is_bad ? INFINITY : 1.0;
+}
+
+/* Of equal ones the longest last group: its axes are the fastest. best[i] is the least cost of the first i axes, and
+ * last[i] how many of them its last group has. */
+int lines__cufft_groups(const struct lines__problem *problem, enum lines__way way, int n,
+                        const struct lines__loop axes[], int sizes[]) {
+    int is_real = problem->kind == FFTND_R2C, to_real = problem->direction == REDIST_BACKWARD,
+        last[REDIST_MAX_NDIMS + 1] = {0}, ngroups = 0;
+    double best[REDIST_MAX_NDIMS + 1] = {0.0};
+    for (int i = 1; i <= n; i++) {
+        const int halved[2] = {is_real && to_real && i == n, is_real && !to_real && i == n};
+        for (int size = 1, most = count_nested(i, axes, halved); size <= most; size++) {
+            struct lines__task task = lines__task_make(problem, n, axes, i - size, i,
+                                                       i == n ? -1 : !(is_real && to_real));
+            double cost = best[i - size] + cost_of(&task, problem, way);
+            if (size == 1 || cost <= best[i]) {
+                best[i] = cost;
+                last[i] = size;
+            }
+        }
+    }
+    for (int i = n; i > 0; i -= last[i])
+        sizes[ngroups++] = last[i];
+    return ngroups;
+}

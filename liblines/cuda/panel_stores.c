@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "panel_stores.h"
+#include "../operation.h"
+#include "measure.h"
+#include "panel_plans.h"
+#include "tasks.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Eight lines side by side make rows of 128 bytes, which a link between devices wants; wider panels gain nothing where
+ * each row begins with a line of the cache. */
+enum { STRIDED_VARIANT = 1 };
+
+_Static_assert((int)LINES__MOST_TARGETS <= (int)LINES__PANEL_PARTS, "parts fit a table");
+
+struct plan {
+    struct lines__panel_plan *lines;
+    int nloops;
+    int loops[1 + LINES__PANEL_LOOPS]; /* of the problem: the side, then the outer ones */
+};
+
+/* Loops of more than one element, from the fastest on, then perhaps the others. Returns 0 if there are too many. */
+static int sort_loops(const struct lines__problem *problem, int takes_all, struct plan *plan) {
+    for (int i = 0; i < problem->nloops; i++) {
+        int at = plan->nloops;
+        if (problem->loops[i].n == 1)
+            continue;
+        if (at > LINES__PANEL_LOOPS)
+            return 0;
+        for (; at > 0 && problem->loops[plan->loops[at - 1]].in > problem->loops[i].in; at--)
+            plan->loops[at] = plan->loops[at - 1];
+        plan->loops[at] = i;
+        plan->nloops++;
+    }
+    for (int i = 0; takes_all && i < problem->nloops; i++)
+        if (problem->loops[i].n == 1) {
+            if (plan->nloops > LINES__PANEL_LOOPS)
+                return 0;
+            plan->loops[plan->nloops++] = i;
+        }
+    return 1;
+}
+
+/* Parts have strides of their own. */
+static struct lines__loop of_input(const struct lines__loop *loop) {
+    return (struct lines__loop){loop->n, loop->in, loop->in};
+}
+
+static int layout_of(const struct lines__problem *problem, int in_parts) {
+    const struct lines__loop *axis = &problem->axes[0];
+    return axis->in == 1 && (in_parts || axis->out == 1) ? LINES__CONTIGUOUS : LINES__STRIDED;
+}
+
+static struct lines__panel_lines describe(const struct lines__problem *problem,
+                                          const struct plan *plan, int in_parts, int variant) {
+    const struct lines__loop *axis = &problem->axes[0];
+    struct lines__panel_lines lines = {.layout = layout_of(problem, in_parts),
+                                       .is_double = problem->precision == FFTND_DOUBLE,
+                                       .direction = problem->direction,
+                                       .variant = variant,
+                                       .axis = in_parts ? of_input(axis) : *axis,
+                                       .side = {1, 0, 0}};
+    for (int i = 0; i < plan->nloops; i++) {
+        const struct lines__loop *loop = &problem->loops[plan->loops[i]];
+        *(i == 0 ? &lines.side : &lines.outer[lines.nouter++]) = in_parts ? of_input(loop) : *loop;
+    }
+    return lines;
+}
+
+static void destroy(void *data) {
+    struct plan *plan = data;
+    redist_space_at(REDIST_SPACE_CUDA)
+        ->drain(); /* of an asynchronous plan something may be under way */
+    lines__panel_plan_destroy(plan->lines);
+    redist_release(plan);
+}
+
+/* Without lines where panels cannot do it. */
+static int create_plan(const struct lines__problem *problem, int in_parts, int variant,
+                       void **result) {
+    struct plan *plan = redist_calloc(1, sizeof *plan);
+    *result = NULL;
+    if (plan == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    int fits = problem->kind == FFTND_C2C && sort_loops(problem, !in_parts, plan), code = REDIST_OK;
+    if (fits) {
+        const struct lines__panel_lines lines = describe(problem, plan, in_parts, variant);
+        code = lines__panel_plan_create(&lines, &plan->lines);
+    }
+    if (plan->lines != NULL)
+        *result = plan;
+    else
+        destroy(plan);
+    return code;
+}
+
+/* ---------------------------------------------------------------- into parts */
+
+static int has_aligned_rows(const struct lines__problem *problem) {
+    struct lines__loop loops[1 + REDIST_MAX_NDIMS] = {of_input(&problem->axes[0])};
+    for (int i = 0; i < problem->nloops; i++)
+        loops[1 + i] = of_input(&problem->loops[i]);
+    return lines__rows_are_aligned(problem->precision == FFTND_DOUBLE, 1 + problem->nloops, loops);
+}
+
+/* In the kernel of the fastest variant, if it can. */
+static int find_widest(const struct lines__problem *problem, int fastest) {
+    const struct lines__panel_lines lines = {.layout = LINES__STRIDED,
+                                             .is_double = problem->precision == FFTND_DOUBLE,
+                                             .axis = of_input(&problem->axes[0])};
+    int kernel = fastest >= 0 ? fastest / LINES__PANEL_WIDTHS : 0;
+    for (int width = LINES__PANEL_WIDTHS - 1; width >= 0; width--)
+        for (int i = 0; i < LINES__PANEL_KERNELS; i++) {
+            int variant = (kernel + i) % LINES__PANEL_KERNELS * LINES__PANEL_WIDTHS + width;
+            if (lines__panel_plan_has_variant(&lines, variant))
+                return variant;
+        }
+    return LINES__PANEL_GUESS;
+}
+
+/* Rows that begin anywhere share lines of the cache with their neighbours, the fewer the wider they are: beside copies
+ * to peers narrow ones take up to 1.5 times as long, which is not measured. */
+static int choose_variant(const struct lines__problem *problem, int is_near) {
+    struct lines__rates rates = {.n = problem->axes[0].n,
+                                 .is_double = problem->precision == FFTND_DOUBLE};
+    int layout = layout_of(problem, 1), is_strided = layout == LINES__STRIDED,
+        widens = is_strided && !has_aligned_rows(problem) && !lines__rates_are_dictated(),
+        kind = widens ? LINES__UNALIGNED : layout;
+    if (!is_near && !widens)
+        return is_strided ? STRIDED_VARIANT : LINES__PANEL_GUESS;
+    lines__rates_of_lines(&rates, problem->effort != FFTND_ESTIMATE, problem->stream);
+    int fastest = rates.panels[kind] > 0.0 ? rates.variant[kind] : LINES__PANEL_GUESS;
+    return widens ? find_widest(problem, fastest) : fastest;
+}
+
+static int create(const struct lines__problem *problem, int is_near, void **result) {
+    return create_plan(problem, 1, choose_variant(problem, is_near), result);
+}
+
+/* A part's strides in place of those that the plan was made with. */
+static struct lines__panel_part make_part(const struct plan *plan, redist_index begin,
+                                          const struct lines__target *from) {
+    struct lines__panel_part part = {
+        (unsigned)begin, (unsigned)from->end, from->memory, from->axis, 0, {0}};
+    for (int i = 0; i < plan->nloops; i++)
+        *(i == 0 ? &part.side : &part.outer[i - 1]) = from->loops[plan->loops[i]];
+    return part;
+}
+
+static int execute(void *data, const void *in, int nparts, const struct lines__target parts[],
+                   void *stream) {
+    const struct plan *plan = data;
+    struct lines__panel_parts lines = {0};
+    for (int i = 0; i < nparts; i++)
+        lines.part[i] = make_part(plan, i > 0 ? parts[i - 1].end : 0, &parts[i]);
+    return lines__panel_plan_execute_parts(plan->lines, in, &lines, stream);
+}
+
+const struct lines__stores lines__cufft_stores = {
+    .create = create, .execute = execute, .destroy = destroy};
+
+/* ---------------------------------------------------------------- there and back */
+
+/* In the variant that is guessed: what is measured is of lines that go one way. FFTND_LINES = cufft is to see what
+ * cuFFT does. */
+static int create_round_trip(const struct lines__problem *problem, void **result) {
+    struct lines__rates rates = {.n = problem->axes[0].n,
+                                 .is_double = problem->precision == FFTND_DOUBLE};
+    int layout = layout_of(problem, 0);
+    struct lines__problem back = *problem;
+    *result = NULL;
+    lines__rates_of_lines(&rates, 0, problem->stream);
+    back.direction = REDIST_BACKWARD;
+    return rates.panels[layout] > 0.0 ? create_plan(&back, 0, rates.variant[layout], result)
+                                      : REDIST_OK;
+}
+
+static int execute_round_trip(void *data, const void *in, void *out,
+                              const struct lines__operation *operation, int axis, void *stream) {
+    static const struct lines__operation_axis none = {.count = 1};
+    const struct plan *plan = data;
+    struct lines__operation own = *operation;
+    own.axes[0] = operation->axes[axis];
+    for (int i = 0; i <= LINES__PANEL_LOOPS; i++) {
+        int at = i < plan->nloops ? plan->loops[i] + (plan->loops[i] >= axis) : 0;
+        own.axes[1 + i] = i < plan->nloops ? operation->axes[at] : none;
+    }
+    return lines__panel_plan_execute_applied(plan->lines, &own, in, out, stream);
+}
+
+const struct lines__round_trips lines__cufft_round_trips = {
+    .create = create_round_trip, .execute = execute_round_trip, .destroy = destroy};

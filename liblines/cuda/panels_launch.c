@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "panels_planes.h"
+
+#include <stdint.h>
+
+typedef int launch_function(const struct lines__panels *panels, const struct lines__panel_gap *gap,
+                            const struct lines__panel_parts *parts,
+                            const struct lines__operation *operation, const void *in, void *out,
+                            const void *roots, void *stream);
+
+/* By sorts of lines; the build names the functions. */
+enum { WHOLE, RETAINED, PARTS, R2R, APPLIED };
+
+#define DECLARE(lines)                                                                             \
+    launch_function lines__panels_float_0_##lines, lines__panels_float_1_##lines,                  \
+        lines__panels_double_0_##lines, lines__panels_double_1_##lines;
+DECLARE(whole)
+DECLARE(retained)
+DECLARE(parts)
+DECLARE(r2r)
+DECLARE(applied)
+
+#define LIST(lines)                                                                                \
+    {                                                                                              \
+        {lines__panels_float_0_##lines, lines__panels_float_1_##lines}, {                          \
+            lines__panels_double_0_##lines, lines__panels_double_1_##lines                         \
+        }                                                                                          \
+    }
+static launch_function *const launches[][2][LINES__PANEL_KERNELS] = {[WHOLE] = LIST(whole),
+                                                                     [RETAINED] = LIST(retained),
+                                                                     [PARTS] = LIST(parts),
+                                                                     [R2R] = LIST(r2r),
+                                                                     [APPLIED] = LIST(applied)};
+
+/* Addresses may be between those that all lines of a thread can be read from. */
+static int is_aligned(const void *array) {
+    return (uintptr_t)array % (4 * sizeof(float)) == 0;
+}
+
+/* A launch of no lines is an error of the runtime. */
+static int launch(const struct lines__panels *panels, int lines, int are_adjacent,
+                  const struct lines__panel_gap *gap, const struct lines__panel_parts *parts,
+                  const struct lines__operation *operation, const void *in, void *out,
+                  const void *roots, void *stream) {
+    struct lines__panels now = *panels;
+    if (now.npanels == 0)
+        return 0;
+    if (now.each > 1) {
+        now.adjacent = are_adjacent && now.adjacent && is_aligned(in);
+        now.second = now.adjacent ? 1 : now.width;
+    }
+    return launches[lines][now.is_double][now.kernel](&now, gap, parts, operation, in, out, roots,
+                                                      stream);
+}
+
+int lines__panels_launch(const struct lines__panels *panels, const void *in, void *out,
+                         const void *roots, void *stream) {
+    return launch(panels, panels->r2r.n > 0 ? R2R : WHOLE, is_aligned(out), NULL, NULL, NULL, in,
+                  out, roots, stream);
+}
+
+/* Modes half-way of neighbouring lines are neighbours. */
+int lines__panels_launch_retained(const struct lines__panels *panels,
+                                  const struct lines__panel_gap *gap, const void *in, void *out,
+                                  const void *roots, void *stream) {
+    return launch(panels, RETAINED, is_aligned(out), gap, NULL, NULL, in, out, roots, stream);
+}
+
+int lines__panels_launch_parts(const struct lines__panels *panels, const void *in,
+                               const struct lines__panel_parts *parts, const void *roots,
+                               void *stream) {
+    return launch(panels, PARTS, lines__panels_are_adjacent(panels, parts), NULL, parts, NULL, in,
+                  NULL, roots, stream);
+}
+
+int lines__panels_launch_applied(const struct lines__panels *panels,
+                                 const struct lines__operation *operation, const void *in,
+                                 void *out, const void *roots, void *stream) {
+    return launch(panels, APPLIED, is_aligned(out), NULL, NULL, operation, in, out, roots, stream);
+}
+
+/* ---------------------------------------------------------------- planes */
+
+typedef int launch_planes_function(const struct lines__planes *planes, const void *in, void *out,
+                                   const void *roots, void *stream);
+
+/* Both kernels are compiled for the same devices. */
+launch_planes_function lines__planes_launch_float, lines__planes_launch_double;
+int lines__planes_variants_double(void);
+
+int lines__planes_count_variants(void) {
+    return lines__planes_variants_double();
+}
+
+int lines__planes_launch(const struct lines__planes *planes, const void *in, void *out,
+                         const void *roots, void *stream) {
+    return planes->nplanes == 0 ? 0
+           : planes->is_double  ? lines__planes_launch_double(planes, in, out, roots, stream)
+                                : lines__planes_launch_float(planes, in, out, roots, stream);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a thread of panels_cuda.cu finds its lines, whole, in parts or with modes that are not retained, and how it
+ * reads and writes their elements. */
+
+namespace {
+
+/* Whole lines, lines of which the array retains some elements, lines in parts, whole lines with an operator. */
+enum lying { WHOLE, RETAINED, DIVIDED, APPLIED };
+
+/* The lines of a thread: where they begin. */
+template <class value, lying how> struct lines_of {
+    const complex<scalar<value>> *in;
+    complex<scalar<value>> *out;
+
+    __device__ __forceinline__ void set(const lines__panels &p, unsigned side) {
+        in += side * p.side.in;
+        out += side * p.side.out;
+    }
+    __device__ __forceinline__ void set_outer(const lines__panels &p, int loop, unsigned index) {
+        in += index * p.outer[loop].in;
+        out += index * p.outer[loop].out;
+    }
+};
+
+/* And their elements half-way. */
+template <class value> struct lines_of<value, RETAINED> : lines_of<value, WHOLE> {
+    const lines__panel_gap *gap;
+    complex<scalar<value>> *half_way;
+
+    __device__ __forceinline__ void set(const lines__panels &p, unsigned side) {
+        lines_of<value, WHOLE>::set(p, side);
+        half_way += side * gap->side;
+    }
+    __device__ __forceinline__ void set_outer(const lines__panels &p, int loop, unsigned index) {
+        lines_of<value, WHOLE>::set_outer(p, loop, index);
+        half_way += index * gap->outer[loop];
+    }
+};
+
+/* Where they are read, and which lines of the parts they are. */
+template <class value> struct lines_of<value, DIVIDED> {
+    const complex<scalar<value>> *in;
+    const lines__panel_parts *parts;
+    lines__panel_line line;
+
+    __device__ __forceinline__ void set(const lines__panels &p, unsigned side) {
+        in += side * p.side.in;
+        line.side = side;
+    }
+    __device__ __forceinline__ void set_outer(const lines__panels &p, int loop, unsigned index) {
+        in += index * p.outer[loop].in;
+        line.outer[loop] = index;
+    }
+};
+
+/* And where they are among all, which the operator asks for. */
+template <class value> struct lines_of<value, APPLIED> : lines_of<value, WHOLE> {
+    const lines__operation *operation;
+    lines__panel_line line;
+
+    __device__ __forceinline__ void set(const lines__panels &p, unsigned side) {
+        lines_of<value, WHOLE>::set(p, side);
+        line.side = side;
+    }
+    __device__ __forceinline__ void set_outer(const lines__panels &p, int loop, unsigned index) {
+        lines_of<value, WHOLE>::set_outer(p, loop, index);
+        line.outer[loop] = index;
+    }
+};
+
+/* What a thread works on. */
+template <class value, lying how> struct place {
+    lines_of<value, how> lines;
+    complex<value> *shared;
+    unsigned row;
+    bool is_line, has_second;
+};
+
+template <class value, lying how>
+__device__ __forceinline__ place<value, how>
+find_place(const lines__panels &p, const lines_of<value, how> &lines, complex<value> *shared) {
+    place<value, how> at;
+    unsigned far = divide(threadIdx.x, p.threads), near = threadIdx.x - far * p.threads.n;
+    unsigned line = p.along ? far : near;
+    unsigned rest = divide(blockIdx.x, p.panels), panel = blockIdx.x - rest * p.panels.n;
+    unsigned side = panel * p.lines + (p.adjacent ? 2 * line : line);
+    at.row = p.along ? near : far;
+    at.is_line = side < p.side.n;
+    at.has_second = side + p.second < p.side.n;
+    at.shared = shared + line * p.next;
+    at.lines = lines;
+    at.lines.set(p, side);
+#pragma unroll
+    for (int i = 0; i < LINES__PANEL_LOOPS; i++) {
+        unsigned next = divide(rest, p.counts[i]);
+        at.lines.set_outer(p, i, rest - next * p.counts[i].n);
+        rest = next;
+    }
+    return at;
+}
+
+/* 16 bytes at once, where the compiler would read the halves of a pair of floats one after the other; and the
+ * neighbouring panel's part of the 128 bytes, which comes with them, is in the cache when that panel reads it. */
+template <class value>
+__device__ __forceinline__ complex<value> read_at_once(const complex<scalar<value>> *from) {
+    if constexpr (is_pair<value>) {
+        float4 z;
+        asm volatile("ld.global.L2::128B.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(z.x), "=f"(z.y), "=f"(z.z), "=f"(z.w)
+                     : "l"(from)
+                     : "memory");
+        return {{z.x, z.z}, {z.y, z.w}};
+    } else {
+        complex<value> z;
+        asm volatile("ld.global.L2::128B.v2.f64 {%0, %1}, [%2];"
+                     : "=d"(z.x), "=d"(z.y)
+                     : "l"(from)
+                     : "memory");
+        return z;
+    }
+}
+
+template <class value>
+__device__ __forceinline__ void write_at_once(complex<scalar<value>> *to, const complex<value> &z) {
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(z.x.a), "f"(z.y.a),
+                 "f"(z.x.b), "f"(z.y.b)
+                 : "memory");
+}
+
+/* Elements that are `step` apart; of a pair of lines both are read, or one of them twice. */
+template <class value, int radix, lying how>
+__device__ __forceinline__ void load(const lines__panels &p, const place<value, how> &at,
+                                     const complex<scalar<value>> *from, long long step,
+                                     complex<value> (&x)[radix]) {
+    if constexpr (!is_pair<value>) {
+#pragma unroll
+        for (int k = 0; k < radix; k++, from += step)
+            x[k] = read_at_once<value>(from);
+    } else if (p.adjacent && at.has_second) {
+#pragma unroll
+        for (int k = 0; k < radix; k++, from += step)
+            x[k] = read_at_once<value>(from);
+    } else {
+        const complex<float> *second = from + (at.has_second ? p.second * p.side.in : 0);
+#pragma unroll
+        for (int k = 0; k < radix; k++, from += step, second += step)
+            x[k] = {{from->x, second->x}, {from->y, second->y}};
+    }
+}
+
+/* The first element goes to a place of its own. */
+template <class value, int radix, lying how>
+__device__ __forceinline__ void store(const lines__panels &p, const place<value, how> &at,
+                                      complex<scalar<value>> *first, complex<scalar<value>> *to,
+                                      long long step, const complex<value> (&x)[radix]) {
+    if constexpr (!is_pair<value>) {
+        *first = x[0];
+#pragma unroll
+        for (int k = 1; k < radix; k++)
+            *(to += step) = x[k];
+    } else if (p.adjacent && at.has_second) {
+        write_at_once<value>(first, x[0]);
+#pragma unroll
+        for (int k = 1; k < radix; k++)
+            write_at_once<value>(to += step, x[k]);
+    } else {
+        const long long second = p.second * p.side.out;
+#pragma unroll
+        for (int k = 0; k < radix; k++) {
+            complex<float> *here = k == 0 ? first : to += step;
+            *here = {x[k].x.a, x[k].y.a};
+            if (at.has_second)
+                here[second] = {x[k].x.b, x[k].y.b};
+        }
+    }
+}
+
+/* Where element `i` of a line is, whose place is `at` where there is no gap, and how far the second line is from there;
+ * false if it is in the gap. */
+template <class value, class pointer>
+__device__ __forceinline__ bool find_retained(const lines__panels &p,
+                                              const lines_of<value, RETAINED> &lines, unsigned i,
+                                              pointer *at, long long *second) {
+    const lines__panel_gap &gap = *lines.gap;
+    bool is_half_way = i == gap.half[0] || i == gap.half[1];
+    *at = is_half_way ? lines.half_way : i >= gap.high ? *at - gap.shift : *at;
+    *second = is_half_way ? p.second * gap.side : *second;
+    return is_half_way || i < gap.low || i >= gap.high;
+}
+
+template <class value>
+__device__ __forceinline__ complex<value>
+read_retained(const lines__panels &p, const place<value, RETAINED> &at, unsigned i,
+              const complex<scalar<value>> *from) {
+    long long second = p.second * p.side.in;
+    if (!find_retained(p, at.lines, i, &from, &second))
+        return {};
+    if constexpr (!is_pair<value>) {
+        return read_at_once<value>(from);
+    } else {
+        if (p.adjacent && at.has_second)
+            return read_at_once<value>(from);
+        const complex<float> *other = from + (at.has_second ? second : 0);
+        return {{from->x, other->x}, {from->y, other->y}};
+    }
+}
+
+/* An element, whose second line is so far from there. */
+template <class value, lying how>
+__device__ __forceinline__ void write_one(const lines__panels &p, const place<value, how> &at,
+                                          complex<scalar<value>> *to, long long second,
+                                          const complex<value> &z) {
+    if constexpr (!is_pair<value>) {
+        *to = z;
+    } else if (p.adjacent && at.has_second) {
+        write_at_once<value>(to, z);
+    } else {
+        *to = {z.x.a, z.y.a};
+        if (at.has_second)
+            to[second] = {z.x.b, z.y.b};
+    }
+}
+
+template <class value>
+__device__ __forceinline__ void
+write_retained(const lines__panels &p, const place<value, RETAINED> &at, unsigned i,
+               complex<scalar<value>> *to, const complex<value> &z) {
+    long long second = p.second * p.side.out;
+    if (find_retained(p, at.lines, i, &to, &second))
+        write_one(p, at, to, second, z);
+}
+
+template <class value>
+__device__ __forceinline__ void write_part(const lines__panels &p, const place<value, DIVIDED> &at,
+                                           unsigned i, const complex<value> &z) {
+    const lines__panel_part *part = lines__panel_part_of(at.lines.parts, i);
+    complex<scalar<value>> *to = static_cast<complex<scalar<value>> *>(part->base) +
+                                 lines__panel_place(part, &at.lines.line, i);
+    write_one(p, at, to, p.second * part->side, z);
+}
+
+} // namespace

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trial.h"
+#include "measure.h"
+
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdint.h>
+
+static const size_t large_bytes = (size_t)512 << 20;
+
+enum { ALIGNMENT = 256, ROUNDS = 12 };
+
+static const double worthwhile = 0.97;
+
+/* After one round that counts such a difference is certain, and so much time is enough. */
+static const double clear = 4, most_seconds = 0.1;
+
+/* ---------------------------------------------------------------- what is known */
+
+/* What is not kept is timed again. */
+enum { MOST_KEPT = 512 };
+
+static struct {
+    uint64_t key;
+    int way;
+} kept[MOST_KEPT];
+static int nkept;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t mix(uint64_t key, long long value) {
+    key = (key ^ (uint64_t)value) * 0x9e3779b97f4a7c15ULL;
+    return key ^ key >> 29;
+}
+
+static uint64_t mix_loop(uint64_t key, const struct lines__loop *loop) {
+    return mix(mix(mix(key, loop->n), loop->in), loop->out);
+}
+
+static uint64_t key_of(const struct lines__problem *problem) {
+    int device = 0;
+    if (cudaGetDevice(&device) != cudaSuccess)
+        (void)cudaGetLastError();
+    uint64_t key =
+        mix(mix(mix(mix(1, device), problem->kind), problem->precision), problem->direction);
+    key = mix(key, problem->naxes);
+    for (int i = 0; i < problem->naxes; i++)
+        key = mix_loop(key, &problem->axes[i]);
+    for (int i = 0; i < problem->nloops; i++)
+        key = mix_loop(key, &problem->loops[i]);
+    return key;
+}
+
+static int find(uint64_t key) {
+    int way = LINES__UNTRIED;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < nkept; i++)
+        if (kept[i].key == key)
+            way = kept[i].way;
+    pthread_mutex_unlock(&lock);
+    return way;
+}
+
+static void keep(uint64_t key, int way) {
+    pthread_mutex_lock(&lock);
+    if (nkept < MOST_KEPT) {
+        kept[nkept].key = key;
+        kept[nkept++].way = way;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---------------------------------------------------------------- arrays */
+
+/* The bytes of an array from its first element to its last one. */
+static size_t span(const struct lines__problem *problem, int is_output) {
+    int forward = problem->direction == REDIST_FORWARD;
+    int halves = problem->kind == FFTND_R2C, is_real = halves && is_output != forward;
+    size_t elements = 1;
+    for (int i = 0; i < problem->naxes + problem->nloops; i++) {
+        const struct lines__loop *loop =
+            i < problem->naxes ? &problem->axes[i] : &problem->loops[i - problem->naxes];
+        int is_halved = halves && !is_real && i == problem->naxes - 1;
+        redist_index n = is_halved ? loop->n / 2 + 1 : loop->n;
+        elements += (size_t)(n - 1) * (size_t)(is_output ? loop->out : loop->in);
+    }
+    size_t bytes = elements * lines__item_bytes(problem->precision, is_real);
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+int lines__trial_find(const struct lines__problem *problem) {
+    return lines__rates_are_dictated() ? (int)LINES__FASTEST : find(key_of(problem));
+}
+
+int lines__trial_is_large(const struct lines__problem *problem) {
+    return span(problem, 0) + span(problem, 1) > large_bytes;
+}
+
+/* ---------------------------------------------------------------- timing */
+
+struct trial {
+    const struct lines__library *library;
+    char *arrays[2];
+    cudaStream_t stream;
+};
+
+/* Seconds until the device is done, as launches count too; 0 = it failed. */
+static double time_of(const struct trial *trial, void *plan) {
+    double begin = lines__clock();
+    if (trial->library->execute(plan, trial->arrays[0], trial->arrays[1]) != REDIST_OK ||
+        cudaStreamSynchronize(trial->stream) != cudaSuccess)
+        return 0.0;
+    return lines__clock() - begin;
+}
+
+/* One after the other, so that what disturbs them disturbs both; the first round does not count. */
+static int compare(const struct trial *trial, void *const plans[2]) {
+    double best[2] = {0.0, 0.0}, begin = lines__clock();
+    for (int round = 0; round <= ROUNDS; round++) {
+        for (int i = 0; i < 2; i++) {
+            double now = time_of(trial, plans[i]);
+            if (now <= 0.0)
+                return i == 0;
+            if (round == 1 || now < best[i])
+                best[i] = now;
+        }
+        if (round > 0 && (fmax(best[0], best[1]) > clear * fmin(best[0], best[1]) ||
+                          lines__clock() - begin > most_seconds))
+            break;
+    }
+    return best[0] >= worthwhile * best[1];
+}
+
+static size_t area_of(const struct lines__library *library, void *const plans[2]) {
+    size_t first = library->area_bytes(plans[0]), second = library->area_bytes(plans[1]);
+    return first > second ? first : second;
+}
+
+int lines__trial_run(const struct lines__library *library, const struct lines__problem *problem,
+                     void *const plans[2], const enum lines__way ways[2]) {
+    struct trial trial = {.library = library, .stream = problem->stream};
+    size_t in = span(problem, 0), out = span(problem, 1), area = area_of(library, plans);
+    char *memory = NULL;
+    int choice = 0;
+    if (cudaMalloc((void **)&memory, in + out + area) == cudaSuccess &&
+        cudaMemsetAsync(memory, 0, in + out, trial.stream) == cudaSuccess &&
+        library->set_area(plans[0], memory + in + out) == REDIST_OK &&
+        library->set_area(plans[1], memory + in + out) == REDIST_OK) {
+        trial.arrays[0] = memory;
+        trial.arrays[1] = memory + in;
+        choice = compare(&trial, plans);
+        keep(key_of(problem), (int)ways[choice]);
+    }
+    (void)cudaFree(memory);
+    (void)cudaGetLastError(); /* the user's own checks are not to find it */
+    return choice;
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cuFFT as the serial library. One of its plans transforms up to three axes whose strides nest, repeated
+ * over one loop; more axes are done in several passes, more loops by several launches, on several streams
+ * with a handle each, so that the end of one launch does not leave the device idle. cuFFT refuses
+ * addresses that are not aligned to complex elements: real lines that begin elsewhere go through a list.
+ */
+#include "cuda/arrays.h"
+#include "cuda/groups.h"
+#include "cuda/measure.h"
+#include "cuda/panel_plans.h"
+#include "cuda/panel_retained.h"
+#include "cuda/panel_stores.h"
+#include "cuda/trial.h"
+#include "lines.h"
+
+#include <cufftXt.h>
+#include <stdint.h>
+
+/* Scratch memory of several streams may have an eighth of the data's bytes. */
+enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
+
+enum { MOST_STREAMS = 4 };
+
+/* A part of a transform: from the input or the output to the input or the output. */
+struct pass {
+    int nhandles; /* one for each stream that it uses */
+    cufftHandle handles[MOST_STREAMS];
+    size_t area_bytes; /* of each */
+    int from_output, to_output;
+    int direction;
+    int nouter;
+    struct lines__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
+    int gathers, scatters;                      /* the real side goes through a list */
+    struct lines__cuda_lines lines;
+    struct lines__panel_plan *panels; /* do it instead of the handles */
+};
+
+struct plan {
+    struct lines__problem problem;
+    enum lines__way way;
+    int npanels;                           /* passes that have them */
+    struct lines__retained_plan *retained; /* instead of passes, for a truncated axis */
+    int npasses;
+    struct pass passes[REDIST_MAX_NDIMS];
+    int nstreams; /* 0 before a pass wants them; the first is the user's */
+    void *streams[MOST_STREAMS], *ended[MOST_STREAMS], *forked;
+    size_t area_bytes, list_bytes;
+    char *area; /* cuFFT's own, then the list */
+};
+
+extern const struct lines__library lines__library_cufft;
+
+/* ---------------------------------------------------------------- errors */
+
+static int check_cuda(cudaError_t error, const char *what) {
+    return redist_space_at(REDIST_SPACE_CUDA)->check_call((int)error, what);
+}
+
+/* cuFFT has no function for it, and older versions lack some of the names. */
+static const char *describe(cufftResult result) {
+    static const struct {
+        int result;
+        const char *words;
+    } known[] = {{CUFFT_INVALID_PLAN, "its plan is no valid one"},
+                 {CUFFT_ALLOC_FAILED, "there is no memory for its plan"},
+                 {CUFFT_INVALID_TYPE, "the type of elements is not supported"},
+                 {CUFFT_INVALID_VALUE, "an argument is not valid"},
+                 {CUFFT_INTERNAL_ERROR, "an internal error, or one of the driver"},
+                 {CUFFT_EXEC_FAILED, "the device refused the transform"},
+                 {CUFFT_SETUP_FAILED, "it could not be initialised"},
+                 {CUFFT_INVALID_SIZE, "the size of a transform is not supported"},
+                 {CUFFT_UNALIGNED_DATA, "data are not aligned"},
+                 {CUFFT_INVALID_DEVICE, "another device is current than the one of its plan"},
+                 {CUFFT_NO_WORKSPACE, "its plan has no work space"},
+                 {CUFFT_NOT_IMPLEMENTED, "this is not implemented"},
+                 {CUFFT_NOT_SUPPORTED, "this is not supported"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].result == (int)result)
+            return known[i].words;
+    return "an error without a name";
+}
+
+static int check_cufft(cufftResult result, const char *what) {
+    if (result == CUFFT_SUCCESS)
+        return REDIST_OK;
+    cudaError_t error =
+        cudaGetLastError(); /* which is cleared: the user's own checks are not to find it */
+    int code = result == CUFFT_ALLOC_FAILED ? REDIST_ERR_MEMORY : REDIST_ERR_SERIAL;
+    return redist_fail_in("libfftnd", code,
+                          "%s: cuFFT says that %s (error %d; CUDA's last error: %s)", what,
+                          describe(result), (int)result, cudaGetErrorString(error));
+}
+
+static int check(const char *function, const char *name, const void *array, size_t bytes) {
+    if ((uintptr_t)array % bytes != 0)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "%s = %p is not aligned to %zu bytes, a complex element", name, array,
+                              bytes);
+    return redist_space_at(REDIST_SPACE_CUDA)->check_array(function, name, array);
+}
+
+/* ---------------------------------------------------------------- plans of cuFFT */
+
+static int is_double(const struct plan *plan) {
+    return plan->problem.precision == FFTND_DOUBLE;
+}
+
+static size_t element_bytes(const struct plan *plan, int is_real) {
+    return lines__item_bytes(plan->problem.precision, is_real);
+}
+
+static cudaDataType data_type(const struct plan *plan, int is_real) {
+    if (plan->problem.precision == FFTND_DOUBLE)
+        return is_real ? CUDA_R_64F : CUDA_C_64F;
+    return is_real ? CUDA_R_32F : CUDA_C_32F;
+}
+
+static size_t round_up(size_t bytes) {
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static int make_handle(const struct plan *plan, const struct lines__task *task,
+                       const struct lines__loop *batch, cufftHandle handle, size_t *bytes) {
+    long long n[LINES__CUFFT_AXES], in[LINES__CUFFT_AXES], out[LINES__CUFFT_AXES];
+    const struct lines__loop *axes = task->axes, *last = &axes[task->rank - 1];
+    for (int i = 0; i < task->rank; i++) {
+        n[i] = axes[i].n;
+        in[i] = i > 0 ? axes[i - 1].in / axes[i].in : axes[i].n;
+        out[i] = i > 0 ? axes[i - 1].out / axes[i].out : axes[i].n;
+    }
+    cudaDataType types[2] = {data_type(plan, task->is_real[0]), data_type(plan, task->is_real[1])};
+    REDIST_TRY(check_cufft(cufftSetAutoAllocation(handle, 0), "cufftSetAutoAllocation"));
+    return check_cufft(cufftXtMakePlanMany(handle, task->rank, n, in, last->in, batch->in, types[0],
+                                           out, last->out, batch->out, types[1], batch->n, bytes,
+                                           data_type(plan, 0)),
+                       "cufftXtMakePlanMany");
+}
+
+/* Streams beside the user's, for launches that need not wait for each other. */
+static int create_streams(struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    REDIST_TRY(space->event_create(&plan->forked));
+    plan->streams[0] = plan->problem.stream;
+    for (int i = 1; i < MOST_STREAMS; i++) {
+        plan->nstreams = i + 1; /* what is there of the last one goes with the plan too */
+        REDIST_TRY(space->stream_create(&plan->streams[i]));
+        REDIST_TRY(space->event_create(&plan->ended[i]));
+    }
+    return REDIST_OK;
+}
+
+static void destroy_streams(struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    for (int i = 1; i < plan->nstreams; i++) {
+        space->stream_destroy(plan->streams[i]);
+        space->event_destroy(plan->ended[i]);
+    }
+    space->event_destroy(plan->forked);
+}
+
+/* From here on the streams go on from where the user's is. */
+static int fork_streams(const struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    REDIST_TRY(space->event_record(plan->forked, plan->streams[0]));
+    for (int i = 1; i < plan->nstreams; i++)
+        REDIST_TRY(space->stream_follow(plan->streams[i], plan->forked));
+    return REDIST_OK;
+}
+
+/* From there on the user's stream waits for all of them; where it cannot, the host does. */
+static int join_streams(const struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    int first = REDIST_OK;
+    for (int i = 1; i < plan->nstreams; i++) {
+        int code = space->event_record(plan->ended[i], plan->streams[i]);
+        if (code == REDIST_OK)
+            code = space->stream_follow(plan->streams[0], plan->ended[i]);
+        first = first == REDIST_OK ? code : first;
+    }
+    return first;
+}
+
+static int add_handle(const struct plan *plan, struct pass *pass, const struct lines__task *task,
+                      const struct lines__loop *batch) {
+    cufftHandle *handle = &pass->handles[pass->nhandles];
+    cudaStream_t stream = pass->nhandles > 0 ? plan->streams[pass->nhandles] : plan->problem.stream;
+    REDIST_TRY(check_cufft(cufftCreate(handle), "cufftCreate"));
+    pass->nhandles++;
+    REDIST_TRY(make_handle(plan, task, batch, *handle, &pass->area_bytes));
+    /* cuFFT refuses data at the address of its scratch memory, even if it needs none */
+    if (pass->area_bytes == 0)
+        pass->area_bytes = 1;
+    return check_cufft(cufftSetStream(*handle, stream), "cufftSetStream");
+}
+
+/* How many streams are worth while: scratch memory cannot be shared by launches that run side by side. */
+static int count_streams(const struct plan *plan, const struct pass *pass,
+                         const struct lines__task *task, const struct lines__loop *batch) {
+    size_t launches = 1, bytes = (size_t)batch->n * element_bytes(plan, 0);
+    for (int i = 0; i < pass->nouter; i++)
+        launches *= (size_t)pass->outer[i].n;
+    for (int i = 0; i < task->rank; i++)
+        bytes *= (size_t)task->axes[i].n;
+    size_t streams = launches < MOST_STREAMS ? launches : MOST_STREAMS;
+    int is_much = streams * pass->area_bytes > launches * bytes / LEAST_DATA_PER_AREA;
+    return pass->gathers || pass->scatters || is_much ? 1 : (int)streams;
+}
+
+static int make_handles(struct plan *plan, struct pass *pass, const struct lines__task *task,
+                        const struct lines__loop *batch) {
+    REDIST_TRY(add_handle(plan, pass, task, batch));
+    int n = count_streams(plan, pass, task, batch);
+    if (n > 1 && plan->nstreams == 0)
+        REDIST_TRY(create_streams(plan));
+    while (pass->nhandles < n)
+        REDIST_TRY(add_handle(plan, pass, task, batch));
+    size_t bytes = round_up(pass->area_bytes) * (size_t)pass->nhandles;
+    plan->area_bytes = bytes > plan->area_bytes ? bytes : plan->area_bytes;
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- panels */
+
+static void add_outer(const struct plan *plan, struct pass *pass, const struct lines__task *task,
+                      int loop) {
+    pass->outer[pass->nouter++] = (struct lines__loop){
+        task->loops[loop].n,
+        task->loops[loop].in * (ptrdiff_t)element_bytes(plan, task->is_real[0]),
+        task->loops[loop].out * (ptrdiff_t)element_bytes(plan, task->is_real[1])};
+}
+
+/* Loops that a launch does not take are launches. */
+static int use_panels(struct plan *plan, struct pass *pass, const struct lines__task *task) {
+    struct lines__panel_lines lines;
+    if (!lines__groups_prefer_panels(task, &plan->problem, plan->way, &lines))
+        return REDIST_OK;
+    int code = lines__panel_plan_create(&lines, &pass->panels);
+    plan->npanels += pass->panels != NULL;
+    for (int i = 0; i < task->nloops - 1 - lines.nouter && pass->panels != NULL; i++)
+        add_outer(plan, pass, task, i);
+    return code;
+}
+
+/* Lines of the real side lie one after the other in the list. */
+static void use_list(struct plan *plan, struct pass *pass, struct lines__task *task,
+                     struct lines__loop *batch) {
+    int to_real = task->is_real[1];
+    struct lines__loop *axis = &task->axes[0];
+    pass->gathers = !to_real;
+    pass->scatters = to_real;
+    pass->lines = (struct lines__cuda_lines){axis->n, to_real ? axis->out : axis->in, batch->n,
+                                             to_real ? batch->out : batch->in,
+                                             plan->problem.precision == FFTND_DOUBLE};
+    *(to_real ? &axis->out : &axis->in) = 1;
+    *(to_real ? &batch->out : &batch->in) = axis->n;
+    plan->list_bytes = (size_t)axis->n * (size_t)batch->n * element_bytes(plan, 1);
+}
+
+static int add_pass(struct plan *plan, struct lines__task *task, int from_output, int to_output) {
+    struct pass *pass = &plan->passes[plan->npasses++];
+    struct lines__loop batch = {1, 1, 1};
+    int chosen = lines__task_batch(task);
+    pass->from_output = from_output;
+    pass->to_output = to_output;
+    pass->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
+    REDIST_TRY(use_panels(plan, pass, task));
+    if (pass->panels != NULL)
+        return REDIST_OK;
+    for (int i = 0; i < task->nloops; i++)
+        if (i != chosen)
+            add_outer(plan, pass, task, i);
+    if (chosen >= 0)
+        batch = task->loops[chosen];
+    if (lines__task_misaligns(task))
+        use_list(plan, pass, task, &batch);
+    return make_handles(plan, pass, task, &batch);
+}
+
+/* ---------------------------------------------------------------- passes */
+
+/* The last axes go from the input to the output. The others follow in the output, or, where the output is
+ * real, come before in the input. */
+static int make_passes(struct plan *plan) {
+    const struct lines__problem *problem = &plan->problem;
+    int to_real = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
+    struct lines__loop axes[REDIST_MAX_NDIMS];
+    int sizes[REDIST_MAX_NDIMS], n = lines__task_list_axes(problem, axes), last = n;
+    int ngroups = lines__cufft_groups(problem, plan->way, n, axes, sizes);
+    struct lines__task main_task = lines__task_make(problem, n, axes, n - sizes[0], n, -1);
+    if (!to_real)
+        REDIST_TRY(add_pass(plan, &main_task, 0, 1));
+    for (int i = 1; i < ngroups; i++) {
+        last -= sizes[i - 1];
+        struct lines__task task =
+            lines__task_make(problem, n, axes, last - sizes[i], last, !to_real);
+        REDIST_TRY(add_pass(plan, &task, !to_real, !to_real));
+    }
+    return to_real ? add_pass(plan, &main_task, 0, 1) : REDIST_OK;
+}
+
+/* A problem without axes: the array as it is, perhaps with other gaps. */
+static int copy_array(const struct plan *plan, const void *in, void *out) {
+    const struct lines__problem *problem = &plan->problem;
+    size_t item = element_bytes(plan, problem->kind == FFTND_R2R);
+    redist_index count[REDIST_MAX_NDIMS];
+    ptrdiff_t from[REDIST_MAX_NDIMS], to[REDIST_MAX_NDIMS];
+    for (int i = 0; i < problem->nloops; i++) {
+        count[i] = problem->loops[i].n;
+        from[i] = problem->loops[i].in * (ptrdiff_t)item;
+        to[i] = problem->loops[i].out * (ptrdiff_t)item;
+    }
+    return redist_copy_box_in(REDIST_SPACE_CUDA, problem->stream, problem->nloops, count, item, in,
+                              from, out, to);
+}
+
+/* Waits for all that the library has given the device: CUDA does not document that freeing a handle does, and after a
+ * failure nothing may be under way. */
+static void finish(void) {
+    redist_space_at(REDIST_SPACE_CUDA)->drain();
+}
+
+static void destroy(void *data) {
+    struct plan *plan = data;
+    finish();
+    for (int i = 0; i < plan->npasses; i++) {
+        for (int j = 0; j < plan->passes[i].nhandles && !redist_place_is_gone(); j++)
+            (void)cufftDestroy(plan->passes[i].handles[j]);
+        lines__panel_plan_destroy(plan->passes[i].panels);
+    }
+    destroy_streams(plan);
+    lines__retained_destroy(plan->retained);
+    redist_release(plan);
+}
+
+static int make_retained(struct plan *plan) {
+    REDIST_TRY(lines__retained_create(&plan->problem, &plan->retained));
+    plan->area_bytes = lines__retained_area(plan->retained);
+    return REDIST_OK;
+}
+
+static int make_empty_plan(const struct lines__problem *problem, enum lines__way way,
+                           struct plan **result) {
+    struct plan *plan = *result = redist_calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    plan->problem = *problem;
+    plan->way = way;
+    return REDIST_OK;
+}
+
+static int make_plan(const struct lines__problem *problem, enum lines__way way,
+                     struct plan **result) {
+    struct plan *plan = NULL;
+    REDIST_TRY(make_empty_plan(problem, way, &plan));
+    int code = problem->retained[0].modes > 0 ? make_retained(plan)
+               : problem->naxes > 0           ? make_passes(plan)
+                                              : REDIST_OK;
+    if (code == REDIST_OK)
+        *result = plan;
+    else
+        destroy(plan);
+    return code;
+}
+
+/* One pass, or NULL where panels cannot. */
+static int make_r2r_plan(const struct lines__problem *problem, struct plan **result) {
+    struct lines__panel_lines lines;
+    struct plan *plan = NULL;
+    if (!lines__groups_have_r2r(problem, &lines))
+        return REDIST_OK;
+    REDIST_TRY(make_empty_plan(problem, LINES__PANELS, &plan));
+    struct pass *pass = &plan->passes[plan->npasses++];
+    pass->to_output = 1;
+    int code = lines__panel_plan_create(&lines, &pass->panels);
+    if (code == REDIST_OK && pass->panels != NULL)
+        *result = plan;
+    else
+        destroy(plan);
+    return code;
+}
+
+/* What a plan is tried against: one of cuFFT alone if it has panels, which rates say well enough where arrays are
+ * large; one of panels if it has none, and it was guessed that cuFFT does all axes of a large array better together. */
+static int find_rival(const struct plan *plan, enum lines__way *rival) {
+    int is_large = lines__trial_is_large(&plan->problem);
+    *rival = plan->npanels > 0 ? LINES__CUFFT_ALONE : LINES__PANELS;
+    return plan->npanels > 0 ? !is_large : is_large && lines__groups_guess(&plan->problem);
+}
+
+/* Panels where they are faster, of all of a problem too if that can be told by a trial. */
+static int create(const struct lines__problem *problem, void *in, void *out, void **result) {
+    (void)in, (void)out;
+    if (problem->kind == FFTND_R2R && problem->naxes > 0)
+        return make_r2r_plan(problem, (struct plan **)result);
+    int known = problem->retained[0].modes > 0 ? LINES__FASTEST : lines__trial_find(problem);
+    enum lines__way ways[2] = {known == LINES__UNTRIED ? LINES__FASTEST : (enum lines__way)known};
+    struct plan *plans[2] = {NULL, NULL};
+    REDIST_TRY(make_plan(problem, ways[0], &plans[0]));
+    *result = plans[0];
+    if (known != LINES__UNTRIED || !find_rival(plans[0], &ways[1]) ||
+        make_plan(problem, ways[1], &plans[1]) != REDIST_OK)
+        return REDIST_OK;
+    int choice =
+        lines__trial_run(&lines__library_cufft, problem, (void *const[]){plans[0], plans[1]}, ways);
+    *result = plans[choice];
+    destroy(plans[!choice]);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- running */
+
+static size_t area_bytes(const void *data) {
+    const struct plan *plan = data;
+    return plan->area_bytes + plan->list_bytes;
+}
+
+static int set_area(void *data, void *area) {
+    struct plan *plan = data;
+    plan->area = area;
+    for (int i = 0; i < plan->npasses; i++) {
+        const struct pass *pass = &plan->passes[i];
+        for (int j = 0; j < pass->nhandles; j++)
+            REDIST_TRY(
+                check_cufft(cufftSetWorkArea(pass->handles[j],
+                                             plan->area + (size_t)j * round_up(pass->area_bytes)),
+                            "cufftSetWorkArea"));
+    }
+    return REDIST_OK;
+}
+
+static int launch(const struct plan *plan, const struct pass *pass, size_t number, char *from,
+                  char *to) {
+    char *list = plan->area + plan->area_bytes;
+    cudaStream_t stream = plan->problem.stream;
+    if (pass->panels != NULL)
+        return lines__panel_plan_execute(pass->panels, from, to, stream);
+    if (pass->gathers)
+        REDIST_TRY(check_cuda(lines__cuda_gather(&pass->lines, from, list, stream), "a kernel"));
+    REDIST_TRY(check_cufft(cufftXtExec(pass->handles[number % (size_t)pass->nhandles],
+                                       pass->gathers ? list : from, pass->scatters ? list : to,
+                                       pass->direction),
+                           "cufftXtExec"));
+    if (pass->scatters)
+        return check_cuda(lines__cuda_scatter(&pass->lines, list, to, stream), "a kernel");
+    return REDIST_OK;
+}
+
+static int launch_all(const struct plan *plan, const struct pass *pass, char *from, char *to) {
+    redist_index index[REDIST_MAX_NDIMS] = {0};
+    size_t number = 0;
+    int loop;
+    do {
+        REDIST_TRY(launch(plan, pass, number++, from, to));
+        for (loop = pass->nouter - 1; loop >= 0; loop--) { /* an odometer */
+            const struct lines__loop *outer = &pass->outer[loop];
+            int wraps = ++index[loop] == outer->n;
+            ptrdiff_t steps = wraps ? 1 - outer->n : 1;
+            from += steps * outer->in;
+            to += steps * outer->out;
+            if (!wraps)
+                break;
+            index[loop] = 0;
+        }
+    } while (loop >= 0);
+    return REDIST_OK;
+}
+
+/* After a failure too, the user's stream waits for what was launched. */
+static int run_pass(const struct plan *plan, const struct pass *pass, char *from, char *to) {
+    if (pass->nhandles <= 1)
+        return launch_all(plan, pass, from, to);
+    int code = fork_streams(plan);
+    if (code == REDIST_OK)
+        code = launch_all(plan, pass, from, to);
+    int joined = join_streams(plan);
+    return code == REDIST_OK ? joined : code;
+}
+
+/* Ends a call that gives the device work. */
+static int settle(int code) {
+    if (code != REDIST_OK)
+        finish();
+    return code;
+}
+
+static int execute(void *data, void *in, void *out) {
+    const struct plan *plan = data;
+    int code = REDIST_OK;
+    if (plan->retained != NULL)
+        return settle(lines__retained_execute(plan->retained, in, out, plan->area));
+    if (plan->npasses == 0 && in != out)
+        code = copy_array(plan, in, out);
+    for (int i = 0; i < plan->npasses && code == REDIST_OK; i++) {
+        const struct pass *pass = &plan->passes[i];
+        code = run_pass(plan, pass, pass->from_output ? out : in, pass->to_output ? out : in);
+    }
+    return settle(code);
+}
+
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
+                 void *stream) {
+    int is_double = precision == FFTND_DOUBLE;
+    size_t count = bytes / (is_double ? sizeof(double) : sizeof(float));
+    return settle(
+        check_cuda(lines__cuda_scale(array, count, is_double, (double)factor, stream), "a kernel"));
+}
+
+static int change(const struct lines__modes *modes, void *stream) {
+    return settle(check_cuda(lines__cuda_change(modes, stream), "a kernel"));
+}
+
+static int operate(const struct lines__operation *operation, void *stream) {
+    return settle(check_cuda(lines__cuda_operate(operation, stream), "a kernel"));
+}
+
+static int r2r(const struct lines__r2r_lines *lines, int after, void *stream) {
+    return settle(check_cuda(lines__cuda_r2r(lines, after, stream), "a kernel"));
+}
+
+const struct lines__library lines__library_cufft = {
+    .name = "cufft",
+    .space = REDIST_SPACE_CUDA,
+    .check = check,
+    .check_environment = lines__rates_check,
+    .learn = lines__rates_learn,
+    .prefers_copy = lines__panels_prefer_copy,
+    .truncates = lines__panels_truncate,
+    .create = create,
+    .area_bytes = area_bytes,
+    .set_area = set_area,
+    .execute = execute,
+    .scale = scale,
+    .destroy = destroy,
+    .change = change,
+    .operate = operate,
+    .r2r = r2r,
+    .stores = &lines__cufft_stores,
+    .round_trips = &lines__cufft_round_trips,
+};

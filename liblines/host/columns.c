@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A library that transforms lines one by one gathers the elements of a line that lies across memory, and its vectors
+ * seldom fill the widest registers: FFTW of a distribution, built for all processors of a kind, takes 1.5 to 4 times as
+ * long. Here vectors hold elements of neighbouring lines, the columns, and a group of these is transformed at once.
+ * Only lengths of few small factors are; whether they gain is measured beside the library.
+ */
+#include "columns.h"
+#include "share.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- plans */
+
+struct plan {
+    lines__run_columns *run;
+    size_t item;
+    int groups;                     /* that are transformed at once, side by side */
+    redist_index n, columns, width; /* of a line; neighbours; of these in those groups */
+    struct lines__loop axis;        /* strides in bytes */
+    int nloops;                     /* over groups, the last one along the neighbours */
+    struct lines__loop loops[REDIST_MAX_NDIMS];
+    long long ngroups;
+    int backward, is_far;
+    struct lines__passes passes;
+};
+
+/* The columns: loops that go on where the neighbours end are one with them. */
+static redist_index merge_loops(const struct lines__problem *problem,
+                                int merged[REDIST_MAX_NDIMS]) {
+    int neighbours = lines__find_neighbours(problem);
+    redist_index columns = problem->loops[neighbours].n;
+    memset(merged, 0, REDIST_MAX_NDIMS * sizeof *merged);
+    merged[neighbours] = 1;
+    for (int i = 0; i < problem->nloops; i++) {
+        const struct lines__loop *loop = &problem->loops[i];
+        if (merged[i] || loop->in != columns || loop->out != columns)
+            continue;
+        columns *= loop->n;
+        merged[i] = 1;
+        i = -1; /* another one may go on from there */
+    }
+    return columns;
+}
+
+static void set_loops(struct plan *plan, const struct lines__problem *problem) {
+    ptrdiff_t item = (ptrdiff_t)plan->item;
+    int merged[REDIST_MAX_NDIMS];
+    plan->columns = merge_loops(problem, merged);
+    plan->axis =
+        (struct lines__loop){plan->n, problem->axes[0].in * item, problem->axes[0].out * item};
+    for (int i = 0; i < problem->nloops; i++)
+        if (!merged[i])
+            plan->loops[plan->nloops++] = (struct lines__loop){
+                problem->loops[i].n, problem->loops[i].in * item, problem->loops[i].out * item};
+    plan->loops[plan->nloops++] = (struct lines__loop){
+        (plan->columns + plan->width - 1) / plan->width, plan->width * item, plan->width * item};
+    plan->ngroups = 1;
+    for (int i = 0; i < plan->nloops; i++)
+        plan->ngroups *= plan->loops[i].n;
+}
+
+/* From the first row to the end of the last one. */
+static size_t span_of(const struct lines__problem *problem) {
+    return (size_t)problem->axes[0].n * (size_t)problem->axes[0].in *
+           lines__item_bytes(problem->precision, 0);
+}
+
+static int is_far(const struct lines__problem *problem) {
+    return span_of(problem) > redist_find_caches()->second;
+}
+
+static void destroy(void *data) {
+    struct plan *plan = data;
+    lines__passes_destroy(&plan->passes);
+    redist_release(plan);
+}
+
+int lines__columns_create(const struct lines__column_loops *loops,
+                          const struct lines__problem *problem,
+                          const struct lines__radices *radices, int groups, void **result) {
+    struct plan *plan = redist_calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    plan->item = lines__item_bytes(problem->precision, 0);
+    plan->n = problem->axes[0].n;
+    int code = lines__passes_create(loops, plan->n, plan->item, groups, radices, &plan->passes);
+    if (code != REDIST_OK) {
+        destroy(plan);
+        return code;
+    }
+    plan->run = loops->run[problem->precision];
+    plan->groups = groups;
+    plan->width = groups * lines__group_width(loops, problem->precision);
+    plan->backward = problem->direction == REDIST_BACKWARD;
+    set_loops(plan, problem);
+    plan->is_far = is_far(problem);
+    *result = plan;
+    return REDIST_OK;
+}
+
+/* Far rows lie in pages of their own, which each visit has to find: as much of a row as tiles have is read and written
+ * at once. Not where two such groups and their scratch arrays are more than a second-level cache holds, unless the rows
+ * come from memory, and not if many columns of zeros would stand beside the last ones. */
+static int choose_groups(const struct lines__column_loops *loops,
+                         const struct lines__problem *problem) {
+    enum { MANY = 32 };
+    const redist_caches *caches = redist_find_caches();
+    int merged[REDIST_MAX_NDIMS], groups = LINES__AT_ONCE_BYTES / (2 * loops->register_bytes);
+    redist_index columns = merge_loops(problem, merged);
+    redist_index at_once = groups * lines__group_width(loops, problem->precision);
+    int fills = columns % at_once == 0 || columns >= MANY * at_once;
+    int fits = 4 * (size_t)problem->axes[0].n * LINES__AT_ONCE_BYTES <= caches->second ||
+               span_of(problem) > caches->last_whole;
+    return is_far(problem) && fits && fills ? groups : 1;
+}
+
+static int create(const struct lines__problem *problem, void *in, void *out, void **plan) {
+    (void)in;
+    (void)out;
+    const struct lines__column_loops *loops = lines__column_loops_here();
+    const struct lines__radices radices = lines__columns_radices(problem, problem->axes[0].n);
+    return lines__columns_create(loops, problem, &radices, choose_groups(loops, problem), plan);
+}
+
+/* ---------------------------------------------------------------- running */
+
+/* Fewer columns than a group has are transformed in scratch memory, beside columns of zeros: in that which is free
+ * after the first pass, and back through that which the last pass does not read. */
+static void transform_few(const struct plan *plan, struct lines__columns group,
+                          redist_index columns, void *const scratch[2]) {
+    size_t bytes = (size_t)columns * plan->item, row = (size_t)plan->width * plan->item;
+    const char *in = group.in;
+    char *out = group.out, *before = scratch[0], *after = scratch[plan->passes.n % 2];
+    group.in = before;
+    group.out = after;
+    group.in_stride = group.out_stride = (ptrdiff_t)row;
+    memset(before, 0, (size_t)plan->n * row);
+    for (redist_index i = 0; i < plan->n; i++)
+        memcpy(before + (size_t)i * row, in + i * plan->axis.in, bytes);
+    plan->run(plan->passes.n, plan->passes.pass, &group, scratch);
+    for (redist_index i = 0; i < plan->n; i++)
+        memcpy(out + i * plan->axis.out, after + (size_t)i * row, bytes);
+}
+
+/* The last group stands for the one that follows it. */
+static int execute_scaled(void *data, void *in, void *out, long double factor) {
+    struct plan *plan = data;
+    struct lines__columns group = {.groups = plan->groups,
+                                   .in_stride = plan->axis.in,
+                                   .out_stride = plan->axis.out,
+                                   .backward = plan->backward,
+                                   .factor = (double)factor,
+                                   .next = in,
+                                   .next_stride = plan->axis.in};
+    void *memory, *scratch[2];
+    REDIST_TRY(lines__scratch_take(&plan->passes, &memory, scratch));
+    char *next_out = out;
+    redist_index next_columns = plan->columns < plan->width ? plan->columns : plan->width;
+    for (long long i = 0; i < plan->ngroups; i++) {
+        redist_index columns = next_columns;
+        group.in = group.next;
+        group.out = next_out;
+        if (i + 1 < plan->ngroups) {
+            group.next = in;
+            next_out = out;
+            next_columns = lines__neighbour_group(plan->nloops, plan->loops, plan->columns,
+                                                  plan->width, i + 1, &group.next, &next_out);
+        } else if (plan->is_far) {
+            /* What another piece of the array begins with, as likely as not. */
+            group.next += (size_t)plan->width * plan->item;
+        }
+        if (columns == plan->width)
+            plan->run(plan->passes.n, plan->passes.pass, &group, scratch);
+        else
+            transform_few(plan, group, columns, scratch);
+    }
+    lines__scratch_give_back(&plan->passes, memory);
+    return REDIST_OK;
+}
+
+static int execute(void *data, void *in, void *out) {
+    return execute_scaled(data, in, out, 1);
+}
+
+/* ---------------------------------------------------------------- whether they gain */
+
+/* As many columns as tiles have, at least, and a distance of rows that is no power of two, as in tiles. */
+enum { TRIAL_COLUMNS = 64, TRIAL_PITCH = 68 };
+
+static struct lines__problem trial_of(const struct lines__problem *problem, redist_index n,
+                                      size_t *bytes) {
+    struct lines__problem trial = *problem;
+    trial.kind = FFTND_C2C;
+    trial.keep_input = 0;
+    trial.naxes = trial.nloops = 1;
+    trial.axes[0] = (struct lines__loop){n, TRIAL_PITCH, TRIAL_PITCH};
+    trial.loops[0] = (struct lines__loop){TRIAL_COLUMNS, 1, 1};
+    *bytes = (size_t)n * TRIAL_PITCH * lines__item_bytes(problem->precision, 0);
+    return trial;
+}
+
+/* Processors differ: 8 and 16 elements, of which the latter do not fit the registers, take less time than 4, 4 and 8 on
+ * some of them and more on others. */
+static int find_way(const struct lines__problem *problem, redist_index n) {
+    const struct lines__library *own[LINES__WAYS];
+    void *plans[LINES__WAYS];
+    double seconds[LINES__WAYS] = {0};
+    struct lines__radices radices;
+    size_t bytes;
+    int count = 0, best = 0;
+    const struct lines__problem trial = trial_of(problem, n, &bytes);
+    char *memory = redist_calloc(bytes, 1);
+    const struct lines__column_loops *loops = lines__column_loops_here();
+    while (memory != NULL && lines__radices_at(loops, n, count, &radices) &&
+           lines__columns_create(loops, &trial, &radices, 1, &plans[count]) == REDIST_OK)
+        own[count++] = &lines__library_columns;
+    if (count > 1)
+        lines__time_plans(count, own, plans, n, memory, memory, seconds);
+    for (int i = 0; i < count; i++) {
+        best = seconds[i] < seconds[best] ? i : best;
+        destroy(plans[i]);
+    }
+    redist_release(memory);
+    return best;
+}
+
+struct lines__radices lines__columns_radices(const struct lines__problem *problem, redist_index n) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char known[FFTND_FLOAT + 1][LINES__LONGEST + 1];
+    const struct lines__column_loops *loops = lines__column_loops_here();
+    struct lines__radices radices = {0};
+    if (!lines__radices_at(loops, n, 0, &radices) || problem->effort == FFTND_ESTIMATE)
+        return radices;
+    char *place = &known[problem->precision][n];
+    pthread_mutex_lock(&lock);
+    if (*place == 0)
+        *place = (char)(1 + find_way(problem, n));
+    (void)lines__radices_at(loops, n, *place - 1, &radices);
+    pthread_mutex_unlock(&lock);
+    return radices;
+}
+
+static int find_share(const struct lines__problem *problem, redist_index n) {
+    static short known[FFTND_FLOAT + 1][LINES__LONGEST + 1];
+    size_t bytes;
+    if (!lines__may_share(problem) || n < LINES__SHORTEST || !lines__passes_exist(n))
+        return LINES__NO_SHARE;
+    const struct lines__problem trial = trial_of(problem, n, &bytes);
+    return lines__find_share(&lines__library_columns, &trial, bytes, 0,
+                             &known[problem->precision][n]);
+}
+
+/* Far rows are fetched while others are transformed, which the library does not do. */
+static int most_share(int far) {
+    enum { FAR_SHARE = 150 };
+    return far ? FAR_SHARE : LINES__NO_GAIN;
+}
+
+int lines__columns_gain(const struct lines__problem *problem, redist_index n, int far) {
+    return find_share(problem, n) < most_share(far);
+}
+
+redist_index lines__columns_fill(const struct lines__problem *problem, redist_index n,
+                                 redist_index columns) {
+    redist_index width = lines__group_width(lines__column_loops_here(), problem->precision);
+    return lines__columns_gain(problem, n, 0) ? (columns + width - 1) / width * width : columns;
+}
+
+/* A group that is not full takes about one and a half times as long as a full one. */
+static int is_suited(const struct lines__problem *problem, const void *in, const void *out) {
+    int merged[REDIST_MAX_NDIMS];
+    if (!lines__may_share(problem) || !lines__has_neighbours(problem, 1, in == out))
+        return 0;
+    redist_index width = lines__group_width(lines__column_loops_here(), problem->precision);
+    redist_index columns = merge_loops(problem, merged), rest = columns % width;
+    redist_index paid = columns - rest + (rest > 0 ? width + width / 2 : 0);
+    return columns >= width / 4 &&
+           find_share(problem, problem->axes[0].n) * paid < most_share(is_far(problem)) * columns;
+}
+
+const struct lines__library lines__library_columns = {.name = "columns",
+                                                      .space = REDIST_SPACE_HOST,
+                                                      .is_suited = is_suited,
+                                                      .create = create,
+                                                      .execute = execute,
+                                                      .execute_scaled = execute_scaled,
+                                                      .destroy = destroy};

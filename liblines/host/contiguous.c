@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A library transforms contiguous lines one after the other, and between the numbers of one line there is less to do
+ * alike than between lines: FFTW's real lines take as long in float as in double. Here a few lines at once become
+ * columns in registers (column_passes.h). Real points are taken as complex elements of half the length, from whose
+ * transform that of the real ones follows.
+ */
+#include "contiguous.h"
+#include "share.h"
+
+enum { MOST_LINES = 16 }; /* numbers of the widest registers */
+
+struct plan {
+    lines__run_contiguous *run;
+    int width; /* lines of a group */
+    struct lines__passes passes;
+    char *factors; /* of real lines */
+    struct lines__contiguous lines;
+    int nloops;
+    struct lines__loop loops[REDIST_MAX_NDIMS]; /* strides in bytes */
+    long long count;                            /* of lines */
+};
+
+/* Complex elements that the passes transform. */
+static redist_index elements_of(const struct lines__problem *problem) {
+    return problem->kind == FFTND_R2C ? problem->axes[0].n / 2 : problem->axes[0].n;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static void set_loops(struct plan *plan, const struct lines__problem *problem) {
+    plan->count = 1;
+    for (int i = 0; i < problem->nloops; i++) {
+        const struct lines__loop *loop = &problem->loops[i];
+        plan->count *= loop->n;
+        if (loop->n != 1)
+            plan->loops[plan->nloops++] =
+                (struct lines__loop){loop->n, loop->in * (ptrdiff_t)lines__item_of(problem, 0),
+                                     loop->out * (ptrdiff_t)lines__item_of(problem, 1)};
+    }
+}
+
+/* Those of struct lines__contiguous are c - i s for f = c + i s of column_passes.h (combine). */
+static int set_factors(struct plan *plan, const struct lines__problem *problem) {
+    const long double half_turn = 3.141592653589793238462643383279502884L;
+    size_t item = lines__item_bytes(problem->precision, 0);
+    int n = plan->lines.n;
+    plan->factors = redist_calloc((size_t)n / 2 + 1, item);
+    for (int k = 0; 2 * k <= n && plan->factors != NULL; k++) {
+        long double angle = half_turn * (0.5L + (long double)k / n);
+        lines__store_factor(plan->factors + (size_t)k * item, item,
+                            plan->lines.backward ? -angle : angle);
+    }
+    plan->lines.factors = plan->factors;
+    return plan->factors != NULL
+               ? REDIST_OK
+               : redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+}
+
+static int fill(struct plan *plan, const struct lines__column_loops *loops,
+                const struct lines__problem *problem, const struct lines__radices *radices) {
+    size_t item = lines__item_bytes(problem->precision, 0);
+    int n = (int)elements_of(problem), backward = problem->direction == REDIST_BACKWARD;
+    int is_real = problem->kind == FFTND_R2C;
+    if (n * (redist_index)item < loops->register_bytes)
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no lines of %d elements", n);
+    REDIST_TRY(lines__passes_create(loops, n, item, 1, radices, &plan->passes));
+    plan->run = loops->run_lines[problem->precision];
+    plan->width = (int)lines__group_width(loops, problem->precision);
+    plan->lines = (struct lines__contiguous){.npasses = plan->passes.n,
+                                             .passes = plan->passes.pass,
+                                             .n = n,
+                                             .numbers = {2 * n, 2 * n},
+                                             .backward = backward};
+    if (is_real)
+        plan->lines.numbers[!backward] += 2;
+    set_loops(plan, problem);
+    return is_real ? set_factors(plan, problem) : REDIST_OK;
+}
+
+static void destroy(void *data) {
+    struct plan *plan = data;
+    lines__passes_destroy(&plan->passes);
+    redist_release(plan->factors);
+    redist_release(plan);
+}
+
+int lines__contiguous_create(const struct lines__column_loops *loops,
+                             const struct lines__problem *problem,
+                             const struct lines__radices *radices, void **result) {
+    struct plan *plan = redist_calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    int code = fill(plan, loops, problem, radices);
+    if (code == REDIST_OK)
+        *result = plan;
+    else
+        destroy(plan);
+    return code;
+}
+
+static int create(const struct lines__problem *problem, void *in, void *out, void **plan) {
+    (void)in;
+    (void)out;
+    const struct lines__radices radices = lines__columns_radices(problem, elements_of(problem));
+    return lines__contiguous_create(lines__column_loops_here(), problem, &radices, plan);
+}
+
+/* ---------------------------------------------------------------- running */
+
+struct group {
+    const char *in[MOST_LINES];
+    char *out[MOST_LINES];
+};
+
+/* Where the lines from number `done` on are; the last one stands for those that a group has not. */
+static struct group find_group(const struct plan *plan, long long done, const char *in, char *out,
+                               struct lines__position *position) {
+    struct group group;
+    for (int i = 0; i < plan->width; i++) {
+        group.in[i] = in + position->in;
+        group.out[i] = out + position->out;
+        if (done + i + 1 < plan->count)
+            lines__next_line(plan->nloops, plan->loops, position);
+    }
+    return group;
+}
+
+static int execute(void *data, void *in, void *out) {
+    struct plan *plan = data;
+    void *memory, *scratch[2];
+    REDIST_TRY(lines__scratch_take(&plan->passes, &memory, scratch));
+    struct lines__position position = {{0}, 0, 0};
+    struct group group, next = find_group(plan, 0, in, out, &position);
+    for (long long done = 0; done < plan->count; done += plan->width) {
+        group = next;
+        next = find_group(plan, done + plan->width, in, out, &position);
+        plan->run(&plan->lines, group.in, next.in, group.out, scratch);
+    }
+    lines__scratch_give_back(&plan->passes, memory);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- whether they gain */
+
+enum { TRIAL_LINES = 64, TRIAL_PAD = 4 };
+
+static int find_share(const struct lines__problem *problem) {
+    static short known[2][2][FFTND_FLOAT + 1][LINES__LONGEST + 1];
+    struct lines__problem trial = *problem;
+    redist_index n = elements_of(problem);
+    int is_real = problem->kind == FFTND_R2C;
+    ptrdiff_t pitch = (ptrdiff_t)n + TRIAL_PAD;
+    if (problem->effort == FFTND_ESTIMATE && !(is_real && problem->precision == FFTND_FLOAT))
+        return LINES__NO_SHARE;
+    trial.keep_input = 0;
+    trial.nloops = 1;
+    trial.loops[0] = (struct lines__loop){TRIAL_LINES, pitch, pitch};
+    if (is_real)
+        *(problem->direction == REDIST_FORWARD ? &trial.loops[0].in : &trial.loops[0].out) *= 2;
+    return lines__find_share(&lines__library_contiguous, &trial,
+                             (size_t)(TRIAL_LINES * pitch) *
+                                 lines__item_bytes(problem->precision, 0),
+                             1, &known[is_real][problem->direction][problem->precision][n]);
+}
+
+/* Axes that a library transforms together it goes through plane by plane, in the caches, and it is given less time here
+ * than a plan gives it: nothing is left of a small gain. But short lines come from memory in time here, and for the
+ * library only in the trial, which is in the caches. */
+static int most_share(const struct lines__problem *problem) {
+    enum { LONG_SHARE = 75, SHORT_SHARE = 115 };
+    size_t bytes = (size_t)elements_of(problem) * lines__item_bytes(problem->precision, 0);
+    return bytes < LINES__SHORT_LINE ? SHORT_SHARE : LONG_SHARE;
+}
+
+static int is_suited(const struct lines__problem *problem, const void *in, const void *out) {
+    const struct lines__column_loops *loops = lines__column_loops_here();
+    redist_index lines = 1, n = elements_of(problem);
+    if (!lines__may_share(problem) || problem->naxes != 1 || problem->axes[0].in != 1 ||
+        problem->axes[0].out != 1 || problem->retained[0].modes != 0 || n < LINES__SHORTEST ||
+        !(problem->kind == FFTND_C2C ||
+          (problem->kind == FFTND_R2C && problem->axes[0].n % 2 == 0)) ||
+        !lines__passes_exist(n) || (in == out && !lines__lie_alike(problem)))
+        return 0;
+    for (int i = 0; i < problem->nloops; i++)
+        lines *= problem->loops[i].n;
+    redist_index width = lines__group_width(loops, problem->precision);
+    redist_index groups = (lines + width - 1) / width;
+    return lines > 0 && find_share(problem) * groups * width < most_share(problem) * lines;
+}
+
+const struct lines__library lines__library_contiguous = {.name = "contiguous",
+                                                         .space = REDIST_SPACE_HOST,
+                                                         .is_suited = is_suited,
+                                                         .create = create,
+                                                         .execute = execute,
+                                                         .destroy = destroy};

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One axis after the other: by the other library where it has a plan for the lines, else these are copied to rows,
+ * which it transforms in place, and from there to the output (r2r_lines.h). Rows are scratch memory; lines that these
+ * have no room for follow in further turns.
+ */
+#include "r2r.h"
+#include "inner.h"
+
+_Static_assert((int)LINES__DCT1 == (int)FFTND_DCT1 && (int)LINES__DHT == (int)FFTND_DHT &&
+                   (int)LINES__DST4 == (int)FFTND_DST4,
+               "the same numbers");
+
+enum { ROWS_BYTES = 64 << 20, ALIGNMENT = 256 };
+
+struct axis {
+    struct lines__r2r_lines before, after;
+    redist_index nlines;
+    int is_whole;  /* the first plan is of the lines themselves */
+    void **serial; /* two: for as many rows as there is room for, and for the rest */
+};
+
+struct plan {
+    struct lines__inner inner; /* scratch memory of its own are the rows */
+    void *stream;
+    int naxes;
+    struct axis axes[REDIST_MAX_NDIMS];
+};
+
+/* ---------------------------------------------------------------- one axis */
+
+static redist_index length_of(enum fftnd_r2r r2r, redist_index n) {
+    return r2r == FFTND_DCT1 ? 2 * (n - 1) : r2r == FFTND_DST1 ? 2 * (n + 1) : n;
+}
+
+static void add_loop(struct axis *axis, const struct lines__loop *loop, ptrdiff_t item) {
+    int i = axis->before.nloops++;
+    axis->after.nloops++;
+    axis->before.extent[i] = axis->after.extent[i] = loop->n;
+    axis->before.stride[i] = loop->in * item;
+    axis->after.stride[i] = loop->out * item;
+    axis->nlines *= loop->n;
+}
+
+/* The other axes are loops. After the first axis all is done in the output. */
+static void describe(struct axis *axis, const struct lines__problem *problem, int which) {
+    const struct lines__loop *own = &problem->axes[which];
+    ptrdiff_t item = (ptrdiff_t)lines__item_bytes(problem->precision, 1);
+    enum fftnd_r2r r2r = problem->r2r[which];
+    redist_index length = length_of(r2r, own->n);
+    int is_complex = r2r == FFTND_DCT4 || r2r == FFTND_DST4;
+    axis->nlines = 1;
+    axis->before = (struct lines__r2r_lines){.number_bytes = (size_t)item,
+                                             .r2r = (int)r2r,
+                                             .n = own->n,
+                                             .length = length,
+                                             .row = is_complex ? length : length / 2 + 1,
+                                             .is_complex = is_complex,
+                                             .step = own->in * item};
+    axis->after = axis->before;
+    axis->after.step = own->out * item;
+    for (int i = 0; i < problem->naxes; i++)
+        if (i != which)
+            add_loop(axis, &problem->axes[i], item);
+    for (int i = 0; i < problem->nloops; i++)
+        add_loop(axis, &problem->loops[i], item);
+    if (which > 0) {
+        axis->before.step = axis->after.step;
+        for (int i = 0; i < axis->after.nloops; i++)
+            axis->before.stride[i] = axis->after.stride[i];
+    }
+}
+
+static int create_rows(struct axis *axis, const struct lines__problem *problem, redist_index count,
+                       void *memory, void **serial) {
+    const struct lines__r2r_lines *rows = &axis->before;
+    struct lines__problem own = *problem;
+    own.kind = rows->is_complex ? FFTND_C2C : FFTND_R2C;
+    own.direction = REDIST_FORWARD;
+    own.keep_input = 0;
+    own.naxes = own.nloops = 1;
+    own.axes[0] = (struct lines__loop){rows->length, 1, 1};
+    own.loops[0] =
+        (struct lines__loop){count, rows->is_complex ? rows->row : 2 * rows->row, rows->row};
+    return problem->library->create(&own, memory, memory, serial);
+}
+
+/* After the first axis in the output. */
+static struct lines__loop place(const struct lines__loop *loop, int which) {
+    return which > 0 ? (struct lines__loop){loop->n, loop->out, loop->out} : *loop;
+}
+
+static int create_whole(struct axis *axis, const struct lines__problem *problem, int which,
+                        void *in, void *out) {
+    struct lines__problem own = *problem;
+    own.naxes = 1;
+    own.axes[0] = place(&problem->axes[which], which);
+    own.r2r[0] = problem->r2r[which];
+    for (int i = 0; i < own.nloops; i++)
+        own.loops[i] = place(&problem->loops[i], which);
+    for (int i = 0; i < problem->naxes; i++)
+        if (i != which)
+            own.loops[own.nloops++] = place(&problem->axes[i], which);
+    int code = problem->library->create(&own, which > 0 ? out : in, out, &axis->serial[0]);
+    axis->is_whole = axis->serial[0] != NULL;
+    return code;
+}
+
+static int create_axis(struct plan *plan, const struct lines__problem *problem, int which, void *in,
+                       void *memory) {
+    struct axis *axis = &plan->axes[which];
+    axis->serial = &plan->inner.plans[2 * which];
+    describe(axis, problem, which);
+    if (axis->nlines == 0)
+        return REDIST_OK;
+    REDIST_TRY(create_whole(axis, problem, which, in, memory));
+    if (axis->is_whole)
+        return REDIST_OK;
+    size_t bytes = (size_t)axis->before.row * lines__item_bytes(problem->precision, 0);
+    redist_index most = bytes < ROWS_BYTES ? (redist_index)(ROWS_BYTES / bytes) : 1;
+    redist_index count = axis->nlines < most ? axis->nlines : most, rest = axis->nlines % count;
+    axis->before.count = axis->after.count = count;
+    bytes = (bytes * (size_t)count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    plan->inner.own_bytes = bytes > plan->inner.own_bytes ? bytes : plan->inner.own_bytes;
+    REDIST_TRY(create_rows(axis, problem, count, memory, &axis->serial[0]));
+    return rest > 0 ? create_rows(axis, problem, rest, memory, &axis->serial[1]) : REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static int create(const struct lines__problem *problem, void *in, void *out, void **result) {
+    struct plan *plan = redist_calloc(1, sizeof *plan);
+    int code = REDIST_OK;
+    if (plan == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    plan->inner.library = problem->library;
+    plan->stream = problem->stream;
+    plan->naxes = problem->naxes;
+    for (int i = 0; i < problem->naxes && code == REDIST_OK; i++)
+        code = create_axis(plan, problem, i, in, out);
+    if (code == REDIST_OK)
+        *result = plan;
+    else
+        lines__inner_destroy(plan);
+    return code;
+}
+
+/* Lines from number `first` on. */
+static int run_rows(const struct plan *plan, const struct axis *axis, redist_index first,
+                    const char *in, char *out) {
+    struct lines__r2r_lines before = axis->before, after = axis->after;
+    redist_index rest = axis->nlines - first;
+    int is_shorter = rest < before.count;
+    before.first = after.first = first;
+    before.count = after.count = is_shorter ? rest : before.count;
+    before.from = in;
+    before.to = plan->inner.area;
+    after.from = plan->inner.area;
+    after.to = out;
+    int code = plan->inner.library->r2r(&before, 0, plan->stream);
+    if (code == REDIST_OK)
+        code = plan->inner.library->execute(axis->serial[is_shorter], plan->inner.area,
+                                            plan->inner.area);
+    return code == REDIST_OK ? plan->inner.library->r2r(&after, 1, plan->stream) : code;
+}
+
+static int run_axis(const struct plan *plan, const struct axis *axis, void *in, void *out) {
+    int code = REDIST_OK;
+    if (axis->is_whole)
+        return plan->inner.library->execute(axis->serial[0], in, out);
+    for (redist_index first = 0; first < axis->nlines && code == REDIST_OK;
+         first += axis->before.count)
+        code = run_rows(plan, axis, first, in, out);
+    return code;
+}
+
+static int execute(void *data, void *in, void *out) {
+    const struct plan *plan = data;
+    int code = REDIST_OK;
+    for (int i = 0; i < plan->naxes && code == REDIST_OK; i++)
+        code = run_axis(plan, &plan->axes[i], i == 0 ? in : out, out);
+    return code;
+}
+
+static int is_suited(const struct lines__problem *problem, const void *in, const void *out) {
+    (void)in;
+    (void)out;
+    return problem->kind == FFTND_R2R && problem->naxes > 0 && problem->library->r2r != NULL;
+}
+
+const struct lines__library lines__library_real_to_real = {.name = "real to real",
+                                                           .is_suited = is_suited,
+                                                           .create = create,
+                                                           .area_bytes = lines__inner_area_bytes,
+                                                           .set_area = lines__inner_set_area,
+                                                           .execute = execute,
+                                                           .destroy = lines__inner_destroy};
+
+/* ---------------------------------------------------------------- on the host */
+
+LINES__R2R_ELEMENTS(double, double)
+LINES__R2R_ELEMENTS(float, float)
+
+typedef void do_element(const struct lines__r2r_lines *lines, redist_index line,
+                        redist_index index);
+
+void lines__move_r2r_lines(const struct lines__r2r_lines *lines, int after) {
+    static do_element *const elements[][2] = {{float_before, float_after},
+                                              {double_before, double_after}};
+    do_element *element = elements[lines->number_bytes == sizeof(double)][after];
+    redist_index n = after ? lines->n : lines->length;
+    for (redist_index line = 0; line < lines->count; line++)
+        for (redist_index i = 0; i < n; i++)
+            element(lines, line, i);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Forward, the halved axis and then those that are truncated are transformed one after the other, so that the array
+ * shrinks with each of them; the others follow at once. Backward it is the opposite. From the first to the last one
+ * that changes its extent the array is in scratch memory, where each of them leaves its lines where they begin.
+ */
+#include "inner.h"
+
+enum { ALIGNMENT = 256 };
+
+enum array { INPUT, OUTPUT, SCRATCH };
+
+/* Some axes, by their numbers in the problem. */
+struct group {
+    int naxes, axes[REDIST_MAX_NDIMS];
+    enum array from, to;
+};
+
+struct plan {
+    struct lines__inner inner;
+    int ngroups;
+    struct group groups[REDIST_MAX_NDIMS];
+};
+
+/* ---------------------------------------------------------------- the groups */
+
+static int is_halved(const struct lines__problem *problem, int axis) {
+    return problem->kind == FFTND_R2C && axis == problem->naxes - 1;
+}
+
+static int changes_extent(const struct lines__problem *problem, int axis) {
+    return is_halved(problem, axis) || problem->retained[axis].modes > 0;
+}
+
+static redist_index count_modes(const struct lines__problem *problem, int axis) {
+    const struct lines__retained *retained = &problem->retained[axis];
+    redist_index n = problem->axes[axis].n;
+    return retained->modes > 0        ? retained->low + retained->high
+           : is_halved(problem, axis) ? n / 2 + 1
+                                      : n;
+}
+
+/* In the order of a forward transform. */
+static void list_groups(struct plan *plan, const struct lines__problem *problem) {
+    struct group *groups = plan->groups;
+    for (int i = problem->naxes - 1; i >= 0; i--)
+        if (changes_extent(problem, i))
+            groups[plan->ngroups++] = (struct group){.naxes = 1, .axes = {i}};
+    for (int i = 0; i < problem->naxes; i++)
+        if (!changes_extent(problem, i))
+            groups[plan->ngroups].axes[groups[plan->ngroups].naxes++] = i;
+    plan->ngroups += groups[plan->ngroups].naxes > 0;
+}
+
+static void reverse_groups(struct plan *plan) {
+    for (int i = 0, j = plan->ngroups - 1; i < j; i++, j--) {
+        struct group held = plan->groups[i];
+        plan->groups[i] = plan->groups[j];
+        plan->groups[j] = held;
+    }
+}
+
+/* Once extents do not change any more, transforms are in place in the output. */
+static void choose_arrays(struct plan *plan, const struct lines__problem *problem) {
+    enum array from = INPUT;
+    int last = plan->ngroups - 1;
+    if (problem->direction == REDIST_FORWARD &&
+        !changes_extent(problem, plan->groups[last].axes[0]))
+        last--;
+    for (int i = 0; i < plan->ngroups; i++) {
+        plan->groups[i].from = from;
+        from = plan->groups[i].to = i >= last ? OUTPUT : SCRATCH;
+    }
+}
+
+/* ---------------------------------------------------------------- scratch memory */
+
+/* The array that has the modes of all axes, whose order that in scratch memory is. */
+static ptrdiff_t stride_of(const struct lines__problem *problem, const struct lines__loop *loop) {
+    return problem->direction == REDIST_FORWARD ? loop->out : loop->in;
+}
+
+/* Its loops: the axes of the problem, then its loops. */
+struct scratch {
+    int n;
+    redist_index count[2 * REDIST_MAX_NDIMS];
+    ptrdiff_t order[2 * REDIST_MAX_NDIMS], stride[2 * REDIST_MAX_NDIMS];
+};
+
+/* The axis that is alone on one side of it has its modes, all others their points. */
+static void list_loops(const struct plan *plan, const struct lines__problem *problem,
+                       struct scratch *scratch) {
+    int forward = problem->direction == REDIST_FORWARD;
+    int cut = plan->groups[forward ? 0 : plan->ngroups - 1].axes[0];
+    scratch->n = problem->naxes + problem->nloops;
+    for (int i = 0; i < scratch->n; i++) {
+        int is_axis = i < problem->naxes;
+        const struct lines__loop *loop =
+            is_axis ? &problem->axes[i] : &problem->loops[i - problem->naxes];
+        scratch->count[i] = i == cut ? count_modes(problem, i) : loop->n;
+        scratch->order[i] = is_axis && is_halved(problem, i) ? 0 : stride_of(problem, loop);
+    }
+}
+
+/* From the fastest to the slowest. Returns the bytes. */
+static size_t lay_out(const struct lines__problem *problem, struct scratch *scratch) {
+    int is_done[2 * REDIST_MAX_NDIMS] = {0};
+    ptrdiff_t next = 1;
+    for (int i = 0; i < scratch->n; i++) {
+        int fastest = -1;
+        for (int j = 0; j < scratch->n; j++)
+            if (!is_done[j] && (fastest < 0 || scratch->order[j] < scratch->order[fastest]))
+                fastest = j;
+        is_done[fastest] = 1;
+        scratch->stride[fastest] = next;
+        next *= scratch->count[fastest];
+    }
+    size_t bytes = (size_t)next * lines__item_bytes(problem->precision, 0);
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static ptrdiff_t stride_in(enum array array, const struct lines__loop *loop, ptrdiff_t scratch) {
+    return array == INPUT ? loop->in : array == OUTPUT ? loop->out : scratch;
+}
+
+static int has_axis(const struct group *group, int axis) {
+    for (int i = 0; i < group->naxes; i++)
+        if (group->axes[i] == axis)
+            return 1;
+    return 0;
+}
+
+/* `now` are the extents of all axes before the group. */
+static void describe(const struct group *group, const struct lines__problem *problem,
+                     const struct scratch *scratch, const redist_index now[],
+                     struct lines__problem *own) {
+    *own = *problem;
+    own->kind = is_halved(problem, group->axes[0]) ? FFTND_R2C : FFTND_C2C;
+    own->keep_input = group->from == INPUT && problem->keep_input;
+    own->naxes = own->nloops = 0;
+    for (int i = 0; i < scratch->n; i++) {
+        int is_axis = i < problem->naxes, is_own = is_axis && has_axis(group, i);
+        const struct lines__loop *loop =
+            is_axis ? &problem->axes[i] : &problem->loops[i - problem->naxes];
+        const struct lines__loop here = {is_axis && !is_own ? now[i] : loop->n,
+                                         stride_in(group->from, loop, scratch->stride[i]),
+                                         stride_in(group->to, loop, scratch->stride[i])};
+        if (is_own) {
+            own->retained[own->naxes] = problem->retained[i];
+            own->axes[own->naxes++] = here;
+        } else {
+            own->loops[own->nloops++] = here;
+        }
+    }
+}
+
+static int create_groups(struct plan *plan, const struct lines__problem *problem,
+                         void *const arrays[]) {
+    int forward = problem->direction == REDIST_FORWARD;
+    struct scratch scratch;
+    redist_index now[REDIST_MAX_NDIMS];
+    list_loops(plan, problem, &scratch);
+    size_t bytes = lay_out(problem, &scratch);
+    for (int i = 0; i < problem->naxes; i++)
+        now[i] = forward ? problem->axes[i].n : count_modes(problem, i);
+    for (int i = 0; i < plan->ngroups; i++) {
+        struct group *group = &plan->groups[i];
+        struct lines__problem own;
+        describe(group, problem, &scratch, now, &own);
+        REDIST_TRY(plan->inner.library->create(&own, arrays[group->from], arrays[group->to],
+                                               &plan->inner.plans[i]));
+        plan->inner.own_bytes = group->to == SCRATCH ? bytes : plan->inner.own_bytes;
+        for (int j = 0; j < group->naxes; j++) {
+            int axis = group->axes[j];
+            now[axis] = forward ? count_modes(problem, axis) : problem->axes[axis].n;
+        }
+    }
+    return REDIST_OK;
+}
+
+static int create(const struct lines__problem *problem, void *in, void *out, void **result) {
+    static char nowhere; /* an address, whose memory is not used */
+    void *const arrays[] = {in, out, &nowhere};
+    struct plan *plan = redist_calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    plan->inner.library = problem->library;
+    list_groups(plan, problem);
+    if (problem->direction == REDIST_BACKWARD)
+        reverse_groups(plan);
+    choose_arrays(plan, problem);
+    int code = create_groups(plan, problem, arrays);
+    if (code == REDIST_OK)
+        *result = plan;
+    else
+        lines__inner_destroy(plan);
+    return code;
+}
+
+static int execute(void *data, void *in, void *out) {
+    const struct plan *plan = data;
+    void *const arrays[] = {in, out, plan->inner.area};
+    for (int i = 0; i < plan->ngroups; i++)
+        REDIST_TRY(plan->inner.library->execute(plan->inner.plans[i], arrays[plan->groups[i].from],
+                                                arrays[plan->groups[i].to]));
+    return REDIST_OK;
+}
+
+static int is_suited(const struct lines__problem *problem, const void *in, const void *out) {
+    int suited = 0;
+    (void)in;
+    (void)out;
+    for (int i = 0; i < problem->naxes; i++)
+        suited = suited || problem->retained[i].modes != 0;
+    return suited;
+}
+
+const struct lines__library lines__library_retained = {.name = "retained modes",
+                                                       .is_suited = is_suited,
+                                                       .create = create,
+                                                       .area_bytes = lines__inner_area_bytes,
+                                                       .set_area = lines__inner_set_area,
+                                                       .execute = execute,
+                                                       .destroy = lines__inner_destroy};
