@@ -66,7 +66,7 @@ static int has_columns(const struct fftnd__request *request,
     const struct lines__problem lines = {.precision = request->precision,
                                          .direction = REDIST_FORWARD,
                                          .effort = request->options.effort,
-                                         .library = lines__library_for(request->options.space)};
+                                         .general = lines__library_for(request->options.space)};
     int axis = guess->order[0];
     return !is_on_device(request) && request->options.threads == 1 &&
            (request->kind == FFTND_C2C || request->kind == FFTND_R2C) &&
