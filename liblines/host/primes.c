@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* Rows are on the stack, so that any thread may execute a plan, and fit a second-level cache. FFTW transforms shorter
- * lines in registers, and fewer lines do not fill vectors. PERCENT: lines of 17 to 257 elements take 29 to 75 % of FFTW's
- * time (docs/performance-notebook.md, "Lines of prime length"). */
+ * lines in registers, and fewer lines do not fill vectors. PERCENT: lines of 17 to 257 elements take 29 to 75 percent
+ * of FFTW's time (docs/performance-notebook.md, "Lines of prime length"). */
 enum {
     ROWS_BYTES = 64 << 10,
     ALIGNMENT = 64,
