@@ -69,7 +69,7 @@ static void describe(const struct box *box, struct lines__operation *operation) 
                                   .constants = op->constants,
                                   .scale = {op->after, (double)(op->factors[1] - op->after)},
                                   .number_bytes = lines__item_bytes(in->precision, 1),
-                                  .parts = numbers_of(in),
+                                  .numbers = numbers_of(in),
                                   .in = box->memory[0],
                                   .out = box->memory[1],
                                   .in_field = field_stride(box, 0),

@@ -17,7 +17,7 @@ static struct lines__problem lines_of(const struct fftnd__kernel_problem *proble
                                    .direction = problem->direction,
                                    .effort = transform->options.effort,
                                    .threads = fftnd__pool_threads(problem->pool),
-                                   .library = problem->library};
+                                   .general = problem->library};
 }
 
 /* The modes that the array has, and some that it has not where that makes groups of columns full. */
@@ -57,7 +57,7 @@ static struct lines__problem serial_of(const struct fftnd__kernel_problem *probl
     serial.stream = problem->stream;
     serial.threads = fftnd__pool_threads(problem->pool);
     serial.keep_input = problem->keep_input;
-    serial.library = problem->library;
+    serial.general = problem->library;
     if (part->step.truncates_inside)
         fftnd__retain(problem->transform, &serial, &part->step);
     return serial;
@@ -94,13 +94,11 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
         kernel->rows[is_shorter] = redist_calloc(1, sizeof *kernel->rows[0]);
         if (kernel->rows[is_shorter] == NULL)
             return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for rows of a plan");
-        return fftnd__rows_create(kernel->rows[is_shorter], kernel->library, &serial,
-                                  part->in->memory, part->out->memory);
+        return fftnd__rows_create(kernel->rows[is_shorter], &serial, part->in->memory,
+                                  part->out->memory);
     }
-    int last = kernel->nplans - 1;
-    kernel->plans[last].library[is_shorter] = library;
-    return library->create(&serial, part->in->memory, part->out->memory,
-                           &kernel->plans[last].serial[is_shorter]);
+    return lines__create(library, &serial, part->in->memory, part->out->memory,
+                         &kernel->plans[kernel->nplans - 1].serial[is_shorter]);
 }
 
 /* Appends a plan without libraries. REDIST_ERR_MEMORY. */
@@ -275,11 +273,10 @@ int fftnd__kernel_create(struct fftnd__kernel *kernel,
 void fftnd__kernel_free(struct fftnd__kernel *kernel) {
     for (int i = 0; i < kernel->nplans; i++)
         for (int j = 0; j < 2; j++)
-            if (kernel->plans[i].serial[j] != NULL)
-                kernel->plans[i].library[j]->destroy(kernel->plans[i].serial[j]);
+            lines__destroy(&kernel->plans[i].serial[j]);
     for (int i = 0; i < 2; i++) {
         if (kernel->rows[i] != NULL)
-            fftnd__rows_free(kernel->rows[i], kernel->library);
+            fftnd__rows_free(kernel->rows[i]);
         redist_release(kernel->rows[i]);
     }
     redist_release(kernel->twiddles);
@@ -292,17 +289,11 @@ static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
                     const struct fftnd__block *in, const struct fftnd__block *out,
                     long double *factor) {
     const struct fftnd__rows *rows = kernel->rows[is_shorter];
-    const struct lines__library *library = kernel->plans[i].library[is_shorter];
-    void *plan = kernel->plans[i].serial[is_shorter];
     char *from = kernel->plans[i].from_out ? out->memory : in->memory;
     char *to = kernel->plans[i].to_in ? in->memory : out->memory;
     if (i == 0 && rows != NULL)
-        return fftnd__rows_run(rows, kernel->library, from, to);
-    if (factor == NULL || library->execute_scaled == NULL)
-        return library->execute(plan, from, to);
-    const long double by = *factor;
-    *factor = 1;
-    return library->execute_scaled(plan, from, to, by);
+        return fftnd__rows_run(rows, from, to);
+    return lines__execute_scaled(&kernel->plans[i].serial[is_shorter], from, to, factor);
 }
 
 /* The mirror images of a truncated halved axis are known after its own plan, the first one forward, which another
@@ -331,20 +322,14 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {
     size_t most = 0;
     for (int i = 0; i < 2 * kernel->nplans; i++) {
-        const struct lines__library *library = kernel->plans[i / 2].library[i % 2];
-        void *plan = kernel->plans[i / 2].serial[i % 2];
-        size_t bytes = plan != NULL && library->area_bytes != NULL ? library->area_bytes(plan) : 0;
+        size_t bytes = lines__area_bytes(&kernel->plans[i / 2].serial[i % 2]);
         most = bytes > most ? bytes : most;
     }
     return most;
 }
 
 int fftnd__kernel_set_area(const struct fftnd__kernel *kernel, void *area) {
-    for (int i = 0; i < 2 * kernel->nplans; i++) {
-        const struct lines__library *library = kernel->plans[i / 2].library[i % 2];
-        void *plan = kernel->plans[i / 2].serial[i % 2];
-        if (plan != NULL && library->set_area != NULL)
-            REDIST_TRY(library->set_area(plan, area));
-    }
+    for (int i = 0; i < 2 * kernel->nplans; i++)
+        REDIST_TRY(lines__set_area(&kernel->plans[i / 2].serial[i % 2], area));
     return REDIST_OK;
 }

@@ -26,11 +26,10 @@ static inline const struct fftnd__truncation *fftnd__truncated(const struct fftn
     return side->truncation != NULL ? side->truncation : &none;
 }
 
-/* Two plans of a library: for pieces like the first one and for shorter ones. */
+/* Two plans: for pieces like the first one and for shorter ones. */
 struct fftnd__kernel_plan {
     int from_out, to_in; /* not from the block before to the one after */
-    const struct lines__library *library[2];
-    void *serial[2]; /* of these */
+    struct lines__plan serial[2];
 };
 
 struct fftnd__kernel {

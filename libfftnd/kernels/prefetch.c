@@ -61,8 +61,8 @@ static void describe_rest(const struct lines__problem *problem, struct lines__pr
         (struct lines__loop){problem->kind == FFTND_R2C ? n / 2 + 1 : n, 1, 1};
 }
 
-int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__library *library,
-                       const struct lines__problem *problem, void *in, void *out) {
+int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__problem *problem, void *in,
+                       void *out) {
     struct lines__problem row = *problem, rest;
     int last = problem->naxes - 1;
     *rows = (struct fftnd__rows){.count = 1};
@@ -72,18 +72,16 @@ int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__library *li
     row.naxes = 1;
     row.axes[0] = problem->axes[last];
     row.nloops = 0;
-    REDIST_TRY(library->create(&row, in, out, &rows->row));
+    REDIST_TRY(lines__create(problem->general, &row, in, out, &rows->row));
     if (last == 0)
         return REDIST_OK;
     describe_rest(problem, &rest);
-    return library->create(&rest, out, out, &rows->rest);
+    return lines__create(problem->general, &rest, out, out, &rows->rest);
 }
 
-void fftnd__rows_free(struct fftnd__rows *rows, const struct lines__library *library) {
-    if (rows->row != NULL)
-        library->destroy(rows->row);
-    if (rows->rest != NULL)
-        library->destroy(rows->rest);
+void fftnd__rows_free(struct fftnd__rows *rows) {
+    lines__destroy(&rows->row);
+    lines__destroy(&rows->rest);
     *rows = (struct fftnd__rows){0};
 }
 
@@ -94,8 +92,7 @@ static void fetch(const char *row, size_t bytes) {
         __builtin_prefetch(row + i, 0, SECOND_LEVEL);
 }
 
-int fftnd__rows_run(const struct fftnd__rows *rows, const struct lines__library *library, char *in,
-                    char *out) {
+int fftnd__rows_run(const struct fftnd__rows *rows, char *in, char *out) {
     struct lines__position position = {{0}, 0, 0}, ahead = position;
     for (long long i = -AHEAD; i < rows->count; i++) {
         if (i + AHEAD < rows->count) {
@@ -104,8 +101,8 @@ int fftnd__rows_run(const struct fftnd__rows *rows, const struct lines__library 
         }
         if (i < 0)
             continue;
-        REDIST_TRY(library->execute(rows->row, in + position.in, out + position.out));
+        REDIST_TRY(lines__execute(&rows->row, in + position.in, out + position.out));
         lines__next_line(rows->nloops, rows->loops, &position);
     }
-    return rows->rest != NULL ? library->execute(rows->rest, out, out) : REDIST_OK;
+    return rows->rest.data != NULL ? lines__execute(&rows->rest, out, out) : REDIST_OK;
 }

@@ -145,7 +145,7 @@ int fftnd__pad_modes(const struct fftnd__truncation *truncation, const struct ff
         ptrdiff_t partner;
         redist_index index = half_way(at, block, &partner);
         if (at->nyquist != LINES__NYQUIST_NONE)
-            code = change_range(block, at->axis, index, index + 1, partner, LINES__SHARE);
+            code = change_range(block, at->axis, index, index + 1, partner, LINES__SPLIT);
     }
     return code;
 }

@@ -81,7 +81,7 @@ static int has_columns(const struct fftnd__request *request,
     const struct lines__problem lines = {.precision = request->precision,
                                          .direction = REDIST_FORWARD,
                                          .effort = request->options.effort,
-                                         .library = lines__library_for(request->options.space)};
+                                         .general = lines__library_for(request->options.space)};
     int axis = find_last_whole(request, guess->order);
     return !is_on_device(request) && request->options.threads == 1 &&
            request->shape.axes[axis] == FFTND_AXIS_COMPLEX && lies_across(request, axis) &&

@@ -49,7 +49,7 @@ static int applies_in_array(const struct fftnd__transform *transform,
     const struct fftnd__operator *op = transform->applied;
     const struct lines__problem lines = {.precision = transform->precision,
                                          .effort = transform->options.effort,
-                                         .library = transform->library};
+                                         .general = transform->library};
     struct fftnd__truncation truncation;
     fftnd__truncation_of(&truncation, transform, step);
     return step->applies && is_untiled(transform, step) &&
