@@ -147,12 +147,12 @@ static void widen_tiles(const struct fftnd__request *request, struct fftnd__conf
         guess->tile_bytes = bytes;
 }
 
-/* Bytes of an array that is faster in tiles; measured on one core, docs/performance-notebook.md has the times. `only`
- * is the single transformed axis, or -1: a library's plan of several goes through memory for each. Lines across memory
- * a library visits one by one, in rows that many lines share: a tile fetches these once. Contiguous lines wait for
+/* Bytes from which on an array is faster in tiles (measured on one core: docs/performance-notebook.md). `only` is the
+ * single transformed axis, or -1: a library's plan of several goes through memory for each. Lines across memory a
+ * library visits one by one, in rows that many lines share: a tile fetches these once. Contiguous lines wait for
  * memory, out of place twice, as stores read what they overwrite: tiles fetch the next rows meanwhile and store past
- * the caches, which costs more than it saves while the last cache has the array, and for real lines, which are half as
- * long. */
+ * the caches. That costs more than it saves while the last cache has the array, and for real lines, which have half the
+ * bytes. */
 static size_t least_tiled_bytes(const struct fftnd__candidates *candidates, int only) {
     const struct fftnd__request *request = candidates->request;
     size_t many = MANY_CACHES * candidates->cache_bytes;
