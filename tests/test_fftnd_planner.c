@@ -312,10 +312,58 @@ START_TEST(guess_on_one_rank) {
 }
 END_TEST
 
+/* One rank takes tiles for a single axis across a large array, unless it has columns, and for a contiguous one of an
+ * array that is larger than the last cache, unless it is real. */
+START_TEST(guess_of_one_axis_on_one_rank) {
+    static const struct {
+        enum fftnd_axis axes[3];
+        int last_cache, tiled; /* in KiB; -1 = as columns gain on this machine, or not */
+    } cases[] = {{{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX}, 64, 1},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX}, 1 << 10, 0},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_HALVED}, 64, 0},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_R2R}, 64, 1},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_R2R}, 1 << 10, 0},
+                 {{FFTND_AXIS_R2R, FFTND_AXIS_NONE, FFTND_AXIS_NONE}, 1 << 10, 1},
+                 {{FFTND_AXIS_HALVED, FFTND_AXIS_NONE, FFTND_AXIS_NONE}, 1 << 10, 1},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX, FFTND_AXIS_NONE}, 64, -1},
+                 {{FFTND_AXIS_COMPLEX, FFTND_AXIS_NONE, FFTND_AXIS_NONE}, 64, -1},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_NONE}, 64, 0}};
+    redist_caches *caches = (redist_caches *)(uintptr_t)redist_find_caches();
+    const redist_caches own = *caches;
+    if (harness_nranks > 1)
+        skip_test("several ranks");
+    FFT_NEEDS(FFTND_FLOAT);
+    caches->second = (size_t)16 << 10;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fft_case given = FFT_CASE(FFTND_MIXED, 40, 30, 40);
+        memcpy(given.axes, cases[i].axes, sizeof cases[i].axes);
+        given.options.effort = FFTND_ESTIMATE;
+        given.precision = FFTND_FLOAT;
+        caches->last = (size_t)cases[i].last_cache << 10;
+        for (int in_place = 0; in_place < 2; in_place++) {
+            given.options.in_place = in_place;
+            const fftnd_plan_info info = plan_and_ask(&given);
+            check_all(cases[i].tiled < 0 || info.tiled == cases[i].tiled, "tiled %d", info.tiled);
+            fft_check_once(MPI_COMM_WORLD, &given);
+        }
+    }
+    *caches = own;
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {measured,         remembered_in_a_file, guess_is_not_remembered,
-                                  unusable_lines,   read_from_a_file,     unlimited_numbers,
-                                  dictated,         other_caches,         bad_options,
-                                  guess_of_an_axis, guess_on_one_rank,    NULL};
+    const TTest *const tests[] = {measured,
+                                  remembered_in_a_file,
+                                  guess_is_not_remembered,
+                                  unusable_lines,
+                                  read_from_a_file,
+                                  unlimited_numbers,
+                                  dictated,
+                                  other_caches,
+                                  bad_options,
+                                  guess_of_an_axis,
+                                  guess_on_one_rank,
+                                  guess_of_one_axis_on_one_rank,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_planner", tests);
 }

@@ -58,8 +58,24 @@ static int find_threshold(const struct fftnd__request *request, size_t *nontempo
     return redist_choose_loops(request->comm, &options, bytes, nontemporal_bytes);
 }
 
+/* The transformed axis that is whole last, and first backward; the last of the order if none is transformed. */
+static int find_last_whole(const struct fftnd__request *request, const int order[]) {
+    int place = 0;
+    while (place + 1 < request->shape.ndims &&
+           fftnd__stays_split(request->shape.axes, order[place]))
+        place++;
+    return order[place];
+}
+
+/* Whether neighbours in memory belong to different lines along an axis. */
+static int lies_across(const struct fftnd__request *request, int axis) {
+    const fftnd_options *options = &request->options;
+    return axis + 1 < request->shape.ndims ||
+           (options->batch > 1 && options->batch_position == FFTND_BATCH_LAST);
+}
+
 /* Lines that are transformed side by side, a few at a time, are read from an array as they would be from a tile, and
- * nothing copies them there and back: the next ones are fetched meanwhile. The axis that is whole last has such
+ * nothing copies them there and back: the next ones are fetched meanwhile. Complex axes across memory have such
  * lines. */
 static int has_columns(const struct fftnd__request *request,
                        const struct fftnd__configuration *guess) {
@@ -68,11 +84,10 @@ static int has_columns(const struct fftnd__request *request,
                                                 .effort = request->options.effort,
                                                 .library =
                                                     fftnd__serial_for(request->options.space)};
-    int axis = guess->order[0];
+    int axis = find_last_whole(request, guess->order);
     return !is_on_device(request) && request->options.threads == 1 &&
-           (request->kind == FFTND_C2C || request->kind == FFTND_R2C) &&
-           axis != request->shape.halved && !request->shape.twiddles &&
-           fftnd__columns_gain(&lines, request->shape.points[axis], 1);
+           request->shape.axes[axis] == FFTND_AXIS_COMPLEX && lies_across(request, axis) &&
+           !request->shape.twiddles && fftnd__columns_gain(&lines, request->shape.points[axis], 1);
 }
 
 /* Ranks may have other caches, but which steps there are, and which candidates are tried, has to be the same on all of
@@ -134,17 +149,34 @@ static void widen_tiles(const struct fftnd__request *request, struct fftnd__conf
         guess->tile_bytes = bytes;
 }
 
-/* On one rank tiles are what threads share. One thread alone gains by them where a library's plan of all axes would go
- * through memory for each: with several lines in a tile, and not with one axis, which the library cuts by itself. */
+/* Bytes from which on an array is faster in tiles (measured on one core: docs/performance-notebook.md). `only` is the
+ * single transformed axis, or -1: a library's plan of several goes through memory for each. Lines across memory a
+ * library visits one by one, in rows that many lines share: a tile fetches these once. Contiguous lines wait for
+ * memory, out of place twice, as stores read what they overwrite: tiles fetch the next rows meanwhile and store past
+ * the caches. That costs more than it saves while the last cache has the array, and for real lines, which have half the
+ * bytes. */
+static size_t least_tiled_bytes(const struct fftnd__candidates *candidates, int only) {
+    const struct fftnd__request *request = candidates->request;
+    size_t many = MANY_CACHES * candidates->cache_bytes;
+    if (only < 0 || lies_across(request, only))
+        return many;
+    if (only == request->shape.halved)
+        return SIZE_MAX;
+    return many > candidates->last_bytes ? many : candidates->last_bytes;
+}
+
+/* Tiles are shared by threads. For one thread on one rank they are for large arrays, with several lines in a tile, but
+ * not for columns of a single axis, which are read from the array as from a tile. */
 static int prefers_tiles(const struct fftnd__candidates *candidates) {
     const struct fftnd__request *request = candidates->request;
-    const struct fftnd__shape *shape = &request->shape;
-    size_t cache_bytes = candidates->cache_bytes;
+    const struct fftnd__configuration *guess = &candidates->guess;
     int count;
-    redist_index longest = find_longest(shape, &count);
+    redist_index longest = find_longest(&request->shape, &count);
+    int only = count == 1 ? find_last_whole(request, guess->order) : -1;
     return request->options.threads > 1 ||
-           (count > 1 && !shape->twiddles && share_bytes(request) > MANY_CACHES * cache_bytes &&
-            bytes_of_lines(request, longest) <= cache_bytes);
+           (count > 0 && !(count == 1 && guess->untiled) && !request->shape.twiddles &&
+            share_bytes(request) > least_tiled_bytes(candidates, only) &&
+            bytes_of_lines(request, longest) <= candidates->cache_bytes);
 }
 
 int fftnd__candidates_init(struct fftnd__candidates *candidates,
