@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * cuFFT as the general library of CUDA devices. A plan of cuFFT transforms up to three axes whose strides nest, repeated
- * over one loop. More axes take several sweeps. More loops take several launches, on several streams with a handle each,
- * so that the end of one launch does not leave the device idle. cuFFT refuses addresses that are not aligned to complex
- * elements: real lines that begin elsewhere are gathered in a list.
- */
+/* cuFFT as the general library of CUDA devices. A plan of cuFFT transforms up to three axes whose strides nest,
+ * repeated over one loop. More axes take several sweeps. More loops take several launches, on several streams with a
+ * handle each, so that the end of one launch does not leave the device idle. cuFFT refuses addresses that are not
+ * aligned to complex elements: real lines that begin elsewhere are gathered in a list. */
 #include "cuda/arrays.h"
 #include "cuda/groups.h"
 #include "cuda/measure.h"
@@ -315,8 +313,8 @@ static int copy_array(const struct plan *plan, const void *in, void *out) {
                               from, out, to);
 }
 
-/* Waits for all work of the library on the device: CUDA does not document that freeing a handle does, and after a failure
- * nothing may be under way. */
+/* Waits for all work of the library on the device: CUDA does not document that freeing a handle does, and after a
+ * failure nothing may be under way. */
 static void finish(void) {
     redist_space_at(REDIST_SPACE_CUDA)->drain();
 }

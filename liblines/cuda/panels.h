@@ -136,8 +136,8 @@ int lines__panels_launch_retained(const struct lines__panels *panels,
                                   const struct lines__panel_gap *gap, const void *in, void *out,
                                   const void *roots, void *stream);
 
-/* Results of complex lines in targets: some of the transformed axis' elements go elsewhere, as into the array of another
- * device. */
+/* Results of complex lines in targets: some of the transformed axis' elements go elsewhere, as into the array of
+ * another device. */
 enum { LINES__PANEL_TARGETS = 8 };
 
 /* Elements `begin` to `end` - 1 of all lines. Strides are those of the target, in complex elements. */
