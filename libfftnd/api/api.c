@@ -276,24 +276,24 @@ static int own_axis(const struct fftnd__transform *transform, int axis) {
 }
 
 /* A user's axis on a side. Of one long axis these are the rows there, one behind the other. */
-struct part {
+struct range {
     redist_index size, start, count;
     ptrdiff_t stride;
 };
 
-static struct part part_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                           enum fftnd_side side, int axis) {
+static struct range range_of(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step, enum fftnd_side side, int axis) {
     const struct fftnd__alignment *alignment = &step->layout->alignment;
     const int *memory = transform->memory[side];
     int own = transform->chain.twiddles ? memory[0] : own_axis(transform, axis);
-    struct part part = {alignment->size[own], alignment->start[own], alignment->count[own],
-                        step->layout->local.stride[own + transform->batch.shift]};
+    struct range range = {alignment->size[own], alignment->start[own], alignment->count[own],
+                          step->layout->local.stride[own + transform->batch.shift]};
     if (transform->chain.twiddles) {
         redist_index columns = alignment->size[memory[1]];
-        part = (struct part){part.size * columns, part.start * columns, part.count * columns,
-                             step->layout->local.stride[memory[1] + transform->batch.shift]};
+        range = (struct range){range.size * columns, range.start * columns, range.count * columns,
+                               step->layout->local.stride[memory[1] + transform->batch.shift]};
     }
-    return part;
+    return range;
 }
 
 int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
@@ -302,14 +302,14 @@ int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
     int ndims = transform->user_ndims;
     if (axis < 0 || axis >= ndims)
         return redist_fail(REDIST_ERR_AXIS, "axis = %d is not in 0..%d", axis, ndims - 1);
-    const struct part part =
-        part_of(transform, fftnd__engine_input(&plan->engine, 1), FFTND_SPECTRAL, axis);
-    if (k == NULL && part.count > 0)
+    const struct range range =
+        range_of(transform, fftnd__engine_input(&plan->engine, 1), FFTND_SPECTRAL, axis);
+    if (k == NULL && range.count > 0)
         return redist_fail(REDIST_ERR_NULL,
                            "k = NULL, but this rank has %lld elements along axis %d",
-                           (long long)part.count, axis);
-    for (redist_index i = 0; i < part.count; i++)
-        k[i] = fftnd__wavenumber(transform, own_axis(transform, axis), part.start + i);
+                           (long long)range.count, axis);
+    for (redist_index i = 0; i < range.count; i++)
+        k[i] = fftnd__wavenumber(transform, own_axis(transform, axis), range.start + i);
     return REDIST_OK;
 }
 
@@ -318,11 +318,11 @@ fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
     const struct fftnd__batch *batch = &transform->batch;
     fftnd_layout own = {.ndims = transform->user_ndims};
     for (int axis = 0; axis < own.ndims; axis++) {
-        const struct part part = part_of(transform, array, side, axis);
-        own.sizes[axis] = part.size;
-        own.start[axis] = part.start;
-        own.count[axis] = part.count;
-        own.stride[axis] = part.stride;
+        const struct range range = range_of(transform, array, side, axis);
+        own.sizes[axis] = range.size;
+        own.start[axis] = range.start;
+        own.count[axis] = range.count;
+        own.stride[axis] = range.stride;
     }
     own.batch_stride = batch->axis >= 0 ? array->layout->local.stride[batch->axis]
                                         : (ptrdiff_t)array->layout->local.elements;

@@ -15,15 +15,15 @@
 
 #define FAIL(code, ...) redist_fail_in("fftnd_operator_create", code, __VA_ARGS__)
 
-/* What one engine does of an operator: all of it, or the derivatives along one axis, which alone is transformed. */
-struct part {
+/* An engine that applies all of an operator, or the derivative along one axis, which alone is transformed. */
+struct applier {
     struct fftnd__operator derivative;
     struct fftnd__engine engine;
 };
 
-/* A part applied to one field: its result is a field of the output, or is added to one. */
+/* An applier's work on one field: its result is a field of the output, or is added to one. */
 struct term {
-    int part, input, output;
+    int applier, input, output;
     int sign; /* of what is added; 0 = nothing is there before */
 };
 
@@ -31,12 +31,12 @@ enum { MOST_TERMS = REDIST_MAX_NDIMS + 6 };
 
 struct fftnd_operator {
     redist_closer closer;
-    int closed; /* in MPI_Finalize: the parts are gone */
+    int closed; /* in MPI_Finalize: the appliers are gone */
     fftnd_plan *plan;
     long long number; /* among those made for the plan, from 1 */
     struct fftnd__operator own;
-    int nparts;
-    struct part *parts;
+    int nappliers;
+    struct applier *appliers;
     void *addend; /* room for a field that is added to another one; NULL = there is none */
 };
 
@@ -97,8 +97,8 @@ static int is_named(enum fftnd_operator_kind kind, const fftnd_operator_options 
 }
 
 /* What is named for an axis that is left out would be without effect. */
-static int check_part(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
-                      int axis) {
+static int check_left_out(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
+                          int axis) {
     const char *list = kind == FFTND_DERIVATIVE ? "orders"
                        : kind == FFTND_SHIFT    ? "shift"
                                                 : "symbols";
@@ -139,7 +139,7 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
     REDIST_TRY(check_lists(kind, options));
     for (int axis = 0; axis < transform->user_ndims; axis++) {
         REDIST_TRY(check_axis(kind, options, axis));
-        REDIST_TRY(check_part(kind, options, axis));
+        REDIST_TRY(check_left_out(kind, options, axis));
     }
     REDIST_TRY(check_function(transform, kind, options));
     return check_fields(kind, options);
@@ -295,11 +295,11 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
     return fftnd__symbols_create(op, &plan->transform, options);
 }
 
-/* ---------------------------------------------------------------- the parts */
+/* ---------------------------------------------------------------- the appliers */
 
 /* Gradient, divergence and curl are derivatives one after the other, each of which transforms one axis, where an array
  * of the plan may be a field of a larger one. On a device nothing is added. */
-static int is_parted(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
+static int is_by_axis(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
     int depends[REDIST_MAX_NDIMS] = {0};
     for (int a = 0; a < op->naxes; a++)
         depends[op->symbols[a].axis] = 1;
@@ -314,7 +314,7 @@ static int is_parted(const struct fftnd__operator *op, const struct fftnd__trans
 static int describe_derivative(fftnd_operator *op, int i, const fftnd_operator_options *options) {
     int orders[REDIST_MAX_NDIMS] = {0};
     fftnd_operator_options own = *options;
-    struct fftnd__operator *derivative = &op->parts[i].derivative;
+    struct fftnd__operator *derivative = &op->appliers[i].derivative;
     orders[op->own.symbols[i].user] = 1;
     own.orders = orders;
     REDIST_TRY(describe(derivative, &op->plan->engine, FFTND_DERIVATIVE, &own));
@@ -324,7 +324,7 @@ static int describe_derivative(fftnd_operator *op, int i, const fftnd_operator_o
 
 /* Returns how many terms there are. */
 static int list_terms(const fftnd_operator *op, struct term terms[MOST_TERMS]) {
-    int n = op->nparts, flat = op->own.outputs == 1;
+    int n = op->nappliers, flat = op->own.outputs == 1;
     for (int i = 0; i < n; i++)
         terms[i] = op->own.kind == FFTND_DIVERGENCE ? (struct term){i, n > 1 ? i : 0, 0, i > 0}
                                                     : (struct term){i, 0, i, 0};
@@ -339,15 +339,15 @@ static int list_terms(const fftnd_operator *op, struct term terms[MOST_TERMS]) {
 }
 
 static const struct fftnd__operator *operator_of(const fftnd_operator *op, int i) {
-    return op->nparts > 1 ? &op->parts[i].derivative : &op->own;
+    return op->nappliers > 1 ? &op->appliers[i].derivative : &op->own;
 }
 
-static int describe_parts(fftnd_operator *op, const fftnd_operator_options *options) {
-    int n = is_parted(&op->own, &op->plan->engine.transform) ? op->own.naxes : 1;
-    op->parts = redist_calloc((size_t)n, sizeof *op->parts);
-    if (op->parts == NULL)
+static int describe_appliers(fftnd_operator *op, const fftnd_operator_options *options) {
+    int n = is_by_axis(&op->own, &op->plan->engine.transform) ? op->own.naxes : 1;
+    op->appliers = redist_calloc((size_t)n, sizeof *op->appliers);
+    if (op->appliers == NULL)
         return FAIL(REDIST_ERR_MEMORY, "no memory for an operator");
-    op->nparts = n;
+    op->nappliers = n;
     for (int i = 0; i < n && n > 1; i++)
         REDIST_TRY(describe_derivative(op, i, options));
     return REDIST_OK;
@@ -358,14 +358,14 @@ static const struct fftnd__step *array_of(const struct fftnd__engine *engine, in
                      : fftnd__engine_input(engine, engine->applies);
 }
 
-/* Bytes that a part has of an array, and how many fields of that size lie one after the other. */
-static size_t part_bytes(const fftnd_operator *op, int is_output) {
-    const struct fftnd__engine *engine = &op->parts[0].engine;
+/* Bytes of an applier's array, and how many of these an array of the user's has, one after the other. */
+static size_t applier_bytes(const fftnd_operator *op, int is_output) {
+    const struct fftnd__engine *engine = &op->appliers[0].engine;
     return fftnd__engine_array_bytes(engine, array_of(engine, is_output));
 }
 
-static int count_parts(const fftnd_operator *op, int is_output) {
-    return op->nparts == 1 ? 1 : is_output ? op->own.outputs : op->own.inputs;
+static int count_arrays(const fftnd_operator *op, int is_output) {
+    return op->nappliers == 1 ? 1 : is_output ? op->own.outputs : op->own.inputs;
 }
 
 /* Collective. */
@@ -374,51 +374,51 @@ static int allocate_addend(fftnd_operator *op) {
     int n = list_terms(op, terms), adds = 0;
     for (int i = 0; i < n; i++)
         adds |= terms[i].sign != 0;
-    return adds ? redist_alloc(op->plan->engine.transform.comm, part_bytes(op, 1), &op->addend)
+    return adds ? redist_alloc(op->plan->engine.transform.comm, applier_bytes(op, 1), &op->addend)
                 : REDIST_OK;
 }
 
 /* Collective. */
 static int create_engines(fftnd_operator *op) {
     int direction = op->own.kind == FFTND_POINTS ? REDIST_BACKWARD : REDIST_FORWARD;
-    for (int i = 0; i < op->nparts; i++)
-        REDIST_TRY(fftnd__engine_apply(&op->parts[i].engine, &op->plan->engine, operator_of(op, i),
-                                       direction));
+    for (int i = 0; i < op->nappliers; i++)
+        REDIST_TRY(fftnd__engine_apply(&op->appliers[i].engine, &op->plan->engine,
+                                       operator_of(op, i), direction));
     return allocate_addend(op);
 }
 
 static void add_to_plan(fftnd_operator *op) {
-    for (int i = 0; i < op->nparts; i++) {
-        op->parts[i].engine.next = op->plan->applying;
-        op->plan->applying = &op->parts[i].engine;
+    for (int i = 0; i < op->nappliers; i++) {
+        op->appliers[i].engine.next = op->plan->applying;
+        op->plan->applying = &op->appliers[i].engine;
     }
     op->plan->operators++;
     op->number = ++op->plan->operators_made;
 }
 
 static void remove_from_plan(fftnd_operator *op) {
-    for (int i = 0; i < op->nparts; i++) {
+    for (int i = 0; i < op->nappliers; i++) {
         struct fftnd__engine **link = &op->plan->applying;
-        while (*link != &op->parts[i].engine)
+        while (*link != &op->appliers[i].engine)
             link = &(*link)->next;
-        *link = op->parts[i].engine.next;
+        *link = op->appliers[i].engine.next;
     }
     op->plan->operators--;
     if (op->plan->operators_failed == REDIST_OK)
-        op->plan->operators_failed = op->parts[0].engine.failure.code;
+        op->plan->operators_failed = op->appliers[0].engine.failure.code;
 }
 
 /* ---------------------------------------------------------------- making and freeing it */
 
 static void empty_operator(fftnd_operator *op) {
-    for (int i = 0; i < op->nparts; i++) {
-        if (op->parts[i].engine.transform.applied != NULL)
-            fftnd__engine_destroy(&op->parts[i].engine);
-        fftnd__symbols_free(&op->parts[i].derivative);
+    for (int i = 0; i < op->nappliers; i++) {
+        if (op->appliers[i].engine.transform.applied != NULL)
+            fftnd__engine_destroy(&op->appliers[i].engine);
+        fftnd__symbols_free(&op->appliers[i].derivative);
     }
     fftnd__symbols_free(&op->own);
     redist_free(&op->addend);
-    redist_release(op->parts);
+    redist_release(op->appliers);
 }
 
 static void destroy(fftnd_operator *op) {
@@ -446,7 +446,7 @@ static void close_operator(redist_closer *closer) {
     op->closed = 1;
 }
 
-/* Room for an operator that is described, and its parts; NULL after a failure, with its code. */
+/* Allocates a described operator and its appliers; NULL after a failure, with its code. */
 static int allocate(const struct fftnd__operator *own, const fftnd_operator_options *options,
                     fftnd_plan *plan, fftnd_operator **op) {
     *op = redist_calloc(1, sizeof **op);
@@ -454,7 +454,7 @@ static int allocate(const struct fftnd__operator *own, const fftnd_operator_opti
         return FAIL(REDIST_ERR_MEMORY, "no memory for an operator");
     (*op)->plan = plan;
     (*op)->own = *own;
-    return describe_parts(*op, options);
+    return describe_appliers(*op, options);
 }
 
 static int create(fftnd_plan *plan, enum fftnd_operator_kind kind,
@@ -529,14 +529,14 @@ int fftnd_operator_free(fftnd_operator **op) {
 }
 
 static size_t array_bytes(const fftnd_operator *op, int is_output) {
-    return (size_t)count_parts(op, is_output) * part_bytes(op, is_output);
+    return (size_t)count_arrays(op, is_output) * applier_bytes(op, is_output);
 }
 
 int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout *layout) {
     REDIST_TRY(check_operator(__func__, op));
-    const struct fftnd__engine *engine = &op->parts[0].engine;
+    const struct fftnd__engine *engine = &op->appliers[0].engine;
     const struct fftnd__step *array = array_of(engine, is_output);
-    redist_index fields = (redist_index)array->fields * count_parts(op, is_output);
+    redist_index fields = (redist_index)array->fields * count_arrays(op, is_output);
     const struct fftnd__engine *plan = &op->plan->engine;
     if (engine->transform.chain.real[engine->applies] !=
         plan->transform.chain.real[engine->applies]) { /* pairs of real elements */
@@ -544,7 +544,7 @@ int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout 
         array = fftnd__engine_input(engine, REDIST_FORWARD);
     }
     fftnd_layout own =
-        fftnd__layout_of(&engine->transform, array, (enum fftnd_side)op->parts[0].engine.applies,
+        fftnd__layout_of(&engine->transform, array, (enum fftnd_side)op->appliers[0].engine.applies,
                          array_bytes(op, is_output));
     own.batch = fields * engine->transform.batch.count;
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
@@ -561,7 +561,7 @@ static int check_owner(const char *function, const fftnd_plan *plan, const fftnd
 /* Of this rank alone. */
 static int check_arguments(const char *function, const fftnd_operator *op, int direction,
                            const void *input, const void *output) {
-    const struct fftnd__engine *engine = &op->parts[0].engine;
+    const struct fftnd__engine *engine = &op->appliers[0].engine;
     if (engine->applies != direction)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op is of kind %s, for %s",
                               fftnd__operator_kind_name((int)op->own.kind),
@@ -570,7 +570,7 @@ static int check_arguments(const char *function, const fftnd_operator *op, int d
                                            {"output", output, array_bytes(op, 1)}};
     REDIST_TRY(fftnd__check_execution(function, engine, arrays));
     const struct fftnd__array addend = {"the array of the operator", op->addend,
-                                        op->addend != NULL ? part_bytes(op, 1) : 0};
+                                        op->addend != NULL ? applier_bytes(op, 1) : 0};
     return fftnd__check_mapped(function, engine, &addend);
 }
 
@@ -622,39 +622,39 @@ static char *field_of(char *fields, int i, size_t bytes) {
 }
 
 static int run_term(fftnd_operator *op, const struct term *term, char *input, char *output) {
-    struct fftnd__engine *engine = &op->parts[term->part].engine;
-    char *field = field_of(output, term->output, part_bytes(op, 1));
+    struct fftnd__engine *engine = &op->appliers[term->applier].engine;
+    char *field = field_of(output, term->output, applier_bytes(op, 1));
     REDIST_TRY(fftnd__engine_run(engine, engine->applies,
-                                 field_of(input, term->input, part_bytes(op, 0)),
+                                 field_of(input, term->input, applier_bytes(op, 0)),
                                  term->sign != 0 ? op->addend : field));
     if (term->sign != 0)
         add_field(engine, (struct addition){field, op->addend, term->sign});
     return REDIST_OK;
 }
 
-/* After a failure of a part the others communicate without transforming, and all of them are broken. */
-static int run_parts(fftnd_operator *op, char *input, char *output) {
+/* After a failure of one applier the others communicate without transforming, and all of them are broken. */
+static int run_appliers(fftnd_operator *op, char *input, char *output) {
     struct term terms[MOST_TERMS];
     int n = list_terms(op, terms), code = REDIST_OK;
     for (int i = 0; i < n; i++) {
-        fftnd__failure_note(&op->parts[terms[i].part].engine.failure, code);
+        fftnd__failure_note(&op->appliers[terms[i].applier].engine.failure, code);
         code = run_term(op, &terms[i], input, output);
     }
-    for (int i = 0; i < op->nparts; i++)
-        fftnd__failure_note(&op->parts[i].engine.failure, code);
+    for (int i = 0; i < op->nappliers; i++)
+        fftnd__failure_note(&op->appliers[i].engine.failure, code);
     return code;
 }
 
-/* As of a plan, for all parts. Collective. */
+/* As of a plan, for all appliers. Collective. */
 static int prepare(const char *function, fftnd_operator *op, int direction, const void *input,
                    const void *output) {
-    struct fftnd__engine *first = &op->parts[0].engine;
+    struct fftnd__engine *first = &op->appliers[0].engine;
     int code = fftnd__agree_to_run(function, first,
                                    check_arguments(function, op, direction, input, output));
     if (code != REDIST_TAKES_PLAIN)
         return code;
-    for (int i = 0; i < op->nparts; i++)
-        REDIST_TRY(fftnd__engine_take_plain(&op->parts[i].engine));
+    for (int i = 0; i < op->nappliers; i++)
+        REDIST_TRY(fftnd__engine_take_plain(&op->appliers[i].engine));
     return fftnd__agree_to_run(function, first,
                                check_arguments(function, op, direction, input, output));
 }
@@ -667,7 +667,7 @@ static int apply(const char *function, fftnd_plan *plan, fftnd_operator *op, int
     (void)fftnd__enter(plan, &visit);
     int code = prepare(function, op, direction, input, output);
     if (code == REDIST_OK)
-        code = run_parts(op, input, output);
+        code = run_appliers(op, input, output);
     redist_leave(&visit);
     return code;
 }

@@ -270,17 +270,17 @@ static void compare_runs(const struct fftnd__transform *transform, const struct 
                        *destination = step->layout->local.extent;
     size_t item = fftnd__element_bytes(transform, step->real);
     size_t bytes = (size_t)step->layout->local.ndims * sizeof *source;
-    redist_index part[REDIST_MAX_NDIMS], numbers[3 * REDIST_MAX_NDIMS];
+    redist_index box[REDIST_MAX_NDIMS], numbers[3 * REDIST_MAX_NDIMS];
     struct fftnd__cut cut;
     fftnd__place_cut(&cut, REDIST_MAX_NDIMS, numbers);
     cut_freely(transform, fftnd__previous(step), &cut);
-    memcpy(part, destination, bytes);
-    part[step->axis_destination] = source[step->axis_destination];
-    *pushed = fftnd__run_bytes(&cut, cut.after, part, destination, item);
+    memcpy(box, destination, bytes);
+    box[step->axis_destination] = source[step->axis_destination];
+    *pushed = fftnd__run_bytes(&cut, cut.after, box, destination, item);
     cut_freely(transform, fftnd__next(step), &cut);
-    memcpy(part, source, bytes);
-    part[step->axis_source] = destination[step->axis_source];
-    *pulled = fftnd__run_bytes(&cut, cut.before, part, source, item);
+    memcpy(box, source, bytes);
+    box[step->axis_source] = destination[step->axis_source];
+    *pulled = fftnd__run_bytes(&cut, cut.before, box, source, item);
 }
 
 static int is_serial(const struct fftnd__program *program, int i) {

@@ -154,11 +154,11 @@ int fftnd__is_smallest(const struct fftnd__cut *cut) {
 /* ---------------------------------------------------------------- memory */
 
 long long fftnd__run_bytes(const struct fftnd__cut *cut, const redist_index array[],
-                           const redist_index part[], const redist_index extent[], size_t item) {
+                           const redist_index box[], const redist_index extent[], size_t item) {
     long long run = (long long)item;
     for (int i = cut->ndims - 1; i >= 0; i--) {
         redist_index count = cut->whole[i] ? array[i] : cut->count[i];
-        count = count < part[i] ? count : part[i];
+        count = count < box[i] ? count : box[i];
         run *= count > 0 ? count : 1;
         if (count != extent[i])
             break;

@@ -29,10 +29,10 @@ struct fftnd__piece {
     int shorter; /* than the first piece */
 };
 
-/* Part `i` of `extent` elements that are divided evenly among `n`; the longer parts come first. */
+/* Range `i` of `n` into which `extent` elements are divided evenly; the longer ones come first. */
 void fftnd__divide(redist_index extent, int n, int i, redist_index *start, redist_index *count);
 
-/* Which of these parts has the element `at`. */
+/* Returns the number of the range that has element `at`. */
 int fftnd__locate(redist_index extent, int n, redist_index at);
 
 /* The first of these axes that has `n` elements, else the one that has most; -1 = none has any. */
@@ -55,9 +55,9 @@ void fftnd__find_piece(const struct fftnd__cut *cut, long long number, struct ff
 int fftnd__is_smallest(const struct fftnd__cut *cut);
 
 /* Bytes that are contiguous both in a piece of an array of `array` elements and in another array, of `extent`,
- * that has `part` of these. */
+ * that has the `box` of these. */
 long long fftnd__run_bytes(const struct fftnd__cut *cut, const redist_index array[],
-                           const redist_index part[], const redist_index extent[], size_t item);
+                           const redist_index box[], const redist_index extent[], size_t item);
 
 /* Strides in bytes of a piece in memory of its own, and how many bytes it takes, a multiple of `alignment`.
  * With `pads` rows never are a multiple of a power of two apart, which would put all elements of a strided line

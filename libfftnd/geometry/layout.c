@@ -15,24 +15,24 @@ void fftnd__usual_order(const struct fftnd__shape *shape, int order[]) {
         order[n] = shape->halved;
 }
 
-/* Block `part` of `nparts`. */
-static void find_block(const struct fftnd__blocks *blocks, redist_index extent, int nparts,
-                       int part, redist_index *count, redist_index *start) {
+/* Block `block` of `nblocks`. */
+static void find_block(const struct fftnd__blocks *blocks, redist_index extent, int nblocks,
+                       int block, redist_index *count, redist_index *start) {
     if (blocks->bounds != NULL) {
-        *start = blocks->bounds[part];
-        *count = blocks->bounds[part + 1] - *start;
+        *start = blocks->bounds[block];
+        *count = blocks->bounds[block + 1] - *start;
     } else if (blocks->rule == FFTND_BLOCKS_CEILING) {
-        redist_index block = extent / nparts + (extent % nparts != 0);
-        *start = block == 0 || part <= extent / block ? block * part : extent;
-        *count = extent - *start < block ? extent - *start : block;
+        redist_index length = extent / nblocks + (extent % nblocks != 0);
+        *start = length == 0 || block <= extent / length ? length * block : extent;
+        *count = extent - *start < length ? extent - *start : length;
     } else
-        redist_decompose(extent, nparts, part, count, start);
+        redist_decompose(extent, nblocks, block, count, start);
 }
 
-static int same_blocks(const struct fftnd__blocks *a, const struct fftnd__blocks *b, int nparts) {
+static int same_blocks(const struct fftnd__blocks *a, const struct fftnd__blocks *b, int nblocks) {
     if (a->bounds == NULL || b->bounds == NULL)
         return a->bounds == b->bounds && a->rule == b->rule;
-    return memcmp(a->bounds, b->bounds, (size_t)(nparts + 1) * sizeof *a->bounds) == 0;
+    return memcmp(a->bounds, b->bounds, (size_t)(nblocks + 1) * sizeof *a->bounds) == 0;
 }
 
 /* ---------------------------------------------------------------- the chain */

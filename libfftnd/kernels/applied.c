@@ -355,11 +355,11 @@ static copy_row *const store_row[] = {[FFTND_DOUBLE] = store_double,
                                       [FFTND_FLOAT] = store_float,
                                       [FFTND_LONG_DOUBLE] = store_long_double};
 
-/* The way through a part of a piece, row by row. */
+/* The way through a retained box of a piece, row by row. */
 struct sweep {
     const struct fftnd__applied *applied;
     const struct fftnd__block *blocks; /* before and after the operator */
-    struct fftnd__part part;
+    struct fftnd__retained_box box;
     int line; /* the array axis of rows */
     int reads_directly, writes_directly;
     double *room;
@@ -428,11 +428,11 @@ static redist_index divide(redist_index *index, redist_index n) {
     return quotient;
 }
 
-/* Sets where element `i` of a part is along an axis, and along those before it that are merged with it: these were set
+/* Sets where element `i` of a box is along an axis, and along those before it that are merged with it: these were set
  * to their first element before. Returns how many elements there are from there to the end of the axis itself. */
 static redist_index set_start(struct sweep *sweep, int at, redist_index i) {
     const struct fftnd__applied *applied = sweep->applied;
-    redist_index index = sweep->part.start[at] + i, next = divide(&index, applied->count[at]);
+    redist_index index = sweep->box.start[at] + i, next = divide(&index, applied->count[at]);
     redist_index rest = applied->count[at] - index;
     sweep->row.start[at - applied->shift] = applied->start[at] + index;
     for (int outer = at - 1; outer >= 0 && next > 0; outer--) {
@@ -446,7 +446,7 @@ static redist_index set_start(struct sweep *sweep, int at, redist_index i) {
 /* A line is cut evenly in rows that have room, and where an axis ends that is merged with others. */
 static int run_line(struct sweep *sweep, char *before, char *after) {
     int line = sweep->line;
-    redist_index n = sweep->part.count[line], count;
+    redist_index n = sweep->box.count[line], count;
     for (redist_index first = 0; first < n; first += count) {
         redist_index rest = set_start(sweep, line, first);
         count = rest < n - first ? rest : n - first;
@@ -465,7 +465,7 @@ static int run_lines(struct sweep *sweep, int at, char *before, char *after) {
         return run_line(sweep, before, after);
     if (at == sweep->line || at == sweep->applied->batch)
         return run_lines(sweep, at + 1, before, after);
-    for (redist_index i = 0; i < sweep->part.count[at]; i++) {
+    for (redist_index i = 0; i < sweep->box.count[at]; i++) {
         set_start(sweep, at, i);
         REDIST_TRY(run_lines(sweep, at + 1, before + i * sweep->blocks[0].stride[at],
                              after + i * sweep->blocks[1].stride[at]));
@@ -494,11 +494,12 @@ static int run_rows(const struct fftnd__applied *applied, const struct fftnd__pi
     sweep.reads_directly = is_row(&sweep, 0);
     sweep.writes_directly = is_row(&sweep, 1) && (!in_place || applied->op->type->in_place);
     for (int i = 0; i < 1 << truncation->n; i++) {
-        struct fftnd__part before, *after = &sweep.part;
+        struct fftnd__retained_box before, *after = &sweep.box;
         int ndims = blocks[0].ndims;
-        if (fftnd__find_part(truncation, i, ndims, piece->start, count, blocks[0].stride,
-                             &before) &&
-            fftnd__find_part(truncation, i, ndims, piece->start, count, blocks[1].stride, after))
+        if (fftnd__find_retained(truncation, i, ndims, piece->start, count, blocks[0].stride,
+                                 &before) &&
+            fftnd__find_retained(truncation, i, ndims, piece->start, count, blocks[1].stride,
+                                 after))
             REDIST_TRY(run_lines(&sweep, 0, blocks[0].memory + before.offset,
                                  blocks[1].memory + after->offset));
     }
@@ -535,7 +536,7 @@ static int run_trip(const struct fftnd__applied *applied, const struct fftnd__pi
     return fftnd__round_trip_run(&applied->trip, piece->shorter, &operation, blocks[0], blocks[1]);
 }
 
-/* A piece, or a part of one that is cut inside. */
+/* A piece, or some rows of one that is cut inside. */
 static int run_both(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                     char *memory, const struct fftnd__truncation *truncation_in,
                     const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
@@ -565,14 +566,14 @@ static int run_inside(const struct fftnd__applied *applied, const struct fftnd__
                       char *memory, const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__truncation none = {0};
     for (long long i = 0; i < applied->inside.n; i++) {
-        struct fftnd__block part_in = *in, part_out = *out;
-        struct fftnd__piece part;
-        fftnd__find_piece(&applied->inside, i, &part);
-        part_in.memory += fftnd__offset(in->ndims, part.start, in->stride);
-        part_out.memory += fftnd__offset(out->ndims, part.start, out->stride);
+        struct fftnd__block rows_in = *in, rows_out = *out;
+        struct fftnd__piece rows;
+        fftnd__find_piece(&applied->inside, i, &rows);
+        rows_in.memory += fftnd__offset(in->ndims, rows.start, in->stride);
+        rows_out.memory += fftnd__offset(out->ndims, rows.start, out->stride);
         for (int at = 0; at < in->ndims; at++)
-            part.start[at] += piece->start[at];
-        REDIST_TRY(run_both(applied, &part, memory, &none, &none, &part_in, &part_out));
+            rows.start[at] += piece->start[at];
+        REDIST_TRY(run_both(applied, &rows, memory, &none, &none, &rows_in, &rows_out));
     }
     return REDIST_OK;
 }

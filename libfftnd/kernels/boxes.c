@@ -2,7 +2,7 @@
 #include "boxes.h"
 #include "runs.h"
 
-/* A part of a piece, of all fields: a box before and after the operator. */
+/* A retained box of a piece, of all fields, before and after the operator. */
 struct box {
     const struct fftnd__applied *applied;
     const struct fftnd__block *blocks;
@@ -183,22 +183,22 @@ static int scale(const struct fftnd__block *block, long double factor) {
 
 /* ---------------------------------------------------------------- all boxes */
 
-static int run_parts(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                     const struct fftnd__block blocks[2], const redist_index count[]) {
+static int run_all(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                   const struct fftnd__block blocks[2], const redist_index count[]) {
     const struct fftnd__truncation *truncation = fftnd__truncated(&applied->middle[0]);
     int ndims = blocks[0].ndims;
     for (int i = 0; i < 1 << truncation->n; i++) {
         struct box box = {.applied = applied, .blocks = blocks};
-        struct fftnd__part part;
+        struct fftnd__retained_box retained;
         int is_there = 1;
         for (int j = 0; j < 2 && is_there; j++) {
-            is_there = fftnd__find_part(truncation, i, ndims, piece->start, count, blocks[j].stride,
-                                        &part);
-            box.memory[j] = blocks[j].memory + part.offset;
+            is_there = fftnd__find_retained(truncation, i, ndims, piece->start, count,
+                                            blocks[j].stride, &retained);
+            box.memory[j] = blocks[j].memory + retained.offset;
         }
         for (int at = 0; at < ndims; at++) {
-            box.start[at] = applied->start[at] + part.start[at];
-            box.count[at] = part.count[at];
+            box.start[at] = applied->start[at] + retained.start[at];
+            box.count[at] = retained.count[at];
         }
         if (is_there)
             REDIST_TRY(applied->op->type->of_user ? call(&box) : run_kind(&box));
@@ -211,6 +211,6 @@ int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__p
     int of_user = applied->op->type->of_user;
     if (of_user)
         REDIST_TRY(scale(&blocks[0], applied->op->factors[0]));
-    REDIST_TRY(run_parts(applied, piece, blocks, count));
+    REDIST_TRY(run_all(applied, piece, blocks, count));
     return of_user ? scale(&blocks[1], applied->op->factors[1]) : REDIST_OK;
 }

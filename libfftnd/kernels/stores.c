@@ -61,47 +61,48 @@ static int position_of(const struct fftnd__storing *storing, int axis) {
     return position;
 }
 
-static struct lines__target part_of(const struct fftnd__storing *storing,
-                                    const redist_target *target) {
+static struct lines__target target_of(const struct fftnd__storing *storing,
+                                      const redist_target *target) {
     const struct fftnd__stores *stores = storing->stores;
     int at = position_of(storing, stores->axis);
-    struct lines__target part = {.end = target->start[at] + target->count[at],
-                                 .memory = target->memory,
-                                 .axis = target->stride[at] / stores->item};
+    struct lines__target along = {.end = target->start[at] + target->count[at],
+                                  .memory = target->memory,
+                                  .axis = target->stride[at] / stores->item};
     for (int i = 0; i < stores->nloops; i++)
-        part.loops[i] = target->stride[position_of(storing, stores->loops[i])] / stores->item;
-    return part;
+        along.loops[i] = target->stride[position_of(storing, stores->loops[i])] / stores->item;
+    return along;
 }
 
 /* Targets differ along the axis alone. */
 int fftnd__store(void *data, int ntargets, const redist_target targets[], void *stream) {
     const struct fftnd__storing *storing = data;
     const struct fftnd__stores *stores = storing->stores;
-    struct lines__target parts[LINES__MOST_TARGETS];
+    struct lines__target sorted[LINES__MOST_TARGETS];
     if (ntargets > LINES__MOST_TARGETS)
-        return redist_fail_in("libfftnd", REDIST_ERR_LIMIT, "%d parts of a line are more than %d",
-                              ntargets, LINES__MOST_TARGETS);
+        return redist_fail_in("libfftnd", REDIST_ERR_LIMIT,
+                              "the lines of a transform end in %d arrays, more than %d", ntargets,
+                              LINES__MOST_TARGETS);
     for (int i = 0; i < ntargets; i++) {
-        const struct lines__target part = part_of(storing, &targets[i]);
+        const struct lines__target next = target_of(storing, &targets[i]);
         int at = i;
-        for (; at > 0 && parts[at - 1].end > part.end; at--)
-            parts[at] = parts[at - 1];
-        parts[at] = part;
+        for (; at > 0 && sorted[at - 1].end > next.end; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = next;
     }
     return stores->library->execute(stores->plans[storing->is_shorter], storing->memory, ntargets,
-                                    parts, stream);
+                                    sorted, stream);
 }
 
 /* What lies from `first` to `last` - 1 along an axis. */
-static void add_part(const redist_target *here, int at, redist_index first, redist_index last,
-                     int *n, redist_target targets[]) {
+static void add_target(const redist_target *here, int at, redist_index first, redist_index last,
+                       int *n, redist_target targets[]) {
     if (first == last)
         return;
-    redist_target *part = &targets[(*n)++];
-    *part = *here;
-    part->start[at] = first;
-    part->count[at] = last - first;
-    part->memory += (ptrdiff_t)(first - here->start[at]) * here->stride[at];
+    redist_target *target = &targets[(*n)++];
+    *target = *here;
+    target->start[at] = first;
+    target->count[at] = last - first;
+    target->memory += (ptrdiff_t)(first - here->start[at]) * here->stride[at];
 }
 
 int fftnd__store_around(struct fftnd__storing *storing, const redist_target *here,
@@ -110,10 +111,10 @@ int fftnd__store_around(struct fftnd__storing *storing, const redist_target *her
     redist_index first = here->start[at], last = first + here->count[at];
     redist_target targets[3];
     if (own != NULL) {
-        add_part(here, at, first, own->start[at], &n, targets);
+        add_target(here, at, first, own->start[at], &n, targets);
         targets[n++] = *own;
         first = own->start[at] + own->count[at];
     }
-    add_part(here, at, first, last, &n, targets);
+    add_target(here, at, first, last, &n, targets);
     return fftnd__store(storing, n, targets, stream);
 }

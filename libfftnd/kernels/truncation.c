@@ -67,20 +67,20 @@ void fftnd__widen(const struct fftnd__truncation *truncation, int ndims,
         wide[truncation->axes[i].axis] = truncation->axes[i].modes;
 }
 
-int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int ndims,
-                     const redist_index start[], const redist_index count[],
-                     const ptrdiff_t stride[], struct fftnd__part *part) {
-    part->offset = 0;
-    memcpy(part->start, start, (size_t)ndims * sizeof *start);
-    memcpy(part->count, count, (size_t)ndims * sizeof *count);
+int fftnd__find_retained(const struct fftnd__truncation *truncation, int which, int ndims,
+                         const redist_index start[], const redist_index count[],
+                         const ptrdiff_t stride[], struct fftnd__retained_box *box) {
+    box->offset = 0;
+    memcpy(box->start, start, (size_t)ndims * sizeof *start);
+    memcpy(box->count, count, (size_t)ndims * sizeof *count);
     for (int i = 0; i < truncation->n; i++) {
         const struct lines__retained *at = &truncation->axes[i];
         int is_high = which >> i & 1;
-        part->start[at->axis] = is_high ? at->low : 0;
-        part->count[at->axis] = is_high ? at->high : at->low;
-        if (part->count[at->axis] == 0)
+        box->start[at->axis] = is_high ? at->low : 0;
+        box->count[at->axis] = is_high ? at->high : at->low;
+        if (box->count[at->axis] == 0)
             return 0;
-        part->offset += is_high ? (ptrdiff_t)(at->modes - at->high) * stride[at->axis] : 0;
+        box->offset += is_high ? (ptrdiff_t)(at->modes - at->high) * stride[at->axis] : 0;
     }
     return 1;
 }

@@ -25,8 +25,8 @@ struct fftnd__block {
     void *stream;
 };
 
-/* A part of a piece that is a box in the array too. */
-struct fftnd__part {
+/* Modes of a piece that are a box in the array too. */
+struct fftnd__retained_box {
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS]; /* in the array */
     ptrdiff_t offset;                                              /* bytes, in the piece */
 };
@@ -43,11 +43,11 @@ void fftnd__retain(const struct fftnd__transform *transform, struct lines__probl
 void fftnd__widen(const struct fftnd__truncation *truncation, int ndims,
                   const redist_index extent[], redist_index wide[]);
 
-/* Part number `which` of the box at `start`, `count` of the array; there are 1 << truncation->n. Returns 0
- * if it is empty. */
-int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int ndims,
-                     const redist_index start[], const redist_index count[],
-                     const ptrdiff_t stride[], struct fftnd__part *part);
+/* Finds one of the 1 << truncation->n retained boxes, number `which`, of a piece that is the box at `start`, `count` of
+ * the array. Returns 0 if it is empty. */
+int fftnd__find_retained(const struct fftnd__truncation *truncation, int which, int ndims,
+                         const redist_index start[], const redist_index count[],
+                         const ptrdiff_t stride[], struct fftnd__retained_box *box);
 
 /* After a forward transform: modes half-way of this kind are the sum of both. The mirror image is
  * known only as long as no other axis of the halved one's transform is transformed. */

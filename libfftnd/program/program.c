@@ -281,7 +281,7 @@ static void end_applied(struct fftnd__program *program, const struct fftnd__tran
         add_copy(program, transform, step->layout->memory);
 }
 
-/* A part of a program: all of it, or one side of its operator. */
+/* All of a program, or one side of its operator. */
 enum leg { ALONE, THERE, BACK };
 
 static void add_link(struct fftnd__program *program, const struct fftnd__transform *transform,

@@ -151,7 +151,7 @@ int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transf
                       int direction, int transposed, enum fftnd__split split);
 void fftnd__free_steps(struct fftnd__program *program);
 
-/* Whether an axis is transformed from real to real, of complex elements both parts. */
+/* Whether an axis is transformed from real to real; of complex elements real and imaginary parts. */
 int fftnd__is_r2r(const struct fftnd__transform *transform, int axis);
 
 /* Takes an axis out of those that a serial step transforms. */
