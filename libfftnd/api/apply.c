@@ -148,8 +148,8 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
 /* ---------------------------------------------------------------- agreement */
 
 /* Table of symbols of an axis of the user's, or none. */
-static redist_shared_value share_symbols(const char *name, const struct fftnd__operator *op,
-                                         const fftnd_operator_options *options, int user) {
+static redist_shared_value agreed_symbols(const char *name, const struct fftnd__operator *op,
+                                          const fftnd_operator_options *options, int user) {
     for (int a = 0; a < op->naxes && op->kind == FFTND_SYMBOLS; a++)
         if (op->symbols[a].user == user)
             return redist_share(name, REDIST_SHARED_REALS, options->symbols[user],
@@ -190,7 +190,7 @@ static int agree(const struct fftnd__engine *plan, const struct fftnd__operator 
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         snprintf(names[i], sizeof names[i], "options->symbols[%d]", i);
         values[NUMBERS + LISTS + i] = is_checked
-                                          ? share_symbols(names[i], op, options, i)
+                                          ? agreed_symbols(names[i], op, options, i)
                                           : redist_share(names[i], REDIST_SHARED_REALS, NULL, 0);
     }
     return redist_agree_values_in("fftnd_operator_create", plan->transform.comm, code,

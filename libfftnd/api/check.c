@@ -291,15 +291,15 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
 }
 
 /* The forward transforms along the axes that have one; the others are not read. */
-static redist_shared_value share_r2r(const struct fftnd__request *request,
-                                     int r2r[REDIST_MAX_NDIMS], int is_checked) {
+static redist_shared_value agreed_r2r(const struct fftnd__request *request,
+                                      int r2r[REDIST_MAX_NDIMS], int is_checked) {
     int any = 0;
     for (int i = 0; i < request->ndims && is_checked; i++) {
         int is_r2r = fftnd__user_axis_kind(request, i) == FFTND_AXIS_R2R;
         r2r[i] = is_r2r ? (int)request->options.r2r[i] : -1;
         any |= is_r2r;
     }
-    return fftnd__share_enums("options->r2r", any ? r2r : NULL, request->ndims, fftnd__r2r_name);
+    return fftnd__agreed_enums("options->r2r", any ? r2r : NULL, request->ndims, fftnd__r2r_name);
 }
 
 /* Lists that were not checked count as absent. */
@@ -308,9 +308,9 @@ static int agree(const struct fftnd__request *request, int code) {
     const int is_checked = code == REDIST_OK;
     size_t ndims = (size_t)request->ndims, grid_ndims = (size_t)options->grid_ndims;
     int r2r[REDIST_MAX_NDIMS];
-    struct fftnd__shared_sides sides;
+    struct fftnd__agreed_sides sides;
     enum { FIRST = 5, LISTS = 4 };
-    redist_shared_value all[FIRST + NOPTIONS + FFTND__SHARED_SIDES + LISTS] = {
+    redist_shared_value all[FIRST + NOPTIONS + FFTND__AGREED_SIDES + LISTS] = {
         redist_share_number("ndims", request->ndims),
         redist_share_enum("kind", (int)request->kind, fftnd__kind_name),
         redist_share_enum("precision", (int)request->precision, fftnd__precision_name),
@@ -321,16 +321,16 @@ static int agree(const struct fftnd__request *request, int code) {
         *next = redist_share_number(table[i].name, get(options, &table[i]));
         next->name_of = table[i].name_of;
     }
-    fftnd__share_sides(request, is_checked, &sides);
+    fftnd__list_agreed_sides(request, is_checked, &sides);
     memcpy(next, sides.values, sizeof sides.values);
-    next += FFTND__SHARED_SIDES;
+    next += FFTND__AGREED_SIDES;
     *next++ = redist_share("options->grid", REDIST_SHARED_INTS, is_checked ? options->grid : NULL,
                            grid_ndims);
     *next++ = redist_share("options->order", REDIST_SHARED_INTS, is_checked ? options->order : NULL,
                            ndims);
     *next++ = redist_share("options->retained_modes", REDIST_SHARED_EXTENTS,
                            is_checked ? options->retained_modes : NULL, ndims);
-    *next = share_r2r(request, r2r, is_checked);
+    *next = agreed_r2r(request, r2r, is_checked);
     return redist_agree_values_in(request->function, request->comm, code, sizeof all / sizeof *all,
                                   all);
 }

@@ -12,9 +12,9 @@
 
 enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256, AREA = 2 };
 
-/* Of a device's limit that axes transformed at once may take: three tiles, each with a copy if it is real on one
- * side, and scratch. Larger ones would make few tiles, with nothing beside the first and the last. */
-enum { SHARE_OF_AXES = 8, MOST_AXES_BYTES = 512 << 20, MOST_TILE_BYTES = 128 << 20 };
+/* Axes transformed at once may take an eighth of a device's limit, which holds three tiles, a copy of each if one side
+ * is real, and scratch. The upper bounds, a guess, leave enough tiles for transfers beside the transforms. */
+enum { GROUPS_IN_LIMIT = 8, MOST_AXES_BYTES = 512 << 20, MOST_TILE_BYTES = 128 << 20 };
 
 /* Contiguous bytes of the host that still cost less to copy to a device than another pass over the array. */
 enum { SHORT_ROW = 4 << 10 };
@@ -74,7 +74,7 @@ static void adjust_to_device(const struct fftnd__offload *offload,
     configuration->transposed = configuration->before_exchange =
         0; /* transfers move rows, not single elements */
     configuration->untiled = configuration->stored = FFTND__STORES_NONE;
-    configuration->group_bytes = offload->least_limit / SHARE_OF_AXES;
+    configuration->group_bytes = offload->least_limit / GROUPS_IN_LIMIT;
     if (configuration->group_bytes > MOST_AXES_BYTES)
         configuration->group_bytes = MOST_AXES_BYTES;
     configuration->row_bytes = SHORT_ROW;

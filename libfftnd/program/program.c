@@ -593,8 +593,8 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
                                        .direction = direction,
                                        .effort = transform->options.effort,
                                        .stream = transform->options.stream};
-    double share = transform->options.plan_seconds / 4;
-    problem->seconds = share > 1 ? share : 1;
+    double seconds = transform->options.plan_seconds / 4;
+    problem->seconds = seconds > 1 ? seconds : 1;
     int is_r2r = step->naxes > 0 ? fftnd__is_r2r(transform, step->axes[0]) : step->real;
     int numbers = is_r2r && !step->real ? 2 : 1; /* real and imaginary parts are lines of reals */
     problem->kind = changes ? FFTND_R2C : is_r2r ? FFTND_R2R : FFTND_C2C;

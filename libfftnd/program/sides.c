@@ -319,21 +319,21 @@ int fftnd__check_boxes(const struct fftnd__request *request) {
 
 /* ---------------------------------------------------------------- what has to agree */
 
-redist_shared_value fftnd__share_enums(const char *name, const int list[], int n,
-                                       redist_name_of *name_of) {
+redist_shared_value fftnd__agreed_enums(const char *name, const int list[], int n,
+                                        redist_name_of *name_of) {
     redist_shared_value value = redist_share(name, REDIST_SHARED_INTS, list, (size_t)n);
     value.name_of = name_of;
     return value;
 }
 
 /* How grid dimensions cut a side, from `values` on. */
-static void share_bounds(const struct fftnd__request *request, int is_checked, int side,
-                         struct fftnd__shared_sides *shared, redist_shared_value values[]) {
+static void list_agreed_bounds(const struct fftnd__request *request, int is_checked, int side,
+                               struct fftnd__agreed_sides *agreed, redist_shared_value values[]) {
     const fftnd_options *options = &request->options;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int given = is_checked && options->bounds[side] != NULL && i < options->grid_ndims;
-        char *name = shared->names[side][i];
-        snprintf(name, sizeof shared->names[side][i], "options->bounds[%s][%d]",
+        char *name = agreed->names[side][i];
+        snprintf(name, sizeof agreed->names[side][i], "options->bounds[%s][%d]",
                  fftnd__side_name(side), i);
         values[i] =
             redist_share(name, REDIST_SHARED_EXTENTS, given ? options->bounds[side][i] : NULL,
@@ -341,8 +341,8 @@ static void share_bounds(const struct fftnd__request *request, int is_checked, i
     }
 }
 
-void fftnd__share_sides(const struct fftnd__request *request, int is_checked,
-                        struct fftnd__shared_sides *shared) {
+void fftnd__list_agreed_sides(const struct fftnd__request *request, int is_checked,
+                              struct fftnd__agreed_sides *agreed) {
     static const char *const names[2][4] = {
 #define NAMES_OF(side)                                                                             \
     {"options->memory_order[" side "]", "options->padding[" side "]", "options->split[" side "]",  \
@@ -350,12 +350,12 @@ void fftnd__share_sides(const struct fftnd__request *request, int is_checked,
         NAMES_OF("FFTND_PHYSICAL"), NAMES_OF("FFTND_SPECTRAL")};
     const fftnd_options *options = &request->options;
     size_t ndims = (size_t)request->ndims, grid_ndims = (size_t)options->grid_ndims;
-    redist_shared_value *next = shared->values;
+    redist_shared_value *next = agreed->values;
     for (int i = 0; i < request->ndims && is_checked && options->axes != NULL; i++)
-        shared->axes[i] = (int)options->axes[i];
-    *next++ = fftnd__share_enums("options->axes",
-                                 is_checked && options->axes != NULL ? shared->axes : NULL,
-                                 request->ndims, fftnd__axis_name);
+        agreed->axes[i] = (int)options->axes[i];
+    *next++ = fftnd__agreed_enums("options->axes",
+                                  is_checked && options->axes != NULL ? agreed->axes : NULL,
+                                  request->ndims, fftnd__axis_name);
     for (int side = 0; side < 2; side++, next += REDIST_MAX_NDIMS) {
         *next++ = redist_share(names[side][0], REDIST_SHARED_INTS,
                                is_checked ? options->memory_order[side] : NULL, ndims);
@@ -364,16 +364,16 @@ void fftnd__share_sides(const struct fftnd__request *request, int is_checked,
         *next++ = redist_share(names[side][2], REDIST_SHARED_INTS,
                                is_checked ? options->split[side] : NULL, grid_ndims);
         *next++ = redist_share_number(names[side][3], is_checked && options->box[side] != NULL);
-        share_bounds(request, is_checked, side, shared, next);
+        list_agreed_bounds(request, is_checked, side, agreed, next);
     }
 }
 
 long long fftnd__hash_sides(const struct fftnd__request *request) {
-    struct fftnd__shared_sides shared;
+    struct fftnd__agreed_sides agreed;
     long long hash = redist_hash_bytes(0, request->options.blocks, sizeof request->options.blocks);
-    fftnd__share_sides(request, 1, &shared);
-    for (int i = 0; i < FFTND__SHARED_SIDES; i++)
-        hash = redist_hash_bytes(hash, &shared.values[i].value, sizeof shared.values[i].value);
+    fftnd__list_agreed_sides(request, 1, &agreed);
+    for (int i = 0; i < FFTND__AGREED_SIDES; i++)
+        hash = redist_hash_bytes(hash, &agreed.values[i].value, sizeof agreed.values[i].value);
     return hash;
 }
 

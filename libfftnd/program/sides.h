@@ -24,18 +24,18 @@ int fftnd__check_sides(const struct fftnd__request *request);
 int fftnd__check_long_axis(const struct fftnd__request *request);
 
 /* What all ranks have to say alike of it, besides `blocks`; lists that were not checked count as absent. */
-enum { FFTND__SHARED_SIDES = 1 + 2 * (4 + REDIST_MAX_NDIMS) };
-struct fftnd__shared_sides {
-    redist_shared_value values[FFTND__SHARED_SIDES];
+enum { FFTND__AGREED_SIDES = 1 + 2 * (4 + REDIST_MAX_NDIMS) };
+struct fftnd__agreed_sides {
+    redist_shared_value values[FFTND__AGREED_SIDES];
     int axes[REDIST_MAX_NDIMS]; /* what values point to, and names of theirs */
     char names[2][REDIST_MAX_NDIMS][48];
 };
-void fftnd__share_sides(const struct fftnd__request *request, int is_checked,
-                        struct fftnd__shared_sides *shared);
+void fftnd__list_agreed_sides(const struct fftnd__request *request, int is_checked,
+                              struct fftnd__agreed_sides *agreed);
 
 /* A list of values of an enumeration, NULL = none, to be compared by the ranks. */
-redist_shared_value fftnd__share_enums(const char *name, const int list[], int n,
-                                       redist_name_of *name_of);
+redist_shared_value fftnd__agreed_enums(const char *name, const int list[], int n,
+                                        redist_name_of *name_of);
 
 /* A hash of all that. */
 long long fftnd__hash_sides(const struct fftnd__request *request);

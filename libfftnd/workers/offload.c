@@ -15,7 +15,7 @@ int fftnd__offload_wanted(const fftnd_options *options) {
  * that share a device get equal parts. Collective. */
 static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
     int nranks, code;
-    size_t bytes = 0, sharers = 0;
+    size_t bytes = 0, ranks = 0;
     unsigned long long mine[2] = {0, 0}, *all;
     MPI_Comm_size(comm, &nranks);
     all = redist_calloc((size_t)nranks, sizeof mine);
@@ -28,11 +28,11 @@ static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
         code = redist_all_gather(comm, mine, sizeof mine, all);
     for (int rank = 0; rank < nranks && code == REDIST_OK; rank++)
         if (all[2 * rank] == mine[0]) {
-            sharers++;
+            ranks++;
             bytes = all[2 * rank + 1] < bytes ? (size_t)all[2 * rank + 1] : bytes;
         }
     if (code == REDIST_OK)
-        offload->limit = bytes / 5 * 4 / sharers;
+        offload->limit = bytes / 5 * 4 / ranks;
     redist_release(all);
     return code;
 }
