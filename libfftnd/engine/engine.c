@@ -73,7 +73,7 @@ static void adjust_to_device(const struct fftnd__offload *offload,
     configuration->tiled = configuration->segments = 1;
     configuration->transposed = configuration->before_exchange =
         0; /* transfers move rows, not single elements */
-    configuration->untiled = configuration->stored = FFTND__STORES_NONE;
+    configuration->untiled = configuration->direct_stores = FFTND__DIRECT_NONE;
     configuration->group_bytes = offload->least_limit / GROUPS_IN_LIMIT;
     if (configuration->group_bytes > MOST_AXES_BYTES)
         configuration->group_bytes = MOST_AXES_BYTES;
@@ -482,7 +482,7 @@ int fftnd__engine_take_plain(struct fftnd__engine *engine) {
     return take_workspace(engine);
 }
 
-/* The side that is not stored lies as the steps leave it. */
+/* Gives the side that has no array the layout that the steps leave. */
 static void drop_side(struct fftnd__transform *transform, enum fftnd_side side) {
     memcpy(transform->memory[side], transform->memory[FFTND_PHYSICAL], sizeof transform->memory[0]);
     memset(transform->padding[side], 0, sizeof transform->padding[0]);

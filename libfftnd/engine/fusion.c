@@ -112,7 +112,7 @@ static int is_storable(const struct fftnd__transform *transform, const struct ff
     int axis = step->axis_source - transform->batch.shift;
     if (transform->library->stores == NULL || step->grid_dim < 0 || before->real ||
         fftnd__needs_tiles(before) || before->truncates ||
-        (configuration->stored == FFTND__STORES_ALL &&
+        (configuration->direct_stores == FFTND__DIRECT_ALL &&
          configuration->grid[step->grid_dim] > LINES__MOST_TARGETS))
         return 0;
     return fftnd__is_transformed(before, axis) && !fftnd__is_r2r(transform, axis) &&
@@ -128,8 +128,8 @@ static void push_exchanges(struct fftnd__program *program,
         if (!is_exchange(step) || !goes_in_pieces(transform, fftnd__previous(step)))
             continue;
         if (i - 1 != fftnd__last_serial(program) && is_storable(transform, step))
-            step->stored = configuration->stored;
-        if (configuration->segments > 1 || step->stored)
+            step->direct_stores = configuration->direct_stores;
+        if (configuration->segments > 1 || step->direct_stores)
             step->fused_with = FFTND__PUSHED;
     }
 }
@@ -157,7 +157,7 @@ static int receive_by_partitions(struct fftnd__program *program,
     for (int i = 1; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i], *next = fftnd__next(step);
         if (transform->configuration.partitions == 1 ||
-            transform->configuration.stored == FFTND__STORES_ALL ||
+            transform->configuration.direct_stores == FFTND__DIRECT_ALL ||
             step->fused_with != FFTND__PUSHED || !goes_in_pieces(transform, next))
             continue;
         REDIST_TRY(choose_cut(transform, next));
@@ -185,7 +185,7 @@ static int assign_lean_buffers(struct fftnd__program *program,
         if (program->steps[i].fused_with == FFTND__PUSHED &&
             needs_too_much(program, transform, found)) {
             program->steps[i].fused_with = FFTND__UNFUSED;
-            program->steps[i].stored = FFTND__STORES_NONE;
+            program->steps[i].direct_stores = FFTND__DIRECT_NONE;
             found = fftnd__assign_buffers(program, transform);
         }
     return found;
@@ -210,7 +210,7 @@ static int find_steps(struct fftnd__program *program, const struct fftnd__transf
         REDIST_TRY(list_steps(program, transform, direction, transposed, split));
         REDIST_TRY(find_truncations(program, transform));
         find_last_steps(program);
-        if (transform->configuration.segments > 1 || transform->configuration.stored)
+        if (transform->configuration.segments > 1 || transform->configuration.direct_stores)
             REDIST_TRY(find_room(program, transform));
         push_exchanges(program, transform);
         REDIST_TRY(receive_by_partitions(program, transform));
@@ -331,7 +331,8 @@ static void fuse_exchanges_evenly(struct fftnd__program *program) {
 }
 
 /* A pushed exchange has no array before it, a pulled one none after it. */
-static int assign_stored(struct fftnd__program *program, const struct fftnd__transform *transform) {
+static int assign_fused_buffers(struct fftnd__program *program,
+                                const struct fftnd__transform *transform) {
     for (int i = 1; i <= program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i];
         int passes_on =
@@ -355,15 +356,15 @@ static int wastes_work(const struct fftnd__program *program) {
 static int choose_buffers(struct fftnd__program *program, const struct fftnd__transform *transform,
                           int *suits) {
     REDIST_TRY(find_room(program, transform));
-    *suits = assign_stored(program, transform);
+    *suits = assign_fused_buffers(program, transform);
     int lean = must_be_lean(transform);
     if (!*suits || (lean && wastes_work(program))) {
         unfuse_moves(program);
-        *suits = assign_stored(program, transform);
+        *suits = assign_fused_buffers(program, transform);
     }
     if (lean && (!*suits || wastes_work(program))) {
         fuse_exchanges_evenly(program);
-        *suits = assign_stored(program, transform) && !wastes_work(program);
+        *suits = assign_fused_buffers(program, transform) && !wastes_work(program);
     }
     return REDIST_OK;
 }

@@ -120,11 +120,11 @@ int fftnd__assign_buffers(struct fftnd__program *program,
     int from = program->direction, to = transform->applied != NULL ? from : !from;
     struct problem problem = {.options = &transform->options,
                               .padded = {transform->padded[from], transform->padded[to]}};
-    int stored[FFTND__MOST_STEPS + 1] = {0}, n = 0;
+    int arrays[FFTND__MOST_STEPS + 1] = {0}, n = 0;
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].buffer != FFTND__NOWHERE) {
-            problem.edges[n] = edge_between(program, stored[n], i);
-            stored[++n] = i;
+            problem.edges[n] = edge_between(program, arrays[n], i);
+            arrays[++n] = i;
         }
     problem.n = n;
     for (int j = n - 1; j >= 0; j--)
@@ -133,7 +133,7 @@ int fftnd__assign_buffers(struct fftnd__program *program,
                 choose_next(&problem, j, before, source, tables);
     for (int j = 0, before = FFTND__INPUT, buffer = FFTND__INPUT; j < n; j++) {
         int next = tables[j].next[before][buffer];
-        program->steps[stored[j + 1]].buffer = next;
+        program->steps[arrays[j + 1]].buffer = next;
         before = buffer;
         buffer = next;
     }

@@ -165,7 +165,7 @@ static int plan_step(const struct fftnd__program *program, struct fftnd__step *s
             step->by_partitions = 0;
         else {
             step->fused_with = FFTND__UNFUSED;
-            step->stored = FFTND__STORES_NONE;
+            step->direct_stores = FFTND__DIRECT_NONE;
         }
     }
 }

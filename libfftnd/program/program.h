@@ -63,7 +63,7 @@ struct fftnd__step {
     int grid_dim;                      /* subgroup; -1 = all ranks at once */
     int axis_source, axis_destination; /* array axes that are whole before, after */
     enum fftnd__fused_with fused_with;
-    int stored; /* pushed: along the axis that is split, what the transform stores where the exchange would */
+    int direct_stores; /* pushed: of enum fftnd__direct, by the transform before, along the axis that is split */
     int by_partitions; /* pushed: the transform after it begins with each partition that arrives */
     redist_plan *exchange;
 
