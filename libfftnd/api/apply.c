@@ -24,7 +24,7 @@ struct applier {
 /* An applier's work on one field: its result is a field of the output, or is added to one. */
 struct term {
     int applier, input, output;
-    int sign; /* of what is added; 0 = nothing is there before */
+    int sign; /* with which it is added; 0 = it replaces the field */
 };
 
 enum { MOST_TERMS = REDIST_MAX_NDIMS + 6 };
@@ -33,11 +33,11 @@ struct fftnd_operator {
     redist_closer closer;
     int closed; /* in MPI_Finalize: the appliers are gone */
     fftnd_plan *plan;
-    long long number; /* among those made for the plan, from 1 */
+    long long number; /* counts the operators made for the plan, from 1 */
     struct fftnd__operator own;
     int nappliers;
     struct applier *appliers;
-    void *addend; /* room for a field that is added to another one; NULL = there is none */
+    void *addend; /* a result that is added to a field; NULL = none */
 };
 
 int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
@@ -45,18 +45,19 @@ int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
     return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
 }
 
-/* ---------------------------------------------------------------- what a user passes */
+/* ---------------------------------------------------------------- arguments */
 
 static int check_plan(const struct fftnd__transform *transform) {
     int transformed = 0;
     for (int axis = 0; axis < transform->chain.ndims; axis++)
         transformed += transform->chain.axes[axis] != FFTND_AXIS_NONE;
     if (transform->chain.twiddles)
-        return FAIL(REDIST_ERR_ARGUMENT, "plan has one axis over several ranks");
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "plan transforms one axis over several ranks, which operators do not support");
     return transformed > 0 ? REDIST_OK : FAIL(REDIST_ERR_ARGUMENT, "plan transforms no axis");
 }
 
-/* Lists that a kind cannot do without. */
+/* Checks the lists that a kind needs. */
 static int check_lists(enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
     const struct {
         int is_missing;
@@ -88,7 +89,7 @@ static int check_axis(enum fftnd_operator_kind kind, const fftnd_operator_option
     return REDIST_OK;
 }
 
-/* Whether there is something for an axis in the list of this kind. */
+/* Returns nonzero if the list of this kind has an entry for an axis. */
 static int is_named(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
                     int axis) {
     return (kind == FFTND_DERIVATIVE && options->orders[axis] > 0) ||
@@ -96,7 +97,7 @@ static int is_named(enum fftnd_operator_kind kind, const fftnd_operator_options 
            (kind == FFTND_SYMBOLS && options->symbols[axis] != NULL);
 }
 
-/* What is named for an axis that is left out would be without effect. */
+/* Refuses entries for an axis that is left out: they would have no effect. */
 static int check_left_out(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
                           int axis) {
     const char *list = kind == FFTND_DERIVATIVE ? "orders"
@@ -105,7 +106,7 @@ static int check_left_out(enum fftnd_operator_kind kind, const fftnd_operator_op
     if (options->axes == NULL || options->axes[axis] != 0 || !is_named(kind, options, axis))
         return REDIST_OK;
     return FAIL(REDIST_ERR_AXIS,
-                "options->%s has something for axis %d, which options->axes leaves out", list,
+                "options->%s[%d] is set, but options->axes[%d] = 0 leaves the axis out", list, axis,
                 axis);
 }
 
@@ -119,7 +120,7 @@ static int check_fields(enum fftnd_operator_kind kind, const fftnd_operator_opti
     return REDIST_OK;
 }
 
-/* A device calls no function of the host for its rows. */
+/* Refuses functions for rows on a device. */
 static int check_function(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
                           const fftnd_operator_options *options) {
     int on_device = transform->space->asynchronous ||
@@ -127,8 +128,8 @@ static int check_function(const struct fftnd__transform *transform, enum fftnd_o
     if (!fftnd__operator_type_of(kind)->of_user || options->box_function != NULL || !on_device)
         return REDIST_OK;
     return FAIL(REDIST_ERR_ARGUMENT,
-                "options->function is for rows in host memory, and plan transforms on a device: "
-                "pass options->box_function, whose work goes into a stream%s",
+                "options->function works on rows in host memory, but plan transforms on a device: "
+                "pass options->box_function%s",
                 kind == FFTND_MODES ? ", or a table for each axis to FFTND_SYMBOLS" : "");
 }
 
@@ -147,7 +148,7 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
 
 /* ---------------------------------------------------------------- agreement */
 
-/* Table of symbols of an axis of the user's, or none. */
+/* Table of symbols along a user's axis, or none. */
 static redist_shared_value agreed_symbols(const char *name, const struct fftnd__operator *op,
                                           const fftnd_operator_options *options, int user) {
     for (int a = 0; a < op->naxes && op->kind == FFTND_SYMBOLS; a++)
@@ -157,7 +158,7 @@ static redist_shared_value agreed_symbols(const char *name, const struct fftnd__
     return redist_share(name, REDIST_SHARED_REALS, NULL, 0);
 }
 
-/* Lists that were not checked count as absent. Collective on the plan's communicator. */
+/* Compares the arguments of all ranks. Lists count as absent if a check failed. Collective. */
 static int agree(const struct fftnd__engine *plan, const struct fftnd__operator *op,
                  const fftnd_operator_options *options, int code) {
     const int is_checked = code == REDIST_OK;
@@ -199,7 +200,7 @@ static int agree(const struct fftnd__engine *plan, const struct fftnd__operator 
 
 /* ---------------------------------------------------------------- making an operator */
 
-/* The library's axes that take part, in the order of a vector's components. */
+/* Lists the operator's axes by the library's numbers, in the order of a vector's components. */
 static void list_axes(struct fftnd__operator *op, const struct fftnd__transform *transform,
                       const fftnd_operator_options *options) {
     op->user_ndims = transform->user_ndims;
@@ -221,8 +222,8 @@ static int count_fields(struct fftnd__operator *op, const fftnd_operator_options
     if (op->naxes < type->least_axes || op->naxes > type->most_axes ||
         (op->naxes == 0 && (type->inputs == 0 || type->outputs == 0)))
         return FAIL(REDIST_ERR_AXIS,
-                    "kind = %s is for %d to %d axes, but options->axes (NULL: all that plan "
-                    "transforms) are %d",
+                    "kind = %s needs %d to %d axes, got %d in options->axes (NULL: all that plan "
+                    "transforms)",
                     fftnd__operator_kind_name((int)op->kind),
                     type->least_axes > 0 ? type->least_axes : 1, type->most_axes, op->naxes);
     op->inputs = type->of_user ? options->inputs : type->inputs == 0 ? op->naxes : type->inputs;
@@ -232,17 +233,17 @@ static int count_fields(struct fftnd__operator *op, const fftnd_operator_options
     return REDIST_OK;
 }
 
-/* Fields are a part of the batch, which is an int. */
+/* Checks that fields and batch, one axis of the array, fit an int. */
 static int check_batch(const struct fftnd__operator *op, const struct fftnd__batch *batch) {
     int most = op->inputs > op->outputs ? op->inputs : op->outputs;
     return most <= INT_MAX / batch->count
                ? REDIST_OK
-               : FAIL(REDIST_ERR_LIMIT, "%d fields with a batch of %d each are more than %d", most,
-                      batch->count, INT_MAX);
+               : FAIL(REDIST_ERR_LIMIT, "%d fields times options->batch = %d are more than %d",
+                      most, batch->count, INT_MAX);
 }
 
-/* The axes on whose wavenumbers it depends. A function of the user sees all of them, and one table of a real field's
- * may not be that of a real operator, unless it is along the halved axis. */
+/* Finds the axes on whose wavenumbers the operator depends, and whether only these are transformed. A function of the
+ * user sees all axes; symbols of a real field along other axes than the halved one may be of no real operator. */
 static void find_subset(struct fftnd__operator *op, const struct fftnd__transform *transform,
                         const fftnd_operator_options *options) {
     int in_list =
@@ -261,7 +262,7 @@ static void find_subset(struct fftnd__operator *op, const struct fftnd__transfor
     op->naxes = op->takes_subset ? n : op->naxes;
 }
 
-/* A linear operator scales once for both transforms, a function of the user's sees scaled values. */
+/* Sets the factors: a linear operator scales once for both transforms, a function of the user sees scaled values. */
 static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *plan) {
     long double forward = plan->scales[REDIST_FORWARD], backward = plan->scales[REDIST_BACKWARD];
     if (op->takes_subset)
@@ -274,7 +275,7 @@ static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *
     op->after = (double)op->factors[1];
 }
 
-/* What this rank can say alone. */
+/* Checks the arguments and describes an operator. Not collective. */
 static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan,
                     enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
     op->kind = kind;
@@ -297,8 +298,8 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
 
 /* ---------------------------------------------------------------- the appliers */
 
-/* Gradient, divergence and curl are derivatives one after the other, each of which transforms one axis, where an array
- * of the plan may be a field of a larger one. On a device nothing is added. */
+/* Returns nonzero if gradient, divergence or curl are derivatives one after the other, each of which transforms one
+ * axis: fields have to be arrays of the plan, and on a device no results are added. */
 static int is_by_axis(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
     int depends[REDIST_MAX_NDIMS] = {0};
     for (int a = 0; a < op->naxes; a++)
@@ -322,7 +323,7 @@ static int describe_derivative(fftnd_operator *op, int i, const fftnd_operator_o
     return REDIST_OK;
 }
 
-/* Returns how many terms there are. */
+/* Lists the terms of an operator. Returns their number. */
 static int list_terms(const fftnd_operator *op, struct term terms[MOST_TERMS]) {
     int n = op->nappliers, flat = op->own.outputs == 1;
     for (int i = 0; i < n; i++)
@@ -431,7 +432,7 @@ static void destroy(fftnd_operator *op) {
     redist_release(op);
 }
 
-/* Closes an operator as MPI_Finalize closes a plan. */
+/* Closes an operator in MPI_Finalize, as a plan. */
 static void close_operator(redist_closer *closer) {
     fftnd_operator *op =
         (fftnd_operator *)(void *)((char *)closer - offsetof(fftnd_operator, closer));
@@ -539,7 +540,7 @@ int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout 
     redist_index fields = (redist_index)array->fields * count_arrays(op, is_output);
     const struct fftnd__engine *plan = &op->plan->engine;
     if (engine->transform.chain.real[engine->applies] !=
-        plan->transform.chain.real[engine->applies]) { /* pairs of real elements */
+        plan->transform.chain.real[engine->applies]) { /* its elements are pairs of real ones */
         engine = plan;
         array = fftnd__engine_input(engine, REDIST_FORWARD);
     }
@@ -550,7 +551,7 @@ int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout 
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
 }
 
-/* Whether it is one of the plan: only then it has the plan's communicator. */
+/* Checks that the operator is one of the plan, and so has its communicator. */
 static int check_owner(const char *function, const fftnd_plan *plan, const fftnd_operator *op) {
     REDIST_TRY(check_operator(function, op));
     return op->plan == plan
@@ -558,12 +559,12 @@ static int check_owner(const char *function, const fftnd_plan *plan, const fftnd
                : redist_fail_in(function, REDIST_ERR_ARGUMENT, "op was made for another plan");
 }
 
-/* Of this rank alone. */
+/* Checks the arguments of an application. Not collective. */
 static int check_arguments(const char *function, const fftnd_operator *op, int direction,
                            const void *input, const void *output) {
     const struct fftnd__engine *engine = &op->appliers[0].engine;
     if (engine->applies != direction)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op is of kind %s, for %s",
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op is of kind %s: call %s",
                               fftnd__operator_kind_name((int)op->own.kind),
                               direction == REDIST_FORWARD ? "fftnd_apply_physical" : "fftnd_apply");
     const struct fftnd__array arrays[2] = {{"input", input, array_bytes(op, 0)},
@@ -574,7 +575,7 @@ static int check_arguments(const char *function, const fftnd_operator *op, int d
     return fftnd__check_mapped(function, engine, &addend);
 }
 
-/* All ranks pass the same operator, whose exchanges have peers. Collective unless the user skips the agreement. */
+/* Agrees that all ranks pass the same operator. Collective, except with skip_agreement. */
 static int agree_on_operator(const char *function, const fftnd_plan *plan, const fftnd_operator *op,
                              int code) {
     if (plan->engine.life == NULL)
@@ -584,7 +585,7 @@ static int agree_on_operator(const char *function, const fftnd_plan *plan, const
     return redist_life_agree(plan->engine.life, function, code, 1, &number);
 }
 
-/* Adds the elements of one field to those of another one. */
+/* Addition of a field, times the sign, to another one. */
 struct addition {
     char *to;
     const char *from;
@@ -616,7 +617,7 @@ static void add_field(const struct fftnd__engine *engine, struct addition additi
     (void)fftnd__visit_runs(&runs, add[engine->transform.precision], &addition);
 }
 
-/* Ranks without elements may have no array. */
+/* Returns field `i`, or NULL: ranks without elements may have no array. */
 static char *field_of(char *fields, int i, size_t bytes) {
     return fields != NULL ? fields + (size_t)i * bytes : NULL;
 }
@@ -645,7 +646,7 @@ static int run_appliers(fftnd_operator *op, char *input, char *output) {
     return code;
 }
 
-/* As of a plan, for all appliers. Collective. */
+/* Agrees that all ranks may run, as `prepare` of a plan, for all appliers. Collective. */
 static int prepare(const char *function, fftnd_operator *op, int direction, const void *input,
                    const void *output) {
     struct fftnd__engine *first = &op->appliers[0].engine;
