@@ -22,7 +22,7 @@ static ptrdiff_t field_stride(const struct box *box, int i) {
 
 /* ---------------------------------------------------------------- the kinds of the library */
 
-/* A table from the box's first mode on, where the modes are. */
+/* Returns a table from the box's first mode on, in the space of the modes. */
 static const void *table_of(const struct fftnd__operator *op, const double *table,
                             redist_index first) {
     return table != NULL ? (const char *)op->tables +
@@ -102,7 +102,7 @@ void fftnd__boxes_describe(const struct fftnd__applied *applied, const struct ff
 
 /* ---------------------------------------------------------------- the user's function */
 
-/* The lists of a box, by the user's numbers of axes and of fields. */
+/* Lists of a fftnd_box, by the user's numbers of axes and fields. */
 struct lists {
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     ptrdiff_t stride[2][REDIST_MAX_NDIMS];
@@ -143,7 +143,7 @@ static void fill_fields(const struct box *box, int number, struct lists *lists) 
         lists->outputs[f] = box->memory[1] + first[1] + f * field_stride(box, 1);
 }
 
-/* The function may make another device current, which it is not any more afterwards. */
+/* Calls the user's function, and makes this device current again, should another one be. */
 static int call_user(const struct fftnd__operator *op, const fftnd_box *box) {
     const redist_place *place = redist_place_entered();
     redist_visit visit;
@@ -176,7 +176,7 @@ static int call(const struct box *box) {
                                 "options->box_function of the operator returned %d", result);
 }
 
-/* What the user sees is scaled, and what he writes. */
+/* Scales a block, unless the factor is 1. */
 static int scale(const struct fftnd__block *block, long double factor) {
     return factor < 1 || factor > 1 ? fftnd__scale_block(block, factor) : REDIST_OK;
 }

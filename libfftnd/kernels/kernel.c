@@ -7,10 +7,10 @@
 struct substep {
     const struct fftnd__side *in, *out;
     struct fftnd__step before, step;
-    int narrow_axis; /* with the modes that the array has; -1 = none */
+    int narrow_axis; /* of which only the retained modes are transformed; -1 = none */
 };
 
-/* For what is asked of columns before there is a plan. */
+/* Returns a problem without axes, for lines__columns_fill. */
 static struct lines__problem lines_of(const struct fftnd__kernel_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
     return (struct lines__problem){.precision = transform->precision,
@@ -20,7 +20,7 @@ static struct lines__problem lines_of(const struct fftnd__kernel_problem *proble
                                    .library = problem->library};
 }
 
-/* The modes that the array has, and some that it has not where that makes groups of columns full. */
+/* Returns the number of retained modes, rounded up to full column groups. */
 static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
                                  const struct substep *substep) {
     const struct fftnd__cut *cut = problem->cut;
@@ -36,7 +36,7 @@ static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
     return count < all[substep->narrow_axis] ? count : all[substep->narrow_axis];
 }
 
-/* What the library has to do for pieces like the first one, or for shorter ones. */
+/* Returns the library's problem for pieces like the first one, or for shorter ones. */
 static struct lines__problem serial_of(const struct fftnd__kernel_problem *problem,
                                        const struct substep *substep, int is_shorter) {
     const struct fftnd__cut *cut = problem->cut;
@@ -117,7 +117,7 @@ static int add_plan(struct fftnd__kernel *kernel) {
     return REDIST_OK;
 }
 
-/* For pieces like the first one, and for shorter ones if there are some. */
+/* Plans a substep for pieces like the first one, and for shorter ones if there are some. */
 static int create_both(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                        const struct substep *substep) {
     struct fftnd__piece last;
@@ -139,7 +139,7 @@ static void select_axes(const struct fftnd__transform *transform, int is_r2r,
     substep->step.naxes = n;
 }
 
-/* The halved axis of a substep, by itself between the blocks: forward it is first. */
+/* Returns the halved axis of a substep alone, between the blocks: forward it is first. */
 static struct substep halved_of(const struct fftnd__kernel_problem *problem,
                                 const struct substep *substep) {
     struct substep alone = *substep;
@@ -148,8 +148,8 @@ static struct substep halved_of(const struct fftnd__kernel_problem *problem,
     return alone;
 }
 
-/* An axis of a substep, by itself: backward it is first, in the block before if the others change that to real
- * elements. */
+/* Returns an axis of a substep alone: last, in the block after, or if the others lead to real elements first, in the
+ * block before. */
 static struct substep alone_of(const struct fftnd__kernel_problem *problem,
                                const struct substep *substep, int i) {
     struct substep alone = *substep;
@@ -167,7 +167,7 @@ static struct substep alone_of(const struct fftnd__kernel_problem *problem,
 }
 
 /* Finds an axis whose lines are faster alone, in memory of the pieces. Returns its place among those of the substep, or
- * -1. One between the others, in their results, is taken before the halved one. */
+ * -1. The halved axis is tried last. */
 static int find_apart(const struct fftnd__kernel_problem *problem, const struct substep *substep) {
     int changes = substep->before.real != substep->step.real;
     int ruins = changes && problem->direction == REDIST_BACKWARD;
@@ -189,7 +189,7 @@ static int find_apart(const struct fftnd__kernel_problem *problem, const struct 
 static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                         const struct substep *together);
 
-/* Fourier axes, all at once but those that are faster by themselves. */
+/* Plans Fourier axes, all at once except those that are faster alone. */
 static int create_fourier(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                           const struct substep *substep) {
     struct substep others = *substep;
@@ -208,7 +208,7 @@ static int create_fourier(struct fftnd__kernel *kernel, const struct fftnd__kern
     return is_last ? create_both(kernel, problem, &alone) : REDIST_OK;
 }
 
-/* The halved axis by itself, and the others only for the modes of it that the array retains. */
+/* Plans the halved axis alone, and the others only for its retained modes. */
 static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                         const struct substep *together) {
     int forward = kernel->is_forward, halved = problem->transform->chain.halved;
@@ -224,8 +224,8 @@ static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel
     return forward ? REDIST_OK : create_both(kernel, problem, &alone);
 }
 
-/* Fourier axes on the way from one block to the other, then those from real to real where the results are: on
- * real and imaginary parts these change nothing in what the others do. */
+/* Plans Fourier axes from one block to the other, then real-to-real axes in the results: on real and imaginary parts
+ * alike these commute with the others. */
 static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                         const struct substep *all) {
     const struct fftnd__chain *chain = &problem->transform->chain;
@@ -247,7 +247,7 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
     return create_both(kernel, problem, &r2r);
 }
 
-/* A halved axis that another kernel transforms, and of which the array retains some modes. */
+/* Finds a halved axis that another kernel transforms and that is truncated, -1 = none. */
 static int find_narrow(const struct fftnd__kernel_problem *problem) {
     const struct fftnd__truncation *truncation = fftnd__truncated(problem->out);
     int halved = problem->transform->chain.halved;
@@ -291,7 +291,7 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
     *kernel = (struct fftnd__kernel){0};
 }
 
-/* All that is done here is linear, so that any plan may multiply. */
+/* Executes a plan, and multiplies by the factor if it can: any plan may, since all are linear. */
 static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
                     const struct fftnd__block *in, const struct fftnd__block *out,
                     long double *factor) {
@@ -309,8 +309,8 @@ static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
     return library->execute_scaled(plan, from, to, by);
 }
 
-/* The mirror images of a truncated halved axis are known after its own plan, the first one forward, which another
- * kernel may have had. */
+/* Adds mirror images of a truncated halved axis right after its own plan: forward the first one, or that of an earlier
+ * kernel. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__truncation *truncation_in,
                       const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
@@ -331,7 +331,6 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
     return fftnd__add_half_way(truncation_out, LINES__NYQUIST_ALONE, out);
 }
 
-/* Scratch of a plan is that of all others of the kernel. */
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {
     size_t most = 0;
     for (int i = 0; i < 2 * kernel->nplans; i++) {

@@ -9,7 +9,7 @@ static int create_variant(struct fftnd__direct_stores *stores,
     return stores->library->create(&serial, is_near, &stores->plans[is_shorter]);
 }
 
-/* For all pieces, or for none. */
+/* Plans for all pieces, or for none. */
 static int create_both(struct fftnd__direct_stores *stores,
                        const struct fftnd__kernel_problem *problem, const struct fftnd__side *in,
                        int is_near) {
@@ -55,7 +55,7 @@ void fftnd__direct_stores_free(struct fftnd__direct_stores *stores) {
     *stores = (struct fftnd__direct_stores){0};
 }
 
-/* The position of an array axis among those of targets. */
+/* Returns the position of an array axis among those of targets. */
 static int position_of(const struct fftnd__storing *storing, int axis) {
     int position = 0;
     while (storing->order[position] != axis)
@@ -75,7 +75,7 @@ static struct lines__target target_of(const struct fftnd__storing *storing,
     return along;
 }
 
-/* Targets differ along the axis alone. */
+/* Sorts the targets, which differ along the axis alone, and stores into them. */
 int fftnd__store(void *data, int ntargets, const redist_target targets[], void *stream) {
     const struct fftnd__storing *storing = data;
     const struct fftnd__direct_stores *stores = storing->stores;
@@ -95,7 +95,7 @@ int fftnd__store(void *data, int ntargets, const redist_target targets[], void *
                                     sorted, stream);
 }
 
-/* What lies from `first` to `last` - 1 along an axis. */
+/* Adds elements `first` to `last` - 1 of `here` along an axis as a target, if there are any. */
 static void add_target(const redist_target *here, int at, redist_index first, redist_index last,
                        int *n, redist_target targets[]) {
     if (first == last)

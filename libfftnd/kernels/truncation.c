@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which modes of a piece the array retains, and what becomes of the others. */
+/* Retained boxes of a piece, padding, and modes half-way. */
 #include "truncation.h"
 
 #include <string.h>
 
-/* ---------------------------------------------------------------- which they are */
+/* ---------------------------------------------------------------- retained modes */
 
-/* The modes that a transform of `kept` points has too, of which the last `high` come from the end of the axis. */
+/* Returns how many of `kept` retained modes come from the end of the axis. */
 static redist_index count_high(const struct fftnd__transform *transform, int axis,
                                redist_index kept) {
     if (axis == transform->chain.halved)
@@ -87,7 +87,7 @@ int fftnd__find_retained(const struct fftnd__truncation *truncation, int which, 
 
 /* ---------------------------------------------------------------- ranges of a piece */
 
-/* All elements with an index of an axis in begin..end-1. */
+/* Changes all elements whose index along an axis is in begin..end - 1. */
 static int change_range(const struct fftnd__block *block, int axis, redist_index begin,
                         redist_index end, ptrdiff_t partner, enum lines__change change) {
     size_t number = lines__item_bytes(block->precision, 1);
@@ -109,8 +109,8 @@ static int change_range(const struct fftnd__block *block, int axis, redist_index
 
 /* ---------------------------------------------------------------- modes half-way */
 
-/* Index in the piece of the mode half-way that the array has; bytes from there to the other one, or to itself if the
- * piece has no other. */
+/* Returns the index in the piece of the retained mode half-way, and in *partner the bytes to the dropped one, 0 if
+ * there is none. */
 static redist_index half_way(const struct lines__retained *at, const struct fftnd__block *block,
                              ptrdiff_t *partner) {
     int paired = at->nyquist == LINES__NYQUIST_PAIR;
