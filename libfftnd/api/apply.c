@@ -242,8 +242,9 @@ static int check_batch(const struct fftnd__operator *op, const struct fftnd__bat
                       most, batch->count, INT_MAX);
 }
 
-/* Finds the axes on whose wavenumbers the operator depends, and whether only these are transformed. A function of the
- * user sees all axes; symbols of a real field along other axes than the halved one may be of no real operator. */
+/* Finds the axes on whose wavenumbers the operator depends, and sets takes_subset if only these are transformed. A
+ * function of the user sees all axes. Symbols of a real field need the halved axis: without it they may be of no real
+ * operator. */
 static void find_subset(struct fftnd__operator *op, const struct fftnd__transform *transform,
                         const fftnd_operator_options *options) {
     int in_list =
@@ -633,7 +634,7 @@ static int run_term(fftnd_operator *op, const struct term *term, char *input, ch
     return REDIST_OK;
 }
 
-/* After a failure of one applier the others communicate without transforming, and all of them are broken. */
+/* Runs all appliers. After a failure the others communicate without transforming, and all are broken. */
 static int run_appliers(fftnd_operator *op, char *input, char *output) {
     struct term terms[MOST_TERMS];
     int n = list_terms(op, terms), code = REDIST_OK;

@@ -66,7 +66,7 @@ static int is_on_device(const struct fftnd__transform *transform) {
     return transform->library->space != REDIST_SPACE_HOST;
 }
 
-/* Sets what tiles on a device dictate. All devices have to have room for the axes of a tile: ranks have the same
+/* Adapts the configuration to tiles on a device. All devices need room for the axes of a tile, as ranks have the same
  * steps. */
 static void adjust_to_device(const struct fftnd__offload *offload,
                              struct fftnd__configuration *configuration) {
@@ -103,7 +103,7 @@ static int create_streams(struct fftnd__transform *transform) {
     return space->stream_create(&transform->second);
 }
 
-/* Makes what both directions use. Collective. */
+/* Makes the resources of both directions. Collective. */
 static int create_transform(struct fftnd__transform *transform,
                             const struct fftnd__request *request) {
     REDIST_TRY(create_grid(transform, request));
@@ -229,7 +229,7 @@ static int has_direction(const struct fftnd__engine *engine, int direction) {
     return engine->transform.applied == NULL || direction == engine->applies;
 }
 
-/* Plans all stages, if they are not, or none after a failure. Collective. */
+/* Plans all stages, once; none after a failure. Collective. */
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
         return REDIST_OK;

@@ -14,7 +14,7 @@ struct middle {
     ptrdiff_t strides[REDIST_MAX_NDIMS + 1];
 };
 
-/* One of both transforms: the arrays before and after it, and their cut. */
+/* A transform, there or back: the arrays before and after it, and their cut. */
 struct half {
     struct fftnd__step steps[2];
     struct middle middle; /* of one of the steps */
@@ -259,7 +259,7 @@ static int create_kernel(struct fftnd__kernel *kernel, const struct half *half,
     return fftnd__kernel_create(kernel, &own);
 }
 
-/* Plans the round trip in the middle, or from the piece before to the one after if there are no other axes. */
+/* Plans the round trip in the middle, or without other axes from the piece before to the one after. */
 static int create_trip(struct fftnd__applied *applied,
                        const struct fftnd__applied_problem *problem) {
     struct half half;

@@ -43,7 +43,7 @@ struct fftnd__applied_problem {
     const struct fftnd__side *in, *out; /* laid out */
     const struct lines__library *library;
     void *stream;   /* of the library */
-    int on_device;  /* pieces are there */
+    int on_device;  /* pieces are on a device */
     int outside[2]; /* the block before, after has no place in the memory of a piece */
     int trip_axis;  /* of fftnd__round_trip_axis, or -1 */
     int needs_trip; /* plan nothing without a round trip */

@@ -117,7 +117,7 @@ static int add_plan(struct fftnd__kernel *kernel) {
     return REDIST_OK;
 }
 
-/* Plans a substep for pieces like the first one, and for shorter ones if there are some. */
+/* Plans a substep for pieces like the first one, and for shorter ones, if any. */
 static int create_both(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                        const struct substep *substep) {
     struct fftnd__piece last;
@@ -224,8 +224,7 @@ static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel
     return forward ? REDIST_OK : create_both(kernel, problem, &alone);
 }
 
-/* Plans Fourier axes from one block to the other, then real-to-real axes in the results: on real and imaginary parts
- * alike these commute with the others. */
+/* Plans Fourier axes from one block to the other, then real-to-real axes, which commute with them, in the results. */
 static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                         const struct substep *all) {
     const struct fftnd__chain *chain = &problem->transform->chain;

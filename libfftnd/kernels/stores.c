@@ -95,7 +95,7 @@ int fftnd__store(void *data, int ntargets, const redist_target targets[], void *
                                     sorted, stream);
 }
 
-/* Adds elements `first` to `last` - 1 of `here` along an axis as a target, if there are any. */
+/* Adds elements `first` to `last` - 1 of `here` along an axis as a target, unless empty. */
 static void add_target(const redist_target *here, int at, redist_index first, redist_index last,
                        int *n, redist_target targets[]) {
     if (first == last)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Direct stores: the last transform before an exchange, along the axis that is split then, writes its results into the
- * peers' arrays, or into this rank's own one what stays on it. */
+/* Direct stores: the last transform before an exchange, along the axis that is split then, writes results into the
+ * peers' arrays, or those that stay on this rank into its own. */
 #ifndef FFTND__STORES_H
 #define FFTND__STORES_H
 
@@ -14,14 +14,13 @@ struct fftnd__direct_stores {
     ptrdiff_t item;
 };
 
-/* Plans direct stores along an array axis, and the kernel for the other axes, without plans if there are none. If the
- * library cannot, the kernel transforms all axes, and stores->library stays NULL. `direct` is of enum fftnd__direct. As
- * fftnd__kernel_create. */
+/* Plans direct stores along an array axis, and a kernel for the other axes, if any. If the library cannot, the kernel
+ * transforms all axes, and stores->library stays NULL. `direct` is of enum fftnd__direct. As fftnd__kernel_create. */
 int fftnd__direct_stores_create(struct fftnd__direct_stores *stores, struct fftnd__kernel *kernel,
                                 const struct fftnd__kernel_problem *problem, int axis, int direct);
 void fftnd__direct_stores_free(struct fftnd__direct_stores *stores);
 
-/* A piece whose results are stored directly: what redist_plan_put_stored gives fftnd__store. */
+/* A piece whose results are stored directly: `data` of fftnd__store. */
 struct fftnd__storing {
     const struct fftnd__direct_stores *stores;
     int is_shorter;

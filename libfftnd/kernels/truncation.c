@@ -109,8 +109,7 @@ static int change_range(const struct fftnd__block *block, int axis, redist_index
 
 /* ---------------------------------------------------------------- modes half-way */
 
-/* Returns the index in the piece of the retained mode half-way, and in *partner the bytes to the dropped one, 0 if
- * there is none. */
+/* Returns the index in the piece of the retained mode half-way. *partner is the bytes to the dropped one, or 0. */
 static redist_index half_way(const struct lines__retained *at, const struct fftnd__block *block,
                              ptrdiff_t *partner) {
     int paired = at->nyquist == LINES__NYQUIST_PAIR;
