@@ -204,7 +204,7 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum
     int code = plan != NULL ? find_place(&request, &place)
                             : redist_fail(REDIST_ERR_MEMORY, "no memory for a plan");
     code = redist_agree(request.comm, code);
-    (void)redist_enter(&place, &visit); /* the current place, which cannot fail */
+    (void)redist_enter(&place, &visit); /* cannot fail: it is current */
     if (code == REDIST_OK)
         code = complete_plan(plan, &request);
     if (code == REDIST_OK && !request.options.skip_agreement)

@@ -299,8 +299,8 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
 
 /* ---------------------------------------------------------------- the appliers */
 
-/* Returns nonzero if gradient, divergence or curl are derivatives one after the other, each of which transforms one
- * axis: fields have to be arrays of the plan, and on a device no results are added. */
+/* Returns nonzero if gradient, divergence or curl are applied as derivatives along one axis each: their fields have to
+ * be arrays of the plan, and a device adds no results. */
 static int is_by_axis(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
     int depends[REDIST_MAX_NDIMS] = {0};
     for (int a = 0; a < op->naxes; a++)
@@ -647,7 +647,7 @@ static int run_appliers(fftnd_operator *op, char *input, char *output) {
     return code;
 }
 
-/* Agrees that all ranks may run, as `prepare` of a plan, for all appliers. Collective. */
+/* Agrees that all ranks may run all appliers, as for a plan. Collective. */
 static int prepare(const char *function, fftnd_operator *op, int direction, const void *input,
                    const void *output) {
     struct fftnd__engine *first = &op->appliers[0].engine;

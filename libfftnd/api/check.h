@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of the arguments of users: nothing behind them sees these. */
+/* Checks of all arguments of users. */
 #ifndef FFTND__CHECK_H
 #define FFTND__CHECK_H
 

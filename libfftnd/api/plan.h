@@ -33,12 +33,12 @@ struct fftnd_plan {
  * REDIST_ERR_STATE. */
 int fftnd__check_idle(const char *function, const fftnd_plan *plan);
 
-/* Enters the plan's place, until redist_leave. Without the context of the place the plan and its operators fail, with
- * the code that is returned. */
+/* Enters the plan's place, until redist_leave. If its context is gone, plan and operators fail with the returned
+ * code. */
 int fftnd__enter(fftnd_plan *plan, redist_visit *visit);
 
-/* Returns the place for freeing the plan, without the user's stream: only asynchronous plans need it, others may
- * outlive it. */
+/* Returns the place for freeing the plan: without the user's stream, which may be gone, unless executions may be in
+ * it. */
 redist_place fftnd__place_of_rest(const fftnd_plan *plan);
 
 /* Checks the arrays of an execution and the work space. Not collective. */
@@ -49,8 +49,8 @@ int fftnd__check_execution(const char *function, const struct fftnd__engine *eng
 int fftnd__check_mapped(const char *function, const struct fftnd__engine *engine,
                         const struct fftnd__array *array);
 
-/* Agrees that no rank has failed, this one with `code`, and that no engine is broken. Collective, except with
- * skip_agreement, when a broken engine still takes its peers through their exchanges. */
+/* Agrees that no rank has failed, this one with `code`, and no engine is broken. Collective, except with
+ * skip_agreement: then a broken engine still takes its peers through their exchanges. */
 int fftnd__agree_to_run(const char *function, const struct fftnd__engine *engine, int code);
 
 /* Returns the layout of an array of a side, `bytes` long. */

@@ -487,8 +487,8 @@ static void drop_side(struct fftnd__transform *transform, enum fftnd_side side) 
     transform->chain.moves[side] = 0;
 }
 
-/* Adapts the groups of axes to several fields, over all of which another stage would pass, and bounds pieces where all
- * axes are whole, as on one rank: a piece of the whole array would be in no cache. */
+/* Joins more axes for several fields, as another stage would pass over all of them, and bounds pieces: where all axes
+ * are whole, as on one rank, a piece of the whole array would fit no cache. */
 static void join_axes(struct fftnd__configuration *configuration, int fields) {
     enum { MOST_TILES = 64 }; /* of each field, a guess */
     size_t tiles = MOST_TILES * (size_t)fields, bytes = configuration->tile_bytes;

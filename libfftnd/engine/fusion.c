@@ -142,7 +142,7 @@ static int choose_cut(const struct fftnd__transform *transform, struct fftnd__st
     int ndims = step->layout->local.ndims, empty = fftnd__is_empty(transform, step);
     fftnd__list_cuttable(transform, step, extents);
     for (int i = 0; i < ndims; i++)
-        least[i] = empty ? INT_MAX : extents[i]; /* cut along any axis */
+        least[i] = empty ? INT_MAX : extents[i]; /* can be cut along any axis */
     REDIST_TRY(reduce(transform, ndims, least, MPI_MIN));
     for (int i = 0; i < ndims; i++)
         extents[i] = (redist_index)least[i];
@@ -352,8 +352,8 @@ static int wastes_work(const struct fftnd__program *program) {
     return uses_second_work(program) && !truncates;
 }
 
-/* Assigns buffers. If these are none or too many, unfuses exchanges with a side, then pushes and pulls in turns: one
- * work array does for an exchange that is pushed and the next one, pulled. Collective. */
+/* Assigns buffers. If these are none or too many, unfuses exchanges with a side, then pushes and pulls in turns, so
+ * that two exchanges take one work array. Collective. */
 static int choose_buffers(struct fftnd__program *program, const struct fftnd__transform *transform,
                           int *may_fuse) {
     REDIST_TRY(find_room(program, transform));

@@ -101,7 +101,7 @@ static inline void fftnd__set_whole(const struct fftnd__alignment *alignment, in
     alignment->start[axis] = 0;
 }
 
-/* Most elements, whose bytes fit any type of size; a larger array counts one more. */
+/* Most elements of an array: their bytes always fit. A larger array counts one more. */
 #define FFTND__MOST_ELEMENTS ((size_t)PTRDIFF_MAX / 64)
 
 /* Layout of a local array, with batch and padding. */

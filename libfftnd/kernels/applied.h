@@ -35,7 +35,7 @@ struct fftnd__applied {
         fields; /* array axes: of the fields or -1, and of axis 0; fields of a batch */
 };
 
-/* A stage of a step to make an applied kernel for. */
+/* A step to make this kernel for. */
 struct fftnd__applied_problem {
     const struct fftnd__transform *transform;
     const struct fftnd__step *step; /* after the step of the array before */
@@ -45,7 +45,7 @@ struct fftnd__applied_problem {
     void *stream;   /* of the library */
     int on_device;  /* pieces are on a device */
     int outside[2]; /* the block before, after has no place in the memory of a piece */
-    int trip_axis;  /* of fftnd__round_trip_axis, or -1 */
+    int trip_axis;  /* by fftnd__round_trip_axis, or -1 */
     int needs_trip; /* plan nothing without a round trip */
     int in_place;   /* the operator works in the memory of the piece before, of the same layout */
 };
@@ -59,7 +59,7 @@ int fftnd__applied_plan(struct fftnd__applied *applied,
                         const struct fftnd__applied_problem *problem, char *memory);
 void fftnd__applied_free(struct fftnd__applied *applied);
 
-/* Bytes of scratch memory that the plans of both transforms use one after the other, and setting it. */
+/* Scratch memory of both transforms, which use it one at a time: its bytes, and setting it. */
 size_t fftnd__applied_area(const struct fftnd__applied *applied);
 int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area);
 

@@ -143,7 +143,7 @@ static void fill_fields(const struct box *box, int number, struct lists *lists) 
         lists->outputs[f] = box->memory[1] + first[1] + f * field_stride(box, 1);
 }
 
-/* Calls the user's function, and makes this device current again, should another one be. */
+/* Calls the user's function, then makes this device current again. */
 static int call_user(const struct fftnd__operator *op, const fftnd_box *box) {
     const redist_place *place = redist_place_entered();
     redist_visit visit;

@@ -44,7 +44,7 @@ struct fftnd__kernel {
     struct fftnd__twiddles *twiddles; /* behind forward plans, before backward ones; NULL = none */
 };
 
-/* A stage to make a kernel for. */
+/* A step to make a kernel for. */
 struct fftnd__kernel_problem {
     const struct fftnd__transform *transform;
     const struct fftnd__step *step; /* after the step of the array before */
@@ -76,7 +76,7 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
                       const struct fftnd__block *out, long double *factor);
 
-/* Bytes of scratch memory that the library's plans use one after the other, and setting it. */
+/* Scratch memory of the library's plans, which use it one at a time: its bytes, and setting it. */
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel);
 int fftnd__kernel_set_area(const struct fftnd__kernel *kernel, void *area);
 

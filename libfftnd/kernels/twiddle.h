@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Twiddle factors: multipliers between the two transforms that make that of one long axis. */
+/* Twiddle factors between the two transforms of one long axis. */
 #ifndef FFTND__TWIDDLE_H
 #define FFTND__TWIDDLE_H
 

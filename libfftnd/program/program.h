@@ -22,7 +22,7 @@ enum fftnd__buffer {
     FFTND__BUFFERS
 };
 
-/* Needs of a step as to the arrays before and after it. */
+/* Demands of a step on the arrays before and after it. */
 enum fftnd__step_type {
     FFTND__KEEPS_LAYOUT,   /* a serial transform that may run in place */
     FFTND__CHANGES_LAYOUT, /* one that changes type, order or extents: never in place */

@@ -422,8 +422,8 @@ static redist_index find_rows(redist_index n) {
     return rows;
 }
 
-/* Numbers one axis that is split as rows and columns. Ranks have rows of both sides, in natural order of the transposed
- * spectral one. */
+/* Numbers rows and columns of one axis that is split. Ranks have rows on both sides, in natural order those of the
+ * transposed spectral side. */
 static void number_long_axis(struct fftnd__request *request) {
     redist_index n = request->sizes[0], rows = find_rows(n);
     int natural = request->options.alignment == FFTND_ALIGN_INPUT;

@@ -43,7 +43,7 @@ struct fftnd__offload {
 /* Returns nonzero if the options want a device for arrays in host memory. */
 int fftnd__offload_wanted(const fftnd_options *options);
 
-/* Makes one, to be freed after a failure, too. Collective on comm. */
+/* Makes an offload, to be freed after a failure, too. Collective on comm. */
 int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
                           struct fftnd__offload **offload);
 void fftnd__offload_free(struct fftnd__offload *offload);
