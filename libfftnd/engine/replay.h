@@ -5,7 +5,7 @@
 
 #include "../run/executor.h"
 
-enum { FFTND__REPLAYS = 8 };
+enum { FFTND__REPLAYS = 8 }; /* a guess */
 
 /* An asynchronous program with certain arrays, and its graph. */
 struct fftnd__replay {

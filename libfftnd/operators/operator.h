@@ -6,7 +6,7 @@
 #include "../../liblines/operation.h"
 #include "fftnd_operators.h"
 
-enum { FFTND__ROW = 256, FFTND__MOST_FIELDS = 64 };
+enum { FFTND__ROW = 256, FFTND__MOST_FIELDS = 64 }; /* guesses */
 
 /* Consecutive elements along an axis, of all fields: complex, or points of a real side. */
 struct fftnd__row {
