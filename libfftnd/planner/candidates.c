@@ -36,8 +36,8 @@ static void guess_segments(struct fftnd__candidates *candidates) {
     guess->partitions = !cuts || options->effort == FFTND_ESTIMATE ? 1
                         : options->asynchronous                    ? USUAL_SEGMENTS
                                                                    : 2 * USUAL_SEGMENTS;
-    guess->stored =
-        cuts && has_stores(candidates->request) ? FFTND__STORES_OWN : FFTND__STORES_NONE;
+    guess->direct_stores =
+        cuts && has_stores(candidates->request) ? FFTND__DIRECT_LOCAL : FFTND__DIRECT_NONE;
 }
 
 /* A rank's share of the array on the spectral side, about; the same on all ranks. */
@@ -274,7 +274,7 @@ static int vary_stored(struct fftnd__candidates *candidates, int i,
         share_bytes(request) > most_stored_bytes || !has_stores(request))
         return 0;
     candidate->segments = candidate->partitions = 1;
-    candidate->stored = i == 0 ? FFTND__STORES_NONE : FFTND__STORES_ALL;
+    candidate->direct_stores = i == 0 ? FFTND__DIRECT_NONE : FFTND__DIRECT_ALL;
     return 1;
 }
 
@@ -285,9 +285,10 @@ static int vary_own(struct fftnd__candidates *candidates, int i,
     if (i > 0 || request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
         !has_stores(request))
         return 0;
-    if (candidate->stored != FFTND__STORES_ALL)
-        candidate->stored =
-            candidate->stored == FFTND__STORES_OWN ? FFTND__STORES_NONE : FFTND__STORES_OWN;
+    if (candidate->direct_stores != FFTND__DIRECT_ALL)
+        candidate->direct_stores = candidate->direct_stores == FFTND__DIRECT_LOCAL
+                                       ? FFTND__DIRECT_NONE
+                                       : FFTND__DIRECT_LOCAL;
     return 1;
 }
 
@@ -303,10 +304,10 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
     if (request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
         i == sizeof values / sizeof *values)
         return 0;
-    if (candidate->stored == FFTND__STORES_ALL) {
+    if (candidate->direct_stores == FFTND__DIRECT_ALL) {
         if (values[i].segments == 0 || values[i].partitions == 0)
             return 1;
-        candidate->stored = FFTND__STORES_OWN;
+        candidate->direct_stores = FFTND__DIRECT_LOCAL;
     }
     if (values[i].segments != 0)
         candidate->segments = values[i].segments;
