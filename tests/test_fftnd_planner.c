@@ -208,8 +208,7 @@ START_TEST(unusable_lines) {
         "fused=7 tiled=1 tile=777 group=555 nontemporal=1",
         "fused=0 tiled=1 tile=777 group=555 nontemporal=1 segments=0",
         "fused=0 tiled=1 tile=777 group=555 nontemporal=1 segments=99999999",
-        "fused=0 tiled=1 tile=777 group=555 nontemporal=1 segments=1 before_exchange=0 "
-        "transposed=0",
+        "fused=0 tiled=1 tile=777 group=555 nontemporal=1 segments=1 before_exchange=0",
         "grid=99999999999x2 fused=0 tiled=1 tile=777 group=555",
         "fused=0 tiled",
         "\x01\xff%s%n"};

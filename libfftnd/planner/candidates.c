@@ -36,8 +36,8 @@ static void guess_segments(struct fftnd__candidates *candidates) {
     guess->partitions = !cuts || options->effort == FFTND_ESTIMATE ? 1
                         : options->asynchronous                    ? USUAL_SEGMENTS
                                                                    : 2 * USUAL_SEGMENTS;
-    guess->stored =
-        cuts && has_stores(candidates->request) ? FFTND__STORES_OWN : FFTND__STORES_NONE;
+    guess->direct_stores =
+        cuts && has_stores(candidates->request) ? FFTND__DIRECT_LOCAL : FFTND__DIRECT_NONE;
 }
 
 /* A rank's share of the array on the spectral side, about; the same on all ranks. */
@@ -81,7 +81,7 @@ static int has_columns(const struct fftnd__request *request,
     const struct lines__problem lines = {.precision = request->precision,
                                          .direction = REDIST_FORWARD,
                                          .effort = request->options.effort,
-                                         .library = lines__library_for(request->options.space)};
+                                         .general = lines__library_for(request->options.space)};
     int axis = find_last_whole(request, guess->order);
     return !is_on_device(request) && request->options.threads == 1 &&
            request->shape.axes[axis] == FFTND_AXIS_COMPLEX && lies_across(request, axis) &&
@@ -147,12 +147,12 @@ static void widen_tiles(const struct fftnd__request *request, struct fftnd__conf
         guess->tile_bytes = bytes;
 }
 
-/* Bytes of an array that is faster in tiles; measured on one core, docs/performance-notebook.md has the times. `only`
- * is the single transformed axis, or -1: a library's plan of several goes through memory for each. Lines across memory
- * a library visits one by one, in rows that many lines share: a tile fetches these once. Contiguous lines wait for
+/* Bytes from which on an array is faster in tiles (measured on one core: docs/performance-notebook.md). `only` is the
+ * single transformed axis, or -1: a library's plan of several goes through memory for each. Lines across memory a
+ * library visits one by one, in rows that many lines share: a tile fetches these once. Contiguous lines wait for
  * memory, out of place twice, as stores read what they overwrite: tiles fetch the next rows meanwhile and store past
- * the caches, which costs more than it saves while the last cache has the array, and for real lines, which are half as
- * long. */
+ * the caches. That costs more than it saves while the last cache has the array, and for real lines, which have half the
+ * bytes. */
 static size_t least_tiled_bytes(const struct fftnd__candidates *candidates, int only) {
     const struct fftnd__request *request = candidates->request;
     size_t many = MANY_CACHES * candidates->cache_bytes;
@@ -274,7 +274,7 @@ static int vary_stored(struct fftnd__candidates *candidates, int i,
         share_bytes(request) > most_stored_bytes || !has_stores(request))
         return 0;
     candidate->segments = candidate->partitions = 1;
-    candidate->stored = i == 0 ? FFTND__STORES_NONE : FFTND__STORES_ALL;
+    candidate->direct_stores = i == 0 ? FFTND__DIRECT_NONE : FFTND__DIRECT_ALL;
     return 1;
 }
 
@@ -285,9 +285,10 @@ static int vary_own(struct fftnd__candidates *candidates, int i,
     if (i > 0 || request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
         !has_stores(request))
         return 0;
-    if (candidate->stored != FFTND__STORES_ALL)
-        candidate->stored =
-            candidate->stored == FFTND__STORES_OWN ? FFTND__STORES_NONE : FFTND__STORES_OWN;
+    if (candidate->direct_stores != FFTND__DIRECT_ALL)
+        candidate->direct_stores = candidate->direct_stores == FFTND__DIRECT_LOCAL
+                                       ? FFTND__DIRECT_NONE
+                                       : FFTND__DIRECT_LOCAL;
     return 1;
 }
 
@@ -303,10 +304,10 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
     if (request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
         i == sizeof values / sizeof *values)
         return 0;
-    if (candidate->stored == FFTND__STORES_ALL) {
+    if (candidate->direct_stores == FFTND__DIRECT_ALL) {
         if (values[i].segments == 0 || values[i].partitions == 0)
             return 1;
-        candidate->stored = FFTND__STORES_OWN;
+        candidate->direct_stores = FFTND__DIRECT_LOCAL;
     }
     if (values[i].segments != 0)
         candidate->segments = values[i].segments;

@@ -28,7 +28,7 @@ static const struct {
               {"transposed", FIELD(transposed), 1, 0, 1},
               {"untiled", FIELD(untiled), 1, 0, 1},
               {"partitions", FIELD(partitions), 1, 1, MOST_CUTS},
-              {"stored", FIELD(stored), 1, 0, FFTND__STORES_OWN}};
+              {"stored", FIELD(direct_stores), 1, 0, FFTND__DIRECT_LOCAL}};
 
 enum { NFIELDS = sizeof fields / sizeof *fields };
 
