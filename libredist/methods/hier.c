@@ -35,7 +35,7 @@ static int applies(const struct redist__problem *problem,
     return redist__check_counts(problem->transfer, "hier", 0);
 }
 
-/* Ranks the variants: useless on one node; on devices, better than MPI for tiles inside a node. */
+/* Ranks the method: on one node it is direct; on devices it moves tiles inside a node faster than MPI. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct redist__context *context = problem->context;
