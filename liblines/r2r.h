@@ -6,7 +6,7 @@
 #include "lines.h"
 #include "r2r_lines.h"
 
-/* Makes rows of lines, or lines `after` the transform of rows, in memory of the host. */
+/* Makes rows of lines, or lines of rows `after` their transform, in memory of the host. */
 void lines__move_r2r_lines(const struct lines__r2r_lines *lines, int after);
 
 #endif
