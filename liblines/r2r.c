@@ -4,8 +4,8 @@
  * which lines are copied, which the library transforms in place, and from which the results are copied to the output
  * (r2r_lines.h). Rows are scratch memory; lines that exceed it follow in further turns.
  */
-#include "r2r.h"
 #include "inner.h"
+#include "r2r_lines.h"
 
 _Static_assert((int)LINES__DCT1 == (int)FFTND_DCT1 && (int)LINES__DHT == (int)FFTND_DHT &&
                    (int)LINES__DST4 == (int)FFTND_DST4,
@@ -196,21 +196,3 @@ const struct lines__library lines__library_real_to_real = {.name = "real to real
                                                            .set_area = lines__inner_set_area,
                                                            .execute = execute,
                                                            .destroy = lines__inner_destroy};
-
-/* ---------------------------------------------------------------- on the host */
-
-LINES__R2R_ELEMENTS(double, double)
-LINES__R2R_ELEMENTS(float, float)
-
-typedef void do_element(const struct lines__r2r_lines *lines, redist_index line,
-                        redist_index index);
-
-void lines__move_r2r_lines(const struct lines__r2r_lines *lines, int after) {
-    static do_element *const elements[][2] = {{float_before, float_after},
-                                              {double_before, double_after}};
-    do_element *element = elements[lines->number_bytes == sizeof(double)][after];
-    redist_index n = after ? lines->n : lines->length;
-    for (redist_index line = 0; line < lines->count; line++)
-        for (redist_index i = 0; i < n; i++)
-            element(lines, line, i);
-}
