@@ -8,11 +8,11 @@
 #include "../../liblines/lines.h"
 #include "redist_support.h"
 
-/* Rows are fetched this far ahead, into the second-level cache: a row has more lines than the first one waits for at
- * once. A call for each short row would cost more than the wait for memory. */
+/* Rows to fetch ahead, into the second-level cache: a row has more cache lines than the first-level cache waits for at
+ * once (measured: docs/performance-notebook.md, "Rows that are fetched"). MOST_BYTES of a row is a guess. */
 enum { AHEAD = 4, SECOND_LEVEL = 2, CACHE_LINE = 64, MOST_BYTES = 8192, ALIGNMENT = 16 };
 
-/* Whether all rows are aligned alike, as the library's fast plans need it. */
+/* Returns nonzero if all rows are aligned alike, as fast plans of the library need. */
 static int keeps_alignment(const struct lines__problem *problem, int n,
                            const struct lines__loop loops[]) {
     for (int i = 0; i < n; i++)
@@ -46,7 +46,7 @@ static void add_loops(struct fftnd__rows *rows, const struct lines__problem *pro
     }
 }
 
-/* The axes but the last, in the output. */
+/* Describes the transform of all axes except the last, in the output. */
 static void describe_rest(const struct lines__problem *problem, struct lines__problem *rest) {
     int last = problem->naxes - 1;
     redist_index n = problem->axes[last].n;

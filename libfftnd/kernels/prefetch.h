@@ -13,7 +13,7 @@ struct fftnd__rows {
     size_t bytes;                               /* of a row of the input */
 };
 
-/* Whether a transform can be done so, and is worth it. */
+/* Returns nonzero if a transform can be done row by row, and gets faster. */
 int fftnd__rows_suit(const struct lines__problem *problem);
 
 /* As `create` and `execute` of the general library; in != out. */

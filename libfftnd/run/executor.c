@@ -83,11 +83,12 @@ static long double scale_of(const struct run *run, const struct fftnd__step *ste
  * begin as they arrive. */
 static void set_stores(const struct fftnd__step *step, struct fftnd__execution *execution) {
     redist_plan *exchange = execution->sink.exchange;
-    int stored = step->stage->stores.library != NULL && exchange != NULL ? fftnd__next(step)->stored
-                                                                         : FFTND__STORES_NONE;
-    execution->stores = stored == FFTND__STORES_ALL && redist_plan_stores(exchange);
-    execution->sink.keeps = stored == FFTND__STORES_OWN && !fftnd__previous(step)->by_partitions &&
-                            redist_plan_keeps(exchange);
+    int stored = step->stage->stores.library != NULL && exchange != NULL
+                     ? fftnd__next(step)->direct_stores
+                     : FFTND__DIRECT_NONE;
+    execution->stores = stored == FFTND__DIRECT_ALL && redist_plan_stores(exchange);
+    execution->sink.keeps = stored == FFTND__DIRECT_LOCAL &&
+                            !fftnd__previous(step)->by_partitions && redist_plan_keeps(exchange);
 }
 
 /* What was loaded from where a piece is stored is still in the caches. */

@@ -49,7 +49,7 @@ char *fftnd__stage_shared(const struct fftnd__stage *stage) {
 }
 
 void fftnd__stage_free_kernels(struct fftnd__stage *stage) {
-    fftnd__stores_free(&stage->stores);
+    fftnd__direct_stores_free(&stage->stores);
     if (stage->kernel.library != NULL)
         fftnd__kernel_free(&stage->kernel);
     if (stage->second != NULL)

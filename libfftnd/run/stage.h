@@ -20,7 +20,7 @@ struct fftnd__stage {
     struct fftnd__kernel kernel;
     struct fftnd__kernel *second;   /* every other piece's, in a second stream; NULL = none */
     struct fftnd__applied *applied; /* instead of the kernel, where an operator is; else NULL */
-    struct fftnd__stores
+    struct fftnd__direct_stores
         stores; /* after the kernel, where the pieces go, all or this rank's part, or into the array before that */
     struct fftnd__truncation *truncation; /* of its sides; NULL = they have none */
     struct fftnd__side in, out;           /* the same memory when the kernel may run in place */

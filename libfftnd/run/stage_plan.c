@@ -170,7 +170,7 @@ static int has_two_streams(const struct fftnd__stage *stage,
                            const struct fftnd__step *step) {
     return transform->second != NULL && stage->window > 1 && stage->cut.n > 1 &&
            (fftnd__next(step)->fused_with != FFTND__PUSHED ||
-            (step->naxes == 1 && fftnd__next(step)->stored != FFTND__STORES_ALL));
+            (step->naxes == 1 && fftnd__next(step)->direct_stores != FFTND__DIRECT_ALL));
 }
 
 static int plan_arrays(struct fftnd__stage *stage, const struct fftnd__transform *transform,
@@ -195,10 +195,10 @@ static int plan_arrays(struct fftnd__stage *stage, const struct fftnd__transform
         fftnd__cut_along(&stage->cut, -1, 1);
         problem.pool = transform->pool;
     }
-    int stored = setting == SEGMENTS ? fftnd__next(step)->stored : FFTND__STORES_NONE;
+    int stored = setting == SEGMENTS ? fftnd__next(step)->direct_stores : FFTND__DIRECT_NONE;
     if (stored)
-        REDIST_TRY(fftnd__stores_create(&stage->stores, &stage->kernel, &problem,
-                                        fftnd__next(step)->axis_source, stored));
+        REDIST_TRY(fftnd__direct_stores_create(&stage->stores, &stage->kernel, &problem,
+                                               fftnd__next(step)->axis_source, stored));
     else
         REDIST_TRY(fftnd__kernel_create(&stage->kernel, &problem));
     if (!has_two_streams(stage, transform, step))
