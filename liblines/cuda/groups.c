@@ -12,7 +12,7 @@ static const double launch_time = 0.003;
 static const double worthwhile = 0.97;
 
 /* Time of an axis that cuFFT transforms together with others, over its time alone; where the last axis is not
- * contiguous, of all of them. */
+ * contiguous, of all of them, which took 6 to 12 copies each (docs/performance-notebook.md, "Lines on one GPU"). */
 static const double together = 0.9, strided_together = 5.0;
 
 /* Neighbouring lines that fill an access to memory. */

@@ -209,7 +209,8 @@ int lines__panels_truncate(redist_index n, int is_halved, enum fftnd_precision p
                                is_halved ? LINES__REAL : LINES__STRIDED, most_shared_bytes());
 }
 
-/* Assumes the shared memory of a usual device, for the same result on all ranks. */
+/* Assumes the shared memory of a usual device, for the same result on all ranks. Above 256 MiB the copy was 12 % of a
+ * pair (docs/performance-notebook.md, "Lines on one GPU"). */
 int lines__panels_prefer_copy(int naxes, const redist_index lengths[],
                               enum fftnd_precision precision) {
     static const double cached_bytes = 1 << 28;

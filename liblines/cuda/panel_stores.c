@@ -122,7 +122,8 @@ static int find_widest(const struct lines__problem *problem, int fastest) {
 }
 
 /* Chooses a variant. Rows that begin within a line of the cache share it with neighbours, the fewer the wider they are:
- * beside copies to peers narrow ones take up to 1.5 times as long, which rates do not include. */
+ * beside copies to peers narrow ones take up to 1.5 times as long, which rates do not include
+ * (docs/performance-notebook.md, "Rows that begin between lines of the cache"). */
 static int choose_variant(const struct lines__problem *problem, int is_near) {
     struct lines__rates rates = {.n = problem->axes[0].n,
                                  .is_double = problem->precision == FFTND_DOUBLE};

@@ -129,7 +129,8 @@ static int set_memory(struct lines__panels *panels, size_t most) {
 }
 
 /* Nonzero if some radix pass can be the last one with its butterflies in pairs, which is set then, with enough threads
- * for them: they take longer than what is between. Lines of two radix passes are as fast without. */
+ * for them: they take longer than what is between. Lines of two radix passes are as fast without
+ * (docs/performance-notebook.md, "Real lines"). */
 static int make_pairs(struct factors *factors, int kernel, unsigned n) {
     unsigned last = factors->npasses - 1, *radix = factors->radix;
     for (unsigned i = last; i > 0 && last > 1; i--)

@@ -99,7 +99,8 @@ find_place(const lines__panels &p, const lines_of<value, how> &lines, complex<va
 }
 
 /* Reads 16 bytes in one access, where the compiler would read the halves of a pair of floats one after the other. The
- * rest of the 128 bytes is in the cache when the neighbouring panel reads it. */
+ * rest of the 128 bytes is in the cache when the neighbouring panel reads it, which saves 4 % where panels are narrow
+ * (docs/performance-notebook.md, "Lines on one GPU"). */
 template <class value>
 __device__ __forceinline__ complex<value> read_at_once(const complex<scalar<value>> *from) {
     if constexpr (is_pair<value>) {

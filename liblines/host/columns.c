@@ -204,7 +204,7 @@ static struct lines__problem trial_of(const struct lines__problem *problem, redi
 }
 
 /* Number of the fastest way on this processor: 8 and 16 elements, of which the latter do not fit the registers, take
- * less time than 4, 4 and 8 on some and more on others. */
+ * less time than 4, 4 and 8 on some and more on others (docs/performance-notebook.md, "Ways through a line"). */
 static int find_way(const struct lines__problem *problem, redist_index n) {
     struct lines__plan plans[LINES__WAYS];
     double seconds[LINES__WAYS] = {0};
@@ -255,7 +255,7 @@ static int find_percent(const struct lines__problem *problem, redist_index n) {
 }
 
 /* Percent in a trial up to which columns are as fast in the array. Far rows are fetched while others are transformed,
- * which FFTW does not do. */
+ * which FFTW does not do (docs/performance-notebook.md, "Lines side by side": far rows). */
 static int as_fast_percent(int far) {
     enum { FAR_PERCENT = 150 };
     return far ? FAR_PERCENT : LINES__AS_FAST;

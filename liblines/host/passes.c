@@ -37,8 +37,8 @@ static void reverse(struct lines__radices *radices) {
 }
 
 /* Nonzero if the largest radix comes first. The first radix pass multiplies by most factors and the last one by none,
- * which is for small ones first; but the last one also fetches rows, for which 10 elements and more leave no
- * registers. */
+ * which is for small ones first; but the last one also fetches rows, for which 10 elements and more leave no registers
+ * (docs/performance-notebook.md, "Ways through a line"). */
 static int is_large_first(const struct lines__radices *radices) {
     return radices->n == 2 && radices->radix[1] > 8;
 }
