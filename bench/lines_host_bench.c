@@ -180,9 +180,13 @@ int main(int argc, char **argv) {
         fputs(usage, stderr);
         return 2;
     }
+    const enum fftnd_precision precision = is_float ? FFTND_FLOAT : FFTND_DOUBLE;
+    const char *lacks = lines__library_for(REDIST_SPACE_HOST)->lacks(precision);
+    if (lacks != NULL)
+        must(redist_fail_in("lines-host-bench", REDIST_ERR_ARGUMENT, "%s", lacks));
     for (int i = 0; i < count; i++)
         for (const char *layout = "xyzrc"; *layout != '\0'; layout++)
-            measure(*layout, sizes[i], is_float ? FFTND_FLOAT : FFTND_DOUBLE, (int)rounds);
+            measure(*layout, sizes[i], precision, (int)rounds);
     free(sizes);
     return 0;
 }
