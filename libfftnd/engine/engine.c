@@ -3,7 +3,6 @@
 #include "../program/exchanges.h"
 #include "../program/sides.h"
 #include "../program/subset.h"
-#include "../run/stage_plan.h"
 #include "fusion.h"
 
 #include <math.h>
@@ -148,7 +147,7 @@ static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
 static void count_work(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++) {
         const struct fftnd__program *program = &engine->programs[direction];
-        note_bytes(engine, AREA, fftnd__stages_area(program));
+        note_bytes(engine, AREA, fftnd__stages_bytes(program, FFTND__IN_AREA));
         for (int i = 1; i <= program->nsteps; i++)
             if (program->steps[i].buffer >= FFTND__WORK0)
                 note_bytes(engine, program->steps[i].buffer - FFTND__WORK0,
@@ -160,7 +159,7 @@ static void count_work(struct fftnd__engine *engine) {
 static int allocate_tiles(struct fftnd__engine *engine) {
     size_t bytes = 0;
     for (int direction = 0; direction < 2; direction++) {
-        size_t needed = fftnd__stages_tiles(&engine->programs[direction]);
+        size_t needed = fftnd__stages_bytes(&engine->programs[direction], FFTND__IN_CACHES);
         bytes = needed > bytes ? needed : bytes;
     }
     engine->tile_bytes = bytes;
@@ -173,7 +172,8 @@ static int allocate_tiles(struct fftnd__engine *engine) {
     char *memory =
         (char *)engine->tiles + (ALIGNMENT - (uintptr_t)engine->tiles % ALIGNMENT) % ALIGNMENT;
     for (int direction = 0; direction < 2; direction++)
-        fftnd__set_stages_tiles(&engine->programs[direction], memory);
+        REDIST_TRY(
+            fftnd__set_stages_memory(&engine->programs[direction], FFTND__IN_CACHES, memory));
     return REDIST_OK;
 }
 
@@ -350,7 +350,7 @@ static int plan_exchanges(struct fftnd__engine *engine) {
     int code = REDIST_OK;
     work_arrays(engine, work);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = fftnd__set_stages_area(&engine->programs[direction], work[AREA]);
+        code = fftnd__set_stages_memory(&engine->programs[direction], FFTND__IN_AREA, work[AREA]);
     REDIST_TRY(redist_agree(engine->transform.comm, code));
     for (int direction = 0; direction < 2; direction++)
         REDIST_TRY(fftnd__plan_exchanges(&engine->programs[direction], &engine->transform, work));

@@ -59,7 +59,7 @@ int fftnd__applied_plan(struct fftnd__applied *applied,
                         const struct fftnd__applied_problem *problem, char *memory);
 void fftnd__applied_free(struct fftnd__applied *applied);
 
-/* Scratch memory that the plans of both transforms need, and one for them to share. */
+/* Scratch memory that the plans of both transforms need, and one for them to share. NULL needs none. */
 size_t fftnd__applied_area(const struct fftnd__applied *applied);
 int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area);
 
