@@ -242,7 +242,8 @@ int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__tr
 /* Tiles as they would be if nothing were known of the exchanges. */
 static void cut_freely(const struct fftnd__transform *transform, const struct fftnd__step *step,
                        struct fftnd__cut *cut) {
-    const struct fftnd__tiling tiling = {.bytes = transform->configuration.tile_bytes};
+    const struct fftnd__tiling tiling = {.bytes = transform->configuration.tile_bytes,
+                                         .on_device = transform->offload != NULL};
     fftnd__cut_tiles(cut, transform, step, &tiling);
 }
 

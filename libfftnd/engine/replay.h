@@ -21,11 +21,12 @@ struct fftnd__replays {
     long long runs;
 };
 
-/* As fftnd__execute, which it calls the first time for certain arrays. The third time what that enqueues is kept as a
- * graph; from then on a call costs the host one launch, and the device no gaps between kernels. */
-void fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *program,
-                   const struct fftnd__transform *transform, void *const buffers[],
-                   long double scale, double seconds[2], struct fftnd__failure *failure);
+/* Whether it ran a program, as fftnd__execute does, as a graph. The third time with certain arrays what fftnd__execute
+ * enqueues is kept as a graph; from then on a call costs the host one launch, and the device no gaps between kernels.
+ * The time of the launch is added to *seconds. */
+int fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *program,
+                  const struct fftnd__transform *transform, void *const buffers[],
+                  long double scale, double *seconds, struct fftnd__failure *failure);
 
 /* To be called before exchanges or work space go. */
 void fftnd__replays_forget(struct fftnd__replays *replays,

@@ -287,37 +287,32 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
     *kernel = (struct fftnd__kernel){0};
 }
 
-/* All that is done here is linear, so that any plan may multiply. */
-static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
-                    const struct fftnd__block *in, const struct fftnd__block *out,
-                    long double *factor) {
-    const struct fftnd__rows *rows = kernel->rows[is_shorter];
-    const struct lines__library *library = kernel->plans[i].library[is_shorter];
-    void *plan = kernel->plans[i].serial[is_shorter];
-    char *from = kernel->plans[i].from_out ? out->memory : in->memory;
-    char *to = kernel->plans[i].to_in ? in->memory : out->memory;
-    if (i == 0 && rows != NULL)
-        return fftnd__rows_run(rows, kernel->library, from, to);
-    if (factor == NULL || library->execute_scaled == NULL)
-        return library->execute(plan, from, to);
-    const long double by = *factor;
-    *factor = 1;
-    return library->execute_scaled(plan, from, to, by);
-}
-
 /* The mirror images of a truncated halved axis are known after its own plan, the first one forward, which another
- * kernel may have had. */
+ * kernel may have had. All that is done here is linear, so that any plan may multiply. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__truncation *truncation_in,
                       const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
                       const struct fftnd__block *out, long double *factor) {
+    const struct fftnd__rows *rows = kernel->rows[is_shorter];
     REDIST_TRY(fftnd__pad_modes(truncation_in, in));
     if (kernel->twiddles != NULL && !kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {
+        const struct fftnd__kernel_plan *plan = &kernel->plans[i];
+        const struct lines__library *library = plan->library[is_shorter];
+        char *from = plan->from_out ? out->memory : in->memory;
+        char *to = plan->to_in ? in->memory : out->memory;
         if (i == 0 && !kernel->halves)
             REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_MIRROR, out));
-        REDIST_TRY(run_plan(kernel, i, is_shorter, in, out, factor));
+        if (i == 0 && rows != NULL) {
+            REDIST_TRY(fftnd__rows_run(rows, kernel->library, from, to));
+        } else if (factor == NULL || library->execute_scaled == NULL) {
+            REDIST_TRY(library->execute(plan->serial[is_shorter], from, to));
+        } else {
+            const long double by = *factor;
+            *factor = 1;
+            REDIST_TRY(library->execute_scaled(plan->serial[is_shorter], from, to, by));
+        }
         if (i == 0 && kernel->halves)
             REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_MIRROR, out));
     }

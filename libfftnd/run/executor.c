@@ -102,7 +102,7 @@ static void begin_by_partitions(struct run *run, const struct fftnd__step *excha
 }
 
 /* A transform with the exchanges that it does. What is opened is closed, so that peers go on. */
-static void transform(struct run *run, const struct fftnd__step *step) {
+static void transform_axes(struct run *run, const struct fftnd__step *step) {
     double begin = MPI_Wtime(), in_kernels = 0;
     switch_exchanges(run, step, 1);
     if (!has_failed(run) && step->stage != NULL) {
@@ -120,7 +120,7 @@ static void transform(struct run *run, const struct fftnd__step *step) {
 }
 
 /* An exchange of whole arrays, unless a transform beside it does it. */
-static void exchange(struct run *run, const struct fftnd__step *step) {
+static void exchange_axes(struct run *run, const struct fftnd__step *step) {
     if (step->fused_with != FFTND__UNFUSED)
         return;
     note(run,
@@ -149,24 +149,24 @@ static void drain(const struct fftnd__transform *transform) {
 /* The chain of Dalcin, Mortensen and Keyes, sections 3.3 to 3.6. With slabs the axes that are whole are transformed; an
  * exchange makes whole the one that was split; that is transformed. With pencils and grids of more dimensions the same
  * happens again for each dimension of the grid. */
-void fftnd__execute(const struct fftnd__program *program, const struct fftnd__transform *plan,
+void fftnd__execute(const struct fftnd__program *program, const struct fftnd__transform *transform,
                     void *const buffers[], long double scale, double seconds[2],
                     struct fftnd__failure *failure) {
     const struct fftnd__step *first = &program->steps[1], *last = &program->steps[program->nsteps];
     const struct fftnd__step *scaled = &program->steps[fftnd__last_serial(program)];
-    struct run run = {program, plan, buffers, scaled, scale, failure, 0};
+    struct run run = {program, transform, buffers, scaled, scale, failure, 0};
     double begin = MPI_Wtime();
     note(&run, failure->code);
     for (const struct fftnd__step *step = first; step <= last; step = fftnd__next(step)) {
         redist_range_begin(name_of(step));
         if (step->type == FFTND__EXCHANGE)
-            exchange(&run, step);
+            exchange_axes(&run, step);
         else
-            transform(&run, step);
+            transform_axes(&run, step);
         redist_range_end();
     }
     if (has_failed(&run))
-        drain(plan);
+        drain(transform);
     seconds[0] += run.serial_seconds;
     seconds[1] += MPI_Wtime() - begin - run.serial_seconds;
 }

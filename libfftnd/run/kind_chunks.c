@@ -10,16 +10,6 @@ static int is_suited(const struct fftnd__stage_problem *problem) {
            !problem->step->truncates_inside;
 }
 
-/* Of all modes. */
-static size_t spectral_bytes(const struct fftnd__cut *cut, const struct fftnd__side *spectral) {
-    redist_index wide[REDIST_MAX_NDIMS];
-    size_t bytes = spectral->item;
-    fftnd__widen(fftnd__truncated(spectral), cut->ndims, cut->after, wide);
-    for (int i = 0; i < cut->ndims; i++)
-        bytes *= (size_t)wide[i];
-    return bytes;
-}
-
 /* The physical side is where it is in the array, the spectral one in scratch memory. */
 static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
@@ -31,8 +21,9 @@ static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *p
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__piece first;
     fftnd__set_extents(&stage->cut, transform, step);
-    fftnd__cut_chunks(&stage->cut, transform, step, spectral_bytes(&stage->cut, spectral),
-                      CHUNK_BYTES);
+    fftnd__widen(fftnd__truncated(spectral), ndims, stage->cut.after, wide);
+    size_t bytes = fftnd__lay_out(ndims, wide, spectral->item, 0, 1, spectral->stride);
+    fftnd__cut_chunks(&stage->cut, transform, step, bytes, CHUNK_BYTES);
     fftnd__find_piece(&stage->cut, 0, &first);
     fftnd__widen(fftnd__truncated(spectral), ndims, forward ? first.after : first.before, wide);
     stage->bytes = spectral->bytes =

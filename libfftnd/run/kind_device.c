@@ -41,6 +41,11 @@ static size_t wanted_bytes(const struct fftnd__cut *cut, const struct fftnd__tra
     return bytes < most ? bytes : most;
 }
 
+/* Staging memory of a slot. */
+static size_t staging_bytes(const struct fftnd__stage *stage) {
+    return stage->in.bytes > stage->out.bytes ? stage->in.bytes : stage->out.bytes;
+}
+
 /* Tiles have no gaps. Real lines that are padded in the array are so in the tile: both are copied as they are, in
  * one run instead of one for each line. */
 static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transform *transform,
@@ -64,13 +69,7 @@ static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transf
         real->bytes = other->bytes;
         real->padded = padded;
     }
-    size_t larger = stage->in.bytes > stage->out.bytes ? stage->in.bytes : stage->out.bytes;
-    stage->share = changes ? stage->in.bytes + stage->out.bytes : larger;
-}
-
-/* Staging memory of a slot. */
-static size_t staging_bytes(const struct fftnd__stage *stage) {
-    return stage->in.bytes > stage->out.bytes ? stage->in.bytes : stage->out.bytes;
+    stage->share = changes ? stage->in.bytes + stage->out.bytes : staging_bytes(stage);
 }
 
 /* What follows the tiles and is there once, for a step with an operator. */
@@ -135,6 +134,7 @@ static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *p
     const struct fftnd__offload *offload = transform->offload;
     struct fftnd__tiling tiling = fftnd__stage_tiling(problem);
     int slots = FFTND__SLOTS;
+    tiling.on_device = 1;
     stage->library = offload->library;
     stage->streams[0] = offload->streams[FFTND__TRANSFORM];
     fftnd__cut_tiles(&stage->cut, transform, problem->step, &tiling);
@@ -155,29 +155,17 @@ static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *p
 
 /* ---------------------------------------------------------------- a run */
 
-/* A side of a tile, with padding, at an address on the device or in staging memory. */
-static struct fftnd__block padded_block(const struct fftnd__block *block,
-                                        const struct fftnd__side *side, char *memory) {
-    struct fftnd__block padded = *block;
-    padded.memory = memory;
-    if (side->padded)
-        padded.count[padded.ndims - 1] = side->padded;
-    return padded;
-}
-
-static char *staging_of(const struct fftnd__execution *execution, int slot) {
-    return fftnd__offload_align(execution->transform->offload->staging) +
-           (size_t)slot * staging_bytes(execution->step->stage);
-}
-
-static int copy_box(const struct fftnd__execution *execution, enum fftnd__activity activity,
-                    const struct fftnd__block *block, const void *source,
-                    const ptrdiff_t source_stride[], void *destination,
-                    const ptrdiff_t destination_stride[]) {
-    const struct fftnd__offload *offload = execution->transform->offload;
-    return redist_copy_box_in(offload->device->id, offload->streams[activity], block->ndims,
-                              block->count, block->item, source, source_stride, destination,
-                              destination_stride);
+/* A side of a tile, with padding, in the slot's staging memory. */
+static struct fftnd__block staged_block(const struct fftnd__execution *execution,
+                                        const struct fftnd__flight *flight, int is_after) {
+    const struct fftnd__stage *stage = execution->step->stage;
+    struct fftnd__block block = is_after ? flight->out : flight->in;
+    redist_index padded = is_after ? stage->out.padded : stage->in.padded;
+    block.memory = fftnd__offload_align(execution->transform->offload->staging) +
+                   (size_t)flight->slot * staging_bytes(stage);
+    if (padded)
+        block.count[block.ndims - 1] = padded;
+    return block;
 }
 
 /* A tile in staging memory that threads move, each a part of it along an axis. */
@@ -185,8 +173,7 @@ struct move {
     const struct fftnd__terminal *terminal;
     const struct fftnd__block *block;
     const redist_index *start;
-    int axis, parts;
-    fftnd__move_box *move;
+    int axis, parts, stores;
 };
 
 static int move_part(void *data, int thread) {
@@ -198,16 +185,17 @@ static int move_part(void *data, int thread) {
                   &part.count[move->axis]);
     start[move->axis] += first;
     part.memory += (ptrdiff_t)first * part.stride[move->axis];
-    return part.count[move->axis] > 0 ? move->move(move->terminal, &part, start, part.count)
-                                      : REDIST_OK;
+    return part.count[move->axis] > 0
+               ? fftnd__move_box(move->terminal, &part, start, part.count, move->stores)
+               : REDIST_OK;
 }
 
 static int move_by_threads(struct fftnd__execution *execution,
                            const struct fftnd__terminal *terminal, const struct fftnd__block *block,
-                           fftnd__move_box *function) {
+                           int stores) {
     int axes[REDIST_MAX_NDIMS];
     struct fftnd__pool *pool = fftnd__is_concurrent(terminal) ? execution->transform->pool : NULL;
-    struct move move = {terminal, block, block->start, 0, fftnd__pool_size(pool), function};
+    struct move move = {terminal, block, block->start, 0, fftnd__pool_size(pool), stores};
     double begin = MPI_Wtime();
     for (int i = 0; i < block->ndims; i++)
         axes[i] = i;
@@ -232,36 +220,33 @@ static int hand_over(const struct fftnd__offload *offload, int slot,
 }
 
 static int upload(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
+    const struct fftnd__offload *offload = execution->transform->offload;
     const struct fftnd__terminal *source = &execution->source;
-    const struct fftnd__block block =
-        padded_block(&flight->in, &execution->step->stage->in, staging_of(execution, flight->slot));
-    char *from = block.memory;
-    const ptrdiff_t *stride = block.stride;
-    if (source->is_reached) {
+    const struct fftnd__block block = staged_block(execution, flight, 0);
+    const char *from = block.memory;
+    if (source->is_reached)
         from = source->array + fftnd__offset(block.ndims, block.start, source->stride);
-        stride = source->stride;
-    } else {
-        REDIST_TRY(move_by_threads(execution, source, &block, fftnd__load_box));
-    }
-    REDIST_TRY(
-        copy_box(execution, FFTND__UPLOAD, &block, from, stride, flight->in.memory, block.stride));
-    return hand_over(execution->transform->offload, flight->slot, FFTND__UPLOAD);
+    else
+        REDIST_TRY(move_by_threads(execution, source, &block, 0));
+    REDIST_TRY(redist_copy_box_in(
+        offload->device->id, offload->streams[FFTND__UPLOAD], block.ndims, block.count, block.item,
+        from, source->is_reached ? source->stride : block.stride, flight->in.memory, block.stride));
+    return hand_over(offload, flight->slot, FFTND__UPLOAD);
 }
 
 static int download(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
+    const struct fftnd__offload *offload = execution->transform->offload;
     const struct fftnd__terminal *sink = &execution->sink;
-    const struct fftnd__block block = padded_block(&flight->out, &execution->step->stage->out,
-                                                   staging_of(execution, flight->slot));
+    const struct fftnd__block block = staged_block(execution, flight, 1);
     char *to = block.memory;
-    const ptrdiff_t *stride = block.stride;
-    if (sink->is_reached) {
+    if (sink->is_reached)
         to = sink->array + fftnd__offset(block.ndims, block.start, sink->stride);
-        stride = sink->stride;
-    }
-    REDIST_TRY(hand_over(execution->transform->offload, flight->slot, FFTND__TRANSFORM));
-    REDIST_TRY(
-        copy_box(execution, FFTND__DOWNLOAD, &block, flight->out.memory, block.stride, to, stride));
-    return record(execution->transform->offload, flight->slot, FFTND__DOWNLOAD);
+    REDIST_TRY(hand_over(offload, flight->slot, FFTND__TRANSFORM));
+    REDIST_TRY(redist_copy_box_in(offload->device->id, offload->streams[FFTND__DOWNLOAD],
+                                  block.ndims, block.count, block.item, flight->out.memory,
+                                  block.stride, to,
+                                  sink->is_reached ? sink->stride : block.stride));
+    return record(offload, flight->slot, FFTND__DOWNLOAD);
 }
 
 /* Waits until a tile is back; its slot is free for another one then. */
@@ -270,12 +255,11 @@ static int bring_back(struct fftnd__execution *execution, const struct fftnd__fl
     REDIST_TRY(offload->device->event_wait(offload->events[flight->slot][FFTND__DOWNLOAD]));
     if (execution->sink.is_reached)
         return REDIST_OK;
-    const struct fftnd__block block = padded_block(&flight->out, &execution->step->stage->out,
-                                                   staging_of(execution, flight->slot));
-    return move_by_threads(execution, &execution->sink, &block, fftnd__store_box);
+    const struct fftnd__block block = staged_block(execution, flight, 1);
+    return move_by_threads(execution, &execution->sink, &block, 1);
 }
 
-static int apply(const struct fftnd__execution *execution, const struct fftnd__flight *flight) {
+static int apply(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
     return fftnd__apply_piece_in(
         shared_by_slots(execution->step->stage, execution->transform->offload), execution, flight);
 }

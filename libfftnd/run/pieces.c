@@ -14,7 +14,7 @@
 
 /* An exchange takes the axes as they lie in memory. */
 static int exchange_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
-                        const redist_index start[], const redist_index count[], int puts) {
+                        const redist_index start[], const redist_index count[], int stores) {
     redist_index starts[REDIST_MAX_NDIMS], counts[REDIST_MAX_NDIMS];
     ptrdiff_t strides[REDIST_MAX_NDIMS];
     for (int i = 0; i < block->ndims; i++) {
@@ -22,56 +22,47 @@ static int exchange_box(const struct fftnd__terminal *terminal, const struct fft
         counts[i] = count[terminal->order[i]];
         strides[i] = block->stride[terminal->order[i]];
     }
-    if (!puts)
+    if (!stores)
         return redist_plan_get(terminal->exchange, starts, counts, block->memory, strides);
     return (terminal->keeps ? redist_plan_put_rest : redist_plan_put)(
         terminal->exchange, starts, counts, block->memory, strides);
 }
 
-int fftnd__load_box(const struct fftnd__terminal *source, const struct fftnd__block *block,
-                    const redist_index start[], const redist_index count[]) {
-    if (source->exchange != NULL)
-        return exchange_box(source, block, start, count, 0);
-    const char *from = source->array + fftnd__offset(block->ndims, start, source->stride);
-    if (source->space != REDIST_SPACE_HOST)
-        return redist_copy_box_in(source->space, block->stream, block->ndims, count, block->item,
-                                  from, source->stride, block->memory, block->stride);
-    redist_copy_box(block->ndims, count, block->item, from, source->stride, block->memory,
-                    block->stride, REDIST_COPY_LOAD);
-    return REDIST_OK;
-}
-
-int fftnd__store_box(const struct fftnd__terminal *sink, const struct fftnd__block *block,
-                     const redist_index start[], const redist_index count[]) {
-    if (sink->exchange != NULL)
-        return exchange_box(sink, block, start, count, 1);
-    char *to = sink->array + fftnd__offset(block->ndims, start, sink->stride);
-    if (sink->space != REDIST_SPACE_HOST)
-        return redist_copy_box_in(sink->space, block->stream, block->ndims, count, block->item,
-                                  block->memory, block->stride, to, sink->stride);
-    redist_copy_box(block->ndims, count, block->item, block->memory, block->stride, to,
-                    sink->stride, sink->nontemporal ? REDIST_COPY_NONTEMPORAL : REDIST_COPY_STORE);
+int fftnd__move_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
+                    const redist_index start[], const redist_index count[], int stores) {
+    if (terminal->exchange != NULL)
+        return exchange_box(terminal, block, start, count, stores);
+    char *array = terminal->array + fftnd__offset(block->ndims, start, terminal->stride);
+    char *from = stores ? block->memory : array, *to = stores ? array : block->memory;
+    const ptrdiff_t *from_stride = stores ? block->stride : terminal->stride,
+                    *to_stride = stores ? terminal->stride : block->stride;
+    if (terminal->space != REDIST_SPACE_HOST)
+        return redist_copy_box_in(terminal->space, block->stream, block->ndims, count, block->item,
+                                  from, from_stride, to, to_stride);
+    redist_copy_box(block->ndims, count, block->item, from, from_stride, to, to_stride,
+                    !stores                 ? REDIST_COPY_LOAD
+                    : terminal->nontemporal ? REDIST_COPY_NONTEMPORAL
+                                            : REDIST_COPY_STORE);
     return REDIST_OK;
 }
 
 /* Between a piece and the box at `start`, `count` of its array: the parts that the array retains. */
 static int move_parts(const struct fftnd__block *block, const struct fftnd__side *side,
                       const struct fftnd__terminal *terminal, const redist_index start[],
-                      const redist_index count[], fftnd__move_box *move) {
+                      const redist_index count[], int stores) {
     const struct fftnd__truncation *truncation = fftnd__truncated(side);
     struct fftnd__part part;
     if (truncation->n == 0)
-        return move(terminal, block, start, count);
+        return fftnd__move_box(terminal, block, start, count, stores);
     for (int i = 0; i < 1 << truncation->n; i++)
         if (fftnd__find_part(truncation, i, block->ndims, start, count, block->stride, &part)) {
             struct fftnd__block retained = *block;
             retained.memory += part.offset;
-            REDIST_TRY(move(terminal, &retained, part.start, part.count));
+            REDIST_TRY(fftnd__move_box(terminal, &retained, part.start, part.count, stores));
         }
     return REDIST_OK;
 }
 
-/* Whether several threads may move pieces at once. */
 int fftnd__is_concurrent(const struct fftnd__terminal *terminal) {
     redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     return terminal->exchange == NULL ||
@@ -82,7 +73,7 @@ int fftnd__load_piece(struct fftnd__execution *execution, const struct fftnd__fl
     const struct fftnd__side *side = &execution->step->stage->in;
     return side->in_array ? REDIST_OK
                           : move_parts(&flight->in, side, &execution->source, flight->piece.start,
-                                       flight->piece.before, fftnd__load_box);
+                                       flight->piece.before, 0);
 }
 
 int fftnd__store_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
@@ -90,8 +81,7 @@ int fftnd__store_piece(struct fftnd__execution *execution, const struct fftnd__f
     const struct fftnd__terminal *sink = &execution->sink;
     return side->in_array && sink->exchange == NULL
                ? REDIST_OK
-               : move_parts(&flight->out, side, sink, flight->piece.start, flight->piece.after,
-                            fftnd__store_box);
+               : move_parts(&flight->out, side, sink, flight->piece.start, flight->piece.after, 1);
 }
 
 /* ---------------------------------------------------------------- one piece */
@@ -181,8 +171,7 @@ int fftnd__apply_piece_in(char *memory, const struct fftnd__execution *execution
                               fftnd__truncated(&stage->out), &flight->in, &flight->out);
 }
 
-int fftnd__apply_piece(const struct fftnd__execution *execution,
-                       const struct fftnd__flight *flight) {
+int fftnd__apply_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
     const size_t share = execution->step->stage->share;
     return fftnd__apply_piece_in(execution->memory + (size_t)flight->slot * share, execution,
                                  flight);

@@ -29,8 +29,9 @@ struct fftnd__flight {
     long long begin;             /* of its kernel, nanoseconds */
 };
 
-/* A run of a stage; what is not named here is zero at its beginning. */
+/* A run of a stage. */
 struct fftnd__execution {
+    /* Of the caller, who leaves the rest zero. */
     const struct fftnd__transform *transform;
     const struct fftnd__step *step; /* the stage's */
     struct fftnd__terminal source, sink;
@@ -38,17 +39,15 @@ struct fftnd__execution {
     int begins, ends;      /* the pieces: else they have been begun before, or are ended later */
     redist_plan *arriving; /* pieces begin as its partitions arrive; NULL = all is there */
 
-    double
-        seconds; /* for transforms: spent in kernels, the mean of the threads, or, where these only begin, in all */
+    double seconds; /* the result: of kernels, or of all that is not done by an exchange */
 
     int arrived;
-    int moves_only; /* nothing is transformed */
-    int stores;     /* into the peers' arrays, by the last transform */
-    int behind;     /* a piece ends when so many have begun after it */
-    char *memory;   /* of the pieces */
-    double opened,
-        moving; /* for a device: when, and seconds that the host spent with peers and in copies */
-    _Atomic long long next;        /* the first piece that no thread has taken */
+    int moves_only;         /* nothing is transformed */
+    int stores;             /* into the peers' arrays, by the last transform */
+    int behind;             /* a piece ends when so many have begun after it */
+    char *memory;           /* of the pieces */
+    double opened, moving;  /* on a device: when, and seconds of the host with peers and copies */
+    _Atomic long long next; /* the first piece that no thread has taken */
     _Atomic long long nanoseconds; /* spent in kernels, by all threads */
 };
 
@@ -65,29 +64,24 @@ int fftnd__finish(const struct fftnd__transform *transform);
 
 /* ---------------------------------------------------------------- what kinds share */
 
-/* Moves the part of the array at `start`, `count` to or from a block. */
-typedef int fftnd__move_box(const struct fftnd__terminal *terminal,
-                            const struct fftnd__block *block, const redist_index start[],
-                            const redist_index count[]);
-fftnd__move_box fftnd__load_box, fftnd__store_box;
+/* Moves the part of the array at `start`, `count` to a block, or stores it from there. */
+int fftnd__move_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
+                    const redist_index start[], const redist_index count[], int stores);
 
 /* Moves a piece between an array or an exchange and memory of its own, if it has that. */
-int fftnd__load_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight);
-int fftnd__store_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight);
+fftnd__piece_work fftnd__load_piece, fftnd__store_piece;
 
-/* The kernel of an operator, in the slot's memory, or in `memory`. */
-int fftnd__apply_piece(const struct fftnd__execution *execution,
-                       const struct fftnd__flight *flight);
+/* The kernel of an operator, in the memory of the piece, or in `memory`. */
+fftnd__piece_work fftnd__apply_piece;
 int fftnd__apply_piece_in(char *memory, const struct fftnd__execution *execution,
                           const struct fftnd__flight *flight);
 
 /* Whether several threads may move pieces at once. */
 int fftnd__is_concurrent(const struct fftnd__terminal *terminal);
 
-/* Of pieces that are sent when they are done: how many are in flight; what is noted when one has begun; and the end of
- * one, for which the host waits while the exchange goes on. */
+/* Pieces that are sent when they are done: decides how many are in flight; notes in the stream that one has begun; and
+ * waits for one, while the exchange goes on, and sends it. */
 int fftnd__plan_sending(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem);
-int fftnd__note_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight);
-int fftnd__send_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight);
+fftnd__piece_work fftnd__note_piece, fftnd__send_piece;
 
 #endif

@@ -4,10 +4,11 @@
 struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__stage_problem *problem) {
     const struct fftnd__step *step = problem->step;
     int fused = problem->program->fused;
-    return (struct fftnd__tiling){problem->transform->configuration.tile_bytes,
-                                  !fused || fftnd__previous(step)->fused_with != FFTND__PULLED,
-                                  !fused || fftnd__next(step)->fused_with != FFTND__PUSHED,
-                                  !fftnd__is_nontemporal(problem->transform, step)};
+    return (struct fftnd__tiling){
+        .bytes = problem->transform->configuration.tile_bytes,
+        .local_load = !fused || fftnd__previous(step)->fused_with != FFTND__PULLED,
+        .local_store = !fused || fftnd__next(step)->fused_with != FFTND__PUSHED,
+        .cached_store = !fftnd__is_nontemporal(problem->transform, step)};
 }
 
 struct fftnd__kernel_problem fftnd__stage_kernel(const struct fftnd__stage *stage,

@@ -31,8 +31,7 @@ struct fftnd__stage_problem {
     const struct fftnd__program *program;
     const struct fftnd__transform *transform;
     const struct fftnd__step *step;
-    void *const
-        *scratch; /* two arrays to plan on; only addresses where nothing is planned on arrays */
+    void *const *scratch; /* two arrays to plan on, or their addresses alone */
 };
 
 struct fftnd__stage;
@@ -47,6 +46,10 @@ enum fftnd__stage_memory {
     FFTND__ELSEWHERE  /* of the kind itself, as is that of the serial library */
 };
 
+/* What is done with a piece while a stage runs. */
+typedef int fftnd__piece_work(struct fftnd__execution *execution,
+                              const struct fftnd__flight *flight);
+
 /* A row of the table. Functions return a code; those of an execution are NULL where there is nothing to do. */
 struct fftnd__stage_kind {
     const char *name; /* for profilers */
@@ -54,17 +57,13 @@ struct fftnd__stage_kind {
     int plans_on_arrays; /* the serial library, on the scratch arrays of the problem */
     int (*is_suited)(const struct fftnd__stage_problem *problem);
     int (*plan)(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem);
-    int (*open)(struct fftnd__execution *execution); /* before the first piece, */
-    int (*close)(struct fftnd__execution *execution,
-                 int code); /* after the last: the first failure */
-    int (*load)(struct fftnd__execution *execution, const struct fftnd__flight *flight);
-    int (*apply)(const struct fftnd__execution *execution,
-                 const struct fftnd__flight
-                     *flight); /* an operator; NULL = the kernel transforms the piece */
-    int (*pass_on)(struct fftnd__execution *execution,
-                   const struct fftnd__flight *flight); /* after that, */
-    int (*end)(struct fftnd__execution *execution,
-               const struct fftnd__flight *flight); /* and in its turn */
+    int (*open)(struct fftnd__execution *execution); /* before the first piece */
+    /* After the last piece, or after a failure, whose code it returns. */
+    int (*close)(struct fftnd__execution *execution, int code);
+    fftnd__piece_work *load;    /* has a piece where the kernel takes it from */
+    fftnd__piece_work *apply;   /* the kernel of an operator; NULL = that of the stage */
+    fftnd__piece_work *pass_on; /* after the kernel */
+    fftnd__piece_work *end;     /* when as many pieces have begun after it as are in flight */
 };
 
 #define FFTND__DECLARE_KIND(NAME) extern const struct fftnd__stage_kind fftnd__kind_##NAME;
@@ -80,9 +79,8 @@ struct fftnd__stage {
     void *streams[2];                /* in these by turns */
     struct fftnd__kernel kernels[2]; /* in each of them; without plans where an operator is */
     struct fftnd__applied *applied;  /* with the operator; NULL = there is none */
-    struct fftnd__stores
-        stores; /* after the kernel, where the pieces go, all or this rank's part, or into the array before that */
-    struct fftnd__pool *pool; /* threads that share out the pieces */
+    struct fftnd__stores stores;     /* after the kernel: direct stores, or into the array */
+    struct fftnd__pool *pool;        /* threads that share out the pieces */
     int window;    /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
     size_t bytes;  /* of the memory of all pieces, */
     char *memory;  /* where it is, */

@@ -20,12 +20,10 @@ int fftnd__is_nontemporal(const struct fftnd__transform *transform,
 }
 
 /* Tiles of an operator's step: one for each field that is there at once. */
-static size_t count_tiles(const struct fftnd__transform *transform,
-                          const struct fftnd__step *step) {
-    int fields = step->fields != fftnd__previous(step)->fields
-                     ? step->fields + fftnd__previous(step)->fields
-                     : step->fields;
-    if (!step->applies || transform->offload != NULL)
+static size_t count_tiles(const struct fftnd__step *step, const struct fftnd__tiling *tiling) {
+    int before = fftnd__previous(step)->fields;
+    int fields = step->fields != before ? step->fields + before : step->fields;
+    if (!step->applies || tiling->on_device)
         return 1;
     return (size_t)(fields < MOST_FIELD_TILES ? fields : MOST_FIELD_TILES);
 }
@@ -33,9 +31,9 @@ static size_t count_tiles(const struct fftnd__transform *transform,
 /* How large tiles may be: with several threads, such that there are some for each. */
 static size_t most_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          const struct fftnd__tiling *tiling) {
-    size_t threads = transform->offload == NULL ? (size_t)fftnd__pool_size(transform->pool) : 1;
+    size_t threads = tiling->on_device ? 1 : (size_t)fftnd__pool_size(transform->pool);
     size_t fair = fftnd__step_bytes(transform, step) / (threads * TILES_OF_THREAD);
-    size_t tiles = count_tiles(transform, step);
+    size_t tiles = count_tiles(step, tiling);
     size_t bytes = tiling->bytes <= SIZE_MAX / tiles ? tiles * tiling->bytes : SIZE_MAX;
     fair = fair < LEAST_SHARED_BYTES ? LEAST_SHARED_BYTES : fair;
     return threads > 1 && fair < bytes ? fair : bytes;
@@ -45,8 +43,7 @@ static size_t most_bytes(const struct fftnd__transform *transform, const struct 
 static int may_merge(const struct fftnd__transform *transform, const struct fftnd__step *step,
                      const struct fftnd__tiling *tiling) {
     return tiling->local_load && tiling->local_store && !step->twiddles &&
-           (!step->applies ||
-            (transform->offload == NULL && !fftnd__takes_boxes(transform->applied)));
+           (!step->applies || (!tiling->on_device && !fftnd__takes_boxes(transform->applied)));
 }
 
 void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *transform,
