@@ -10,8 +10,8 @@
 /* How pieces lie on one side of a kernel. */
 struct fftnd__side {
     int in_array;      /* each where it is in the array of this rank, no piece apart */
-    char *memory;      /* of the first piece, to plan on; in an array: one like that */
-    size_t place;      /* bytes from where a piece has its memory; not in an array */
+    char *memory;      /* to plan on: of the first piece, or an array */
+    size_t place;      /* bytes from the beginning of the memory of a piece, if it has that */
     size_t item;       /* bytes of an element */
     ptrdiff_t *stride; /* bytes */
     size_t bytes;      /* of a piece */

@@ -96,6 +96,5 @@ const struct fftnd__stage_kind fftnd__kind_chunks_with_operator = {
     .is_suited = is_suited,
     .plan = plan,
     .load = fftnd__load_piece,
-    .apply = fftnd__apply_piece,
     .pass_on = fftnd__note_piece,
     .end = fftnd__send_piece};

@@ -72,7 +72,7 @@ static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transf
     stage->share = changes ? stage->in.bytes + stage->out.bytes : staging_bytes(stage);
 }
 
-/* What follows the tiles and is there once, for a step with an operator. */
+/* Behind the tiles: memory of an operator, which all of them share. */
 static char *shared_by_slots(const struct fftnd__stage *stage,
                              const struct fftnd__offload *offload) {
     return fftnd__offload_align(offload->memory) + (size_t)stage->window * stage->share;
@@ -259,11 +259,6 @@ static int bring_back(struct fftnd__execution *execution, const struct fftnd__fl
     return move_by_threads(execution, &execution->sink, &block, 1);
 }
 
-static int apply(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
-    return fftnd__apply_piece_in(
-        shared_by_slots(execution->step->stage, execution->transform->offload), execution, flight);
-}
-
 static int is_reached(const struct fftnd__execution *execution,
                       const struct fftnd__terminal *terminal, const redist_index extent[],
                       size_t item) {
@@ -276,20 +271,21 @@ static int is_reached(const struct fftnd__execution *execution,
     return reached;
 }
 
-/* Memory of the device may have grown since the stage was planned. Scratch of the serial library is behind the tiles
- * and what an operator has. */
+/* Memory of the device may have grown since the stage was planned. Scratch of the serial library is behind that of an
+ * operator. */
 static int open_run(struct fftnd__execution *execution) {
     const struct fftnd__stage *stage = execution->step->stage;
     const struct fftnd__offload *offload = execution->transform->offload;
-    size_t shared = stage->applied != NULL ? stage->applied->places.bytes : 0;
+    size_t bytes = stage->applied != NULL ? stage->applied->places.bytes : 0;
     execution->opened = MPI_Wtime();
     execution->memory = fftnd__offload_align(offload->memory);
+    execution->shared = shared_by_slots(stage, offload);
     execution->moves_only = offload->bare;
     execution->source.is_reached =
         is_reached(execution, &execution->source, stage->cut.before, stage->in.item);
     execution->sink.is_reached =
         is_reached(execution, &execution->sink, stage->cut.after, stage->out.item);
-    return fftnd__stage_set_area(stage, shared_by_slots(stage, offload) + shared);
+    return fftnd__stage_set_area(stage, execution->shared + bytes);
 }
 
 /* After a failure too nothing is under way any more. All time is that of transforms in which the host moved nothing. */
@@ -308,10 +304,6 @@ static int is_suited(const struct fftnd__stage_problem *problem) {
     return problem->transform->offload != NULL && problem->step->naxes > 0;
 }
 
-static int is_operator_suited(const struct fftnd__stage_problem *problem) {
-    return is_suited(problem) && problem->step->applies;
-}
-
 const struct fftnd__stage_kind fftnd__kind_device_tiles = {.name = "fftnd tiles of a device",
                                                            .memory = FFTND__ELSEWHERE,
                                                            .is_suited = is_suited,
@@ -321,15 +313,3 @@ const struct fftnd__stage_kind fftnd__kind_device_tiles = {.name = "fftnd tiles 
                                                            .load = upload,
                                                            .pass_on = download,
                                                            .end = bring_back};
-
-const struct fftnd__stage_kind fftnd__kind_device_tiles_with_operator = {
-    .name = "fftnd tiles of a device with an operator",
-    .memory = FFTND__ELSEWHERE,
-    .is_suited = is_operator_suited,
-    .plan = plan,
-    .open = open_run,
-    .close = close_run,
-    .load = upload,
-    .apply = apply,
-    .pass_on = download,
-    .end = bring_back};

@@ -37,10 +37,6 @@ static int are_tiles_suited(const struct fftnd__stage_problem *problem) {
     return fftnd__needs_tiles(step) || (tiled && !is_untiled(transform, step));
 }
 
-static int has_operator(const struct fftnd__stage_problem *problem) {
-    return problem->step->applies;
-}
-
 /* An operator on one field between transforms of such an axis, whose columns gain: all three work on a few columns
  * where these lie, which the second-level cache holds meanwhile. */
 static int are_columns_suited(const struct fftnd__stage_problem *problem) {
@@ -108,26 +104,6 @@ static int borrow(struct fftnd__stage *stage, size_t bytes, size_t share, void *
 
 /* ---------------------------------------------------------------- plans */
 
-static int plan_tiles(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
-    struct fftnd__kernel_problem kernel = fftnd__stage_kernel(stage, problem);
-    void *borrowed;
-    char *memory = NULL;
-    lay_out(stage, problem);
-    int in_apart = !stage->in.in_array;
-    int apart = fftnd__previous(problem->step)->real != problem->step->real || !in_apart ||
-                stage->out.in_array;
-    size_t in = stage->in.bytes, out = apart ? stage->out.bytes : 0;
-    size_t share = (in_apart ? in : 0) + (stage->out.in_array ? 0 : out);
-    REDIST_TRY(borrow(stage, in + out, share, &borrowed, &memory));
-    stage->in.memory = memory;
-    stage->out.memory = memory + (apart ? in : 0);
-    stage->out.place = apart && in_apart ? in : 0;
-    kernel.prefetches = stage->in.in_array;
-    int code = fftnd__kernel_create(&stage->kernels[0], &kernel);
-    redist_release(borrowed);
-    return code;
-}
-
 /* The sides are laid out, and in arrays to plan on if the operator works there. */
 static int plan_operator(struct fftnd__stage *stage, const struct fftnd__applied_problem *applied) {
     void *borrowed;
@@ -146,11 +122,28 @@ static int plan_operator(struct fftnd__stage *stage, const struct fftnd__applied
     return code;
 }
 
-static int plan_tiles_with_operator(struct fftnd__stage *stage,
-                                    const struct fftnd__stage_problem *problem) {
-    const struct fftnd__applied_problem applied = fftnd__stage_applied(stage, problem);
+static int plan_tiles(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
+    struct fftnd__kernel_problem kernel = fftnd__stage_kernel(stage, problem);
+    void *borrowed;
+    char *memory = NULL;
     lay_out(stage, problem);
-    return plan_operator(stage, &applied);
+    if (problem->step->applies) {
+        const struct fftnd__applied_problem applied = fftnd__stage_applied(stage, problem);
+        return plan_operator(stage, &applied);
+    }
+    int in_apart = !stage->in.in_array;
+    int apart = fftnd__previous(problem->step)->real != problem->step->real || !in_apart ||
+                stage->out.in_array;
+    size_t in = stage->in.bytes, out = apart ? stage->out.bytes : 0;
+    size_t share = (in_apart ? in : 0) + (stage->out.in_array ? 0 : out);
+    REDIST_TRY(borrow(stage, in + out, share, &borrowed, &memory));
+    stage->in.memory = memory;
+    stage->out.memory = memory + (apart ? in : 0);
+    stage->out.place = apart && in_apart ? in : 0;
+    kernel.prefetches = stage->in.in_array;
+    int code = fftnd__kernel_create(&stage->kernels[0], &kernel);
+    redist_release(borrowed);
+    return code;
 }
 
 /* As many columns as are read and written at once. The memory of pieces has but rows of the operator. */
@@ -182,20 +175,9 @@ const struct fftnd__stage_kind fftnd__kind_tiles = {.name = "fftnd tiles",
                                                     .load = fftnd__load_piece,
                                                     .end = fftnd__store_piece};
 
-const struct fftnd__stage_kind fftnd__kind_tiles_with_operator = {
-    .name = "fftnd tiles with an operator",
-    .memory = FFTND__IN_CACHES,
-    .is_suited = has_operator,
-    .plan = plan_tiles_with_operator,
-    .open = open_run,
-    .load = fftnd__load_piece,
-    .apply = fftnd__apply_piece,
-    .end = fftnd__store_piece};
-
 const struct fftnd__stage_kind fftnd__kind_columns_with_operator = {
     .name = "fftnd columns with an operator",
     .memory = FFTND__IN_CACHES,
     .plans_on_arrays = 1,
     .is_suited = are_columns_suited,
-    .plan = plan_columns,
-    .apply = fftnd__apply_piece};
+    .plan = plan_columns};

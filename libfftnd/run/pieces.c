@@ -164,17 +164,14 @@ static int pass_on(struct fftnd__execution *execution, struct fftnd__flight *fli
     return kind->pass_on != NULL ? kind->pass_on(execution, flight) : REDIST_OK;
 }
 
-int fftnd__apply_piece_in(char *memory, const struct fftnd__execution *execution,
+static int apply_operator(const struct fftnd__execution *execution,
                           const struct fftnd__flight *flight) {
     const struct fftnd__stage *stage = execution->step->stage;
+    char *memory = execution->shared != NULL
+                       ? execution->shared
+                       : execution->memory + (size_t)flight->slot * stage->share;
     return fftnd__applied_run(stage->applied, &flight->piece, memory, fftnd__truncated(&stage->in),
                               fftnd__truncated(&stage->out), &flight->in, &flight->out);
-}
-
-int fftnd__apply_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
-    const size_t share = execution->step->stage->share;
-    return fftnd__apply_piece_in(execution->memory + (size_t)flight->slot * share, execution,
-                                 flight);
 }
 
 /* ---------------------------------------------------------------- one stage */
@@ -195,8 +192,8 @@ static int take_pieces(void *data, int thread) {
         if (number < n && execution->begins) {
             code = begin_piece(execution, begun);
             if (code == REDIST_OK && !execution->moves_only)
-                code = kind->apply != NULL
-                           ? kind->apply(execution, begun)
+                code = stage->applied != NULL
+                           ? apply_operator(execution, begun)
                            : fftnd__kernel_run(&stage->kernels[begun->slot % stage->nstreams],
                                                begun->piece.shorter, fftnd__truncated(&stage->in),
                                                fftnd__truncated(&stage->out), &begun->in,

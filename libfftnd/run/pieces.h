@@ -46,6 +46,7 @@ struct fftnd__execution {
     int stores;             /* into the peers' arrays, by the last transform */
     int behind;             /* a piece ends when so many have begun after it */
     char *memory;           /* of the pieces */
+    char *shared;           /* of an operator, for all pieces; NULL = each has its own */
     double opened, moving;  /* on a device: when, and seconds of the host with peers and copies */
     _Atomic long long next; /* the first piece that no thread has taken */
     _Atomic long long nanoseconds; /* spent in kernels, by all threads */
@@ -70,11 +71,6 @@ int fftnd__move_box(const struct fftnd__terminal *terminal, const struct fftnd__
 
 /* Moves a piece between an array or an exchange and memory of its own, if it has that. */
 fftnd__piece_work fftnd__load_piece, fftnd__store_piece;
-
-/* The kernel of an operator, in the memory of the piece, or in `memory`. */
-fftnd__piece_work fftnd__apply_piece;
-int fftnd__apply_piece_in(char *memory, const struct fftnd__execution *execution,
-                          const struct fftnd__flight *flight);
 
 /* Whether several threads may move pieces at once. */
 int fftnd__is_concurrent(const struct fftnd__terminal *terminal);

@@ -14,13 +14,11 @@
 
 /* The kinds, X(name) of fftnd__kind_NAME, in the order in which they are tried; the last one suits all steps. */
 #define FFTND__STAGE_KINDS(X)                                                                      \
-    X(device_tiles_with_operator)                                                                  \
     X(device_tiles)                                                                                \
     X(chunks_with_operator)                                                                        \
     X(chunks)                                                                                      \
     X(segments)                                                                                    \
     X(columns_with_operator)                                                                       \
-    X(tiles_with_operator)                                                                         \
     X(tiles)                                                                                       \
     X(whole_array)
 
@@ -61,7 +59,6 @@ struct fftnd__stage_kind {
     /* After the last piece, or after a failure, whose code it returns. */
     int (*close)(struct fftnd__execution *execution, int code);
     fftnd__piece_work *load;    /* has a piece where the kernel takes it from */
-    fftnd__piece_work *apply;   /* the kernel of an operator; NULL = that of the stage */
     fftnd__piece_work *pass_on; /* after the kernel */
     fftnd__piece_work *end;     /* when as many pieces have begun after it as are in flight */
 };
@@ -78,7 +75,7 @@ struct fftnd__stage {
     int nstreams;
     void *streams[2];                /* in these by turns */
     struct fftnd__kernel kernels[2]; /* in each of them; without plans where an operator is */
-    struct fftnd__applied *applied;  /* with the operator; NULL = there is none */
+    struct fftnd__applied *applied;  /* instead of them, with an operator; else NULL */
     struct fftnd__stores stores;     /* after the kernel: direct stores, or into the array */
     struct fftnd__pool *pool;        /* threads that share out the pieces */
     int window;    /* pieces in flight, which one thread begins and ends; 1 = each thread has one */

@@ -46,6 +46,22 @@ static int may_merge(const struct fftnd__transform *transform, const struct fftn
            (!step->applies || (!tiling->on_device && !fftnd__takes_boxes(transform->applied)));
 }
 
+static int is_whole(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                    int axis) {
+    return axis == transform->batch.axis
+               ? step->applies
+               : fftnd__is_transformed(step, axis - transform->batch.shift);
+}
+
+void fftnd__set_extents(struct fftnd__cut *cut, const struct fftnd__transform *transform,
+                        const struct fftnd__step *step) {
+    cut->ndims = step->layout->local.ndims;
+    for (int i = 0; i < cut->ndims; i++) {
+        cut->before[i] = fftnd__count_of(transform, fftnd__previous(step), i);
+        cut->after[i] = fftnd__count_of(transform, step, i);
+    }
+}
+
 void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *transform,
                       const struct fftnd__step *step, const struct fftnd__tiling *tiling) {
     const struct fftnd__step *before = fftnd__previous(step);
@@ -53,14 +69,9 @@ void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *tra
     size_t item = fftnd__element_bytes(transform, is_real), smallest = item;
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__truncation truncation;
-    cut->ndims = step->layout->local.ndims;
-    for (int i = 0; i < cut->ndims; i++) {
-        cut->whole[i] = i == transform->batch.axis
-                            ? step->applies
-                            : fftnd__is_transformed(step, i - transform->batch.shift);
-        cut->before[i] = fftnd__count_of(transform, before, i);
-        cut->after[i] = fftnd__count_of(transform, step, i);
-    }
+    fftnd__set_extents(cut, transform, step);
+    for (int i = 0; i < cut->ndims; i++)
+        cut->whole[i] = is_whole(transform, step, i);
     fftnd__truncation_of(&truncation, transform, step);
     if (step->direction == REDIST_BACKWARD && !step->applies)
         truncation.n = 0; /* it is on the other side */
@@ -75,15 +86,6 @@ void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *tra
     fftnd__cut_to_fit(cut, item, smallest, most_bytes(transform, step, tiling));
 }
 
-void fftnd__set_extents(struct fftnd__cut *cut, const struct fftnd__transform *transform,
-                        const struct fftnd__step *step) {
-    cut->ndims = step->layout->local.ndims;
-    for (int i = 0; i < cut->ndims; i++) {
-        cut->before[i] = fftnd__count_of(transform, fftnd__previous(step), i);
-        cut->after[i] = fftnd__count_of(transform, step, i);
-    }
-}
-
 /* Whether all elements of an array stay aligned to complex numbers when a segment is cut off. */
 static int keeps_alignment(const struct fftnd__transform *transform, const struct fftnd__step *step,
                            int axis) {
@@ -95,10 +97,8 @@ static int keeps_alignment(const struct fftnd__transform *transform, const struc
 void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct fftnd__step *step,
                           redist_index extents[]) {
     for (int axis = 0; axis < step->layout->local.ndims; axis++) {
-        int whole = axis == transform->batch.axis
-                        ? step->applies
-                        : fftnd__is_transformed(step, axis - transform->batch.shift);
-        int may_cut = !whole && keeps_alignment(transform, fftnd__previous(step), axis) &&
+        int may_cut = !is_whole(transform, step, axis) &&
+                      keeps_alignment(transform, fftnd__previous(step), axis) &&
                       keeps_alignment(transform, step, axis);
         extents[axis] = may_cut ? step->layout->local.extent[axis] : 0;
     }
