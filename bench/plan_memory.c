@@ -75,9 +75,8 @@ static void measure(const char *method, int nranks, int rank, int width, void *a
 }
 
 int main(int argc, char **argv) {
-    static char *const usual[] = {"alltoallw", "p2p-type",   "p2p",       "p2p-streams",
-                                  "alltoallv", "kway:2",     "kway:8",    "kway:16",
-                                  "direct",    "hier:ranks", "hier:nodes"};
+    static char *const usual[] = {"alltoallw", "p2p-type", "p2p",     "p2p-streams", "alltoallv",
+                                  "kway:2",    "kway:8",   "kway:16", "direct",      "hier"};
     int nranks, rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);

@@ -216,7 +216,8 @@ typedef struct fftnd_options {
     const char *method;      /**< method of the exchanges, as redist_options.method; NULL = auto */
     const char *wisdom_file; /**< as redist_options.wisdom_file; need not agree */
     /** time to spend on measurements (FFTND_MEASURE, FFTND_PATIENT), about; 0 = 3, or 30 when
-     * patient; need not agree */
+     * patient; need not agree. In host memory of one node, methods and serial libraries alone
+     * are measured */
     double plan_seconds;
     /** of a tile (in device memory: of the modes that are transformed at once, where some are
      * dropped), at most, where the axes allow; 0 = choose */

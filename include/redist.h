@@ -580,7 +580,7 @@ typedef struct redist_phases {
     double communicate; /**< the same after that, and all that is no other phase */
     double unpack;      /**< messages copied to their boxes, or from the host to a device */
     /** copying the part that stays on this rank, where it is no message; 0 where one copy goes to
-     * all ranks together (direct, hier:nodes) */
+     * all ranks together (direct) */
     double own_part;
 } redist_phases;
 

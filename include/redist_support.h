@@ -123,14 +123,19 @@ REDIST_API int redist_agree_values_in(const char *function, MPI_Comm comm, int c
  * makes no more of them: all that wait for it there, or come later, get ERR_PEER.
  *   redist_life_create  makes one; comm, which is one of redist_private_comm, lives at least as long. Collective on
  *                       comm. Errors: ERR_LIMIT (of tags), ERR_MEMORY, those of redist_agree
- *   redist_life_agree   redist_agree_values_in in an execution. Collective.
+ *   redist_life_agree   redist_agree_values_in in an execution. Collective. `member`: number of the plan that is
+ *                       executed among those that this one consists of, 0 = none of them alone. Errors: also ERR_PEER,
+ *                       once a rank has ended the member
+ *   redist_life_end_member  ends a member, which failed on this rank: it makes no more agreements about it. The 17th
+ *                       ends the plan, too. Not collective
  *   redist_life_end     frees it (NULL: nothing) and sets *life to NULL; `code`: of the plan's failure, REDIST_OK =
  *                       there was none. All ranks do so in the same order.
  */
 typedef struct redist_life redist_life;
 REDIST_API int redist_life_create(MPI_Comm comm, redist_life **life);
-REDIST_API int redist_life_agree(redist_life *life, const char *function, int code, int nvalues,
-                                 const redist_shared_value values[]);
+REDIST_API int redist_life_agree(redist_life *life, long long member, const char *function,
+                                 int code, int nvalues, const redist_shared_value values[]);
+REDIST_API void redist_life_end_member(redist_life *life, long long member);
 REDIST_API void redist_life_end(redist_life **life, int code);
 
 /** A 63-bit hash of a string, to compare names across ranks; 0 for NULL, and for nothing else. */

@@ -6,22 +6,32 @@
 LINES__LIBRARIES(DECLARE)
 
 #define ADDRESS(name) &lines__library_##name,
-static const struct lines__library *const libraries[] = {LINES__LIBRARIES(ADDRESS)};
+static const struct lines__library *const libraries[] = {LINES__LIBRARIES(ADDRESS) NULL};
+
+const struct lines__library *lines__library_at(int i) {
+    return libraries[i];
+}
 
 const struct lines__library *lines__library_for(enum redist_space space) {
     enum redist_space wanted = space == REDIST_SPACE_AUTO ? REDIST_SPACE_HOST : space;
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if (libraries[i]->is_suited == NULL && libraries[i]->space == wanted)
-            return libraries[i];
-    return NULL;
+    int i = 0;
+    while (libraries[i] != NULL && (libraries[i]->percent != NULL || libraries[i]->space != wanted))
+        i++;
+    return libraries[i];
 }
 
 const struct lines__library *lines__choose(const struct lines__problem *problem, const void *in,
                                            const void *out) {
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if (libraries[i]->is_suited != NULL && libraries[i]->is_suited(problem, in, out))
-            return libraries[i];
-    return problem->library;
+    const struct lines__library *best = problem->general;
+    int least = 100;
+    for (int i = 0; libraries[i] != NULL; i++) {
+        int percent = libraries[i]->percent != NULL ? libraries[i]->percent(problem, in, out) : 0;
+        if (percent > 0 && percent < least) {
+            best = libraries[i];
+            least = percent;
+        }
+    }
+    return best;
 }
 
 const char *lines__unavailable(enum redist_space space) {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * cuFFT as the serial library. One of its plans transforms up to three axes whose strides nest, repeated
- * over one loop; more axes are done in several passes, more loops by several launches, on several streams
- * with a handle each, so that the end of one launch does not leave the device idle. cuFFT refuses
- * addresses that are not aligned to complex elements: real lines that begin elsewhere go through a list.
- */
+/* cuFFT as the general library of CUDA devices. A plan of cuFFT transforms up to three axes whose strides nest,
+ * repeated over one loop. More axes take several sweeps. More loops take several launches, on several streams with a
+ * handle each, so that the end of one launch does not leave the device idle. cuFFT refuses addresses that are not
+ * aligned to complex elements: real lines that begin elsewhere are gathered in a list. */
 #include "cuda/arrays.h"
 #include "cuda/groups.h"
 #include "cuda/measure.h"
@@ -22,8 +20,8 @@ enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
 
 enum { MOST_STREAMS = 4 };
 
-/* A part of a transform: from the input or the output to the input or the output. */
-struct pass {
+/* Transforms of some axes over all loops, from the input or the output to the input or the output. */
+struct sweep {
     int nhandles; /* one for each stream that it uses */
     cufftHandle handles[MOST_STREAMS];
     size_t area_bytes; /* of each */
@@ -31,19 +29,19 @@ struct pass {
     int direction;
     int nouter;
     struct lines__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
-    int gathers, scatters;                      /* the real side goes through a list */
+    int gathers, scatters;                      /* the real side is copied to or from a list */
     struct lines__cuda_lines lines;
-    struct lines__panel_plan *panels; /* do it instead of the handles */
+    struct lines__panel_plan *panels; /* instead of the handles; NULL = none */
 };
 
 struct plan {
     struct lines__problem problem;
     enum lines__way way;
-    int npanels;                           /* passes that have them */
-    struct lines__retained_plan *retained; /* instead of passes, for a truncated axis */
-    int npasses;
-    struct pass passes[REDIST_MAX_NDIMS];
-    int nstreams; /* 0 before a pass wants them; the first is the user's */
+    int npanels;                           /* sweeps that have them */
+    struct lines__retained_plan *retained; /* instead of sweeps, for a truncated axis */
+    int nsweeps;
+    struct sweep sweeps[REDIST_MAX_NDIMS];
+    int nstreams; /* 0 = none yet; the first is the user's */
     void *streams[MOST_STREAMS], *ended[MOST_STREAMS], *forked;
     size_t area_bytes, list_bytes;
     char *area; /* cuFFT's own, then the list */
@@ -57,7 +55,7 @@ static int check_cuda(cudaError_t error, const char *what) {
     return redist_space_at(REDIST_SPACE_CUDA)->check_call((int)error, what);
 }
 
-/* cuFFT has no function for it, and older versions lack some of the names. */
+/* Words for an error: cuFFT has no function for them, and older versions lack some of the names. */
 static const char *describe(cufftResult result) {
     static const struct {
         int result;
@@ -85,7 +83,7 @@ static int check_cufft(cufftResult result, const char *what) {
     if (result == CUFFT_SUCCESS)
         return REDIST_OK;
     cudaError_t error =
-        cudaGetLastError(); /* which is cleared: the user's own checks are not to find it */
+        cudaGetLastError(); /* clears the error, which the user's own checks must not find */
     int code = result == CUFFT_ALLOC_FAILED ? REDIST_ERR_MEMORY : REDIST_ERR_SERIAL;
     return redist_fail_in("libfftnd", code,
                           "%s: cuFFT says that %s (error %d; CUDA's last error: %s)", what,
@@ -143,7 +141,7 @@ static int create_streams(struct plan *plan) {
     REDIST_TRY(space->event_create(&plan->forked));
     plan->streams[0] = plan->problem.stream;
     for (int i = 1; i < MOST_STREAMS; i++) {
-        plan->nstreams = i + 1; /* what is there of the last one goes with the plan too */
+        plan->nstreams = i + 1; /* destroy() takes incomplete ones too */
         REDIST_TRY(space->stream_create(&plan->streams[i]));
         REDIST_TRY(space->event_create(&plan->ended[i]));
     }
@@ -159,7 +157,7 @@ static void destroy_streams(struct plan *plan) {
     space->event_destroy(plan->forked);
 }
 
-/* From here on the streams go on from where the user's is. */
+/* Has the other streams follow the user's. */
 static int fork_streams(const struct plan *plan) {
     const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
     REDIST_TRY(space->event_record(plan->forked, plan->streams[0]));
@@ -168,7 +166,7 @@ static int fork_streams(const struct plan *plan) {
     return REDIST_OK;
 }
 
-/* From there on the user's stream waits for all of them; where it cannot, the host does. */
+/* Has the user's stream wait for all others. */
 static int join_streams(const struct plan *plan) {
     const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
     int first = REDIST_OK;
@@ -181,107 +179,108 @@ static int join_streams(const struct plan *plan) {
     return first;
 }
 
-static int add_handle(const struct plan *plan, struct pass *pass, const struct lines__task *task,
+static int add_handle(const struct plan *plan, struct sweep *sweep, const struct lines__task *task,
                       const struct lines__loop *batch) {
-    cufftHandle *handle = &pass->handles[pass->nhandles];
-    cudaStream_t stream = pass->nhandles > 0 ? plan->streams[pass->nhandles] : plan->problem.stream;
+    cufftHandle *handle = &sweep->handles[sweep->nhandles];
+    cudaStream_t stream =
+        sweep->nhandles > 0 ? plan->streams[sweep->nhandles] : plan->problem.stream;
     REDIST_TRY(check_cufft(cufftCreate(handle), "cufftCreate"));
-    pass->nhandles++;
-    REDIST_TRY(make_handle(plan, task, batch, *handle, &pass->area_bytes));
+    sweep->nhandles++;
+    REDIST_TRY(make_handle(plan, task, batch, *handle, &sweep->area_bytes));
     /* cuFFT refuses data at the address of its scratch memory, even if it needs none */
-    if (pass->area_bytes == 0)
-        pass->area_bytes = 1;
+    if (sweep->area_bytes == 0)
+        sweep->area_bytes = 1;
     return check_cufft(cufftSetStream(*handle, stream), "cufftSetStream");
 }
 
-/* How many streams are worth while: scratch memory cannot be shared by launches that run side by side. */
-static int count_streams(const struct plan *plan, const struct pass *pass,
+/* Streams for a sweep: launches that run at once need scratch memory each. */
+static int count_streams(const struct plan *plan, const struct sweep *sweep,
                          const struct lines__task *task, const struct lines__loop *batch) {
     size_t launches = 1, bytes = (size_t)batch->n * element_bytes(plan, 0);
-    for (int i = 0; i < pass->nouter; i++)
-        launches *= (size_t)pass->outer[i].n;
+    for (int i = 0; i < sweep->nouter; i++)
+        launches *= (size_t)sweep->outer[i].n;
     for (int i = 0; i < task->rank; i++)
         bytes *= (size_t)task->axes[i].n;
     size_t streams = launches < MOST_STREAMS ? launches : MOST_STREAMS;
-    int is_much = streams * pass->area_bytes > launches * bytes / LEAST_DATA_PER_AREA;
-    return pass->gathers || pass->scatters || is_much ? 1 : (int)streams;
+    int is_much = streams * sweep->area_bytes > launches * bytes / LEAST_DATA_PER_AREA;
+    return sweep->gathers || sweep->scatters || is_much ? 1 : (int)streams;
 }
 
-static int make_handles(struct plan *plan, struct pass *pass, const struct lines__task *task,
+static int make_handles(struct plan *plan, struct sweep *sweep, const struct lines__task *task,
                         const struct lines__loop *batch) {
-    REDIST_TRY(add_handle(plan, pass, task, batch));
-    int n = count_streams(plan, pass, task, batch);
+    REDIST_TRY(add_handle(plan, sweep, task, batch));
+    int n = count_streams(plan, sweep, task, batch);
     if (n > 1 && plan->nstreams == 0)
         REDIST_TRY(create_streams(plan));
-    while (pass->nhandles < n)
-        REDIST_TRY(add_handle(plan, pass, task, batch));
-    size_t bytes = round_up(pass->area_bytes) * (size_t)pass->nhandles;
+    while (sweep->nhandles < n)
+        REDIST_TRY(add_handle(plan, sweep, task, batch));
+    size_t bytes = round_up(sweep->area_bytes) * (size_t)sweep->nhandles;
     plan->area_bytes = bytes > plan->area_bytes ? bytes : plan->area_bytes;
     return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- panels */
 
-static void add_outer(const struct plan *plan, struct pass *pass, const struct lines__task *task,
+static void add_outer(const struct plan *plan, struct sweep *sweep, const struct lines__task *task,
                       int loop) {
-    pass->outer[pass->nouter++] = (struct lines__loop){
+    sweep->outer[sweep->nouter++] = (struct lines__loop){
         task->loops[loop].n,
         task->loops[loop].in * (ptrdiff_t)element_bytes(plan, task->is_real[0]),
         task->loops[loop].out * (ptrdiff_t)element_bytes(plan, task->is_real[1])};
 }
 
-/* Loops that a launch does not take are launches. */
-static int use_panels(struct plan *plan, struct pass *pass, const struct lines__task *task) {
+/* Loops that a launch of panels lacks are several launches. */
+static int use_panels(struct plan *plan, struct sweep *sweep, const struct lines__task *task) {
     struct lines__panel_lines lines;
     if (!lines__groups_prefer_panels(task, &plan->problem, plan->way, &lines))
         return REDIST_OK;
-    int code = lines__panel_plan_create(&lines, &pass->panels);
-    plan->npanels += pass->panels != NULL;
-    for (int i = 0; i < task->nloops - 1 - lines.nouter && pass->panels != NULL; i++)
-        add_outer(plan, pass, task, i);
+    int code = lines__panel_plan_create(&lines, &sweep->panels);
+    plan->npanels += sweep->panels != NULL;
+    for (int i = 0; i < task->nloops - 1 - lines.nouter && sweep->panels != NULL; i++)
+        add_outer(plan, sweep, task, i);
     return code;
 }
 
-/* Lines of the real side lie one after the other in the list. */
-static void use_list(struct plan *plan, struct pass *pass, struct lines__task *task,
+/* Lines of the real side are contiguous in the list. */
+static void use_list(struct plan *plan, struct sweep *sweep, struct lines__task *task,
                      struct lines__loop *batch) {
     int to_real = task->is_real[1];
     struct lines__loop *axis = &task->axes[0];
-    pass->gathers = !to_real;
-    pass->scatters = to_real;
-    pass->lines = (struct lines__cuda_lines){axis->n, to_real ? axis->out : axis->in, batch->n,
-                                             to_real ? batch->out : batch->in,
-                                             plan->problem.precision == FFTND_DOUBLE};
+    sweep->gathers = !to_real;
+    sweep->scatters = to_real;
+    sweep->lines = (struct lines__cuda_lines){axis->n, to_real ? axis->out : axis->in, batch->n,
+                                              to_real ? batch->out : batch->in,
+                                              plan->problem.precision == FFTND_DOUBLE};
     *(to_real ? &axis->out : &axis->in) = 1;
     *(to_real ? &batch->out : &batch->in) = axis->n;
     plan->list_bytes = (size_t)axis->n * (size_t)batch->n * element_bytes(plan, 1);
 }
 
-static int add_pass(struct plan *plan, struct lines__task *task, int from_output, int to_output) {
-    struct pass *pass = &plan->passes[plan->npasses++];
+static int add_sweep(struct plan *plan, struct lines__task *task, int from_output, int to_output) {
+    struct sweep *sweep = &plan->sweeps[plan->nsweeps++];
     struct lines__loop batch = {1, 1, 1};
     int chosen = lines__task_batch(task);
-    pass->from_output = from_output;
-    pass->to_output = to_output;
-    pass->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
-    REDIST_TRY(use_panels(plan, pass, task));
-    if (pass->panels != NULL)
+    sweep->from_output = from_output;
+    sweep->to_output = to_output;
+    sweep->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
+    REDIST_TRY(use_panels(plan, sweep, task));
+    if (sweep->panels != NULL)
         return REDIST_OK;
     for (int i = 0; i < task->nloops; i++)
         if (i != chosen)
-            add_outer(plan, pass, task, i);
+            add_outer(plan, sweep, task, i);
     if (chosen >= 0)
         batch = task->loops[chosen];
     if (lines__task_misaligns(task))
-        use_list(plan, pass, task, &batch);
-    return make_handles(plan, pass, task, &batch);
+        use_list(plan, sweep, task, &batch);
+    return make_handles(plan, sweep, task, &batch);
 }
 
-/* ---------------------------------------------------------------- passes */
+/* ---------------------------------------------------------------- sweeps */
 
-/* The last axes go from the input to the output. The others follow in the output, or, where the output is
- * real, come before in the input. */
-static int make_passes(struct plan *plan) {
+/* The last axes are transformed from the input to the output, the others behind them in the output, or before them in
+ * the input where the output is real. */
+static int make_sweeps(struct plan *plan) {
     const struct lines__problem *problem = &plan->problem;
     int to_real = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
     struct lines__loop axes[REDIST_MAX_NDIMS];
@@ -289,17 +288,17 @@ static int make_passes(struct plan *plan) {
     int ngroups = lines__cufft_groups(problem, plan->way, n, axes, sizes);
     struct lines__task main_task = lines__task_make(problem, n, axes, n - sizes[0], n, -1);
     if (!to_real)
-        REDIST_TRY(add_pass(plan, &main_task, 0, 1));
+        REDIST_TRY(add_sweep(plan, &main_task, 0, 1));
     for (int i = 1; i < ngroups; i++) {
         last -= sizes[i - 1];
         struct lines__task task =
             lines__task_make(problem, n, axes, last - sizes[i], last, !to_real);
-        REDIST_TRY(add_pass(plan, &task, !to_real, !to_real));
+        REDIST_TRY(add_sweep(plan, &task, !to_real, !to_real));
     }
-    return to_real ? add_pass(plan, &main_task, 0, 1) : REDIST_OK;
+    return to_real ? add_sweep(plan, &main_task, 0, 1) : REDIST_OK;
 }
 
-/* A problem without axes: the array as it is, perhaps with other gaps. */
+/* Copies the array of a problem without axes. */
 static int copy_array(const struct plan *plan, const void *in, void *out) {
     const struct lines__problem *problem = &plan->problem;
     size_t item = element_bytes(plan, problem->kind == FFTND_R2R);
@@ -314,7 +313,7 @@ static int copy_array(const struct plan *plan, const void *in, void *out) {
                               from, out, to);
 }
 
-/* Waits for all that the library has given the device: CUDA does not document that freeing a handle does, and after a
+/* Waits for all work of the library on the device: CUDA does not document that freeing a handle does, and after a
  * failure nothing may be under way. */
 static void finish(void) {
     redist_space_at(REDIST_SPACE_CUDA)->drain();
@@ -323,10 +322,10 @@ static void finish(void) {
 static void destroy(void *data) {
     struct plan *plan = data;
     finish();
-    for (int i = 0; i < plan->npasses; i++) {
-        for (int j = 0; j < plan->passes[i].nhandles && !redist_place_is_gone(); j++)
-            (void)cufftDestroy(plan->passes[i].handles[j]);
-        lines__panel_plan_destroy(plan->passes[i].panels);
+    for (int i = 0; i < plan->nsweeps; i++) {
+        for (int j = 0; j < plan->sweeps[i].nhandles && !redist_place_is_gone(); j++)
+            (void)cufftDestroy(plan->sweeps[i].handles[j]);
+        lines__panel_plan_destroy(plan->sweeps[i].panels);
     }
     destroy_streams(plan);
     lines__retained_destroy(plan->retained);
@@ -354,7 +353,7 @@ static int make_plan(const struct lines__problem *problem, enum lines__way way,
     struct plan *plan = NULL;
     REDIST_TRY(make_empty_plan(problem, way, &plan));
     int code = problem->retained[0].modes > 0 ? make_retained(plan)
-               : problem->naxes > 0           ? make_passes(plan)
+               : problem->naxes > 0           ? make_sweeps(plan)
                                               : REDIST_OK;
     if (code == REDIST_OK)
         *result = plan;
@@ -363,32 +362,33 @@ static int make_plan(const struct lines__problem *problem, enum lines__way way,
     return code;
 }
 
-/* One pass, or NULL where panels cannot. */
+/* A plan of one sweep, or NULL where panels cannot. */
 static int make_r2r_plan(const struct lines__problem *problem, struct plan **result) {
     struct lines__panel_lines lines;
     struct plan *plan = NULL;
     if (!lines__groups_have_r2r(problem, &lines))
         return REDIST_OK;
     REDIST_TRY(make_empty_plan(problem, LINES__PANELS, &plan));
-    struct pass *pass = &plan->passes[plan->npasses++];
-    pass->to_output = 1;
-    int code = lines__panel_plan_create(&lines, &pass->panels);
-    if (code == REDIST_OK && pass->panels != NULL)
+    struct sweep *sweep = &plan->sweeps[plan->nsweeps++];
+    sweep->to_output = 1;
+    int code = lines__panel_plan_create(&lines, &sweep->panels);
+    if (code == REDIST_OK && sweep->panels != NULL)
         *result = plan;
     else
         destroy(plan);
     return code;
 }
 
-/* What a plan is tried against: one of cuFFT alone if it has panels, which rates say well enough where arrays are
- * large; one of panels if it has none, and it was guessed that cuFFT does all axes of a large array better together. */
+/* Nonzero if a plan is timed against a rival: one with panels against cuFFT alone, unless the array is so large that
+ * rates of its lines predict its time; one without them against panels, if its group of all axes of a large array was
+ * guessed to be faster. */
 static int find_rival(const struct plan *plan, enum lines__way *rival) {
     int is_large = lines__trial_is_large(&plan->problem);
     *rival = plan->npanels > 0 ? LINES__CUFFT_ALONE : LINES__PANELS;
     return plan->npanels > 0 ? !is_large : is_large && lines__groups_guess(&plan->problem);
 }
 
-/* Panels where they are faster, of all of a problem too if that can be told by a trial. */
+/* Panels where rates, or a trial of the whole problem, show them faster. */
 static int create(const struct lines__problem *problem, void *in, void *out, void **result) {
     (void)in, (void)out;
     if (problem->kind == FFTND_R2R && problem->naxes > 0)
@@ -418,42 +418,42 @@ static size_t area_bytes(const void *data) {
 static int set_area(void *data, void *area) {
     struct plan *plan = data;
     plan->area = area;
-    for (int i = 0; i < plan->npasses; i++) {
-        const struct pass *pass = &plan->passes[i];
-        for (int j = 0; j < pass->nhandles; j++)
+    for (int i = 0; i < plan->nsweeps; i++) {
+        const struct sweep *sweep = &plan->sweeps[i];
+        for (int j = 0; j < sweep->nhandles; j++)
             REDIST_TRY(
-                check_cufft(cufftSetWorkArea(pass->handles[j],
-                                             plan->area + (size_t)j * round_up(pass->area_bytes)),
+                check_cufft(cufftSetWorkArea(sweep->handles[j],
+                                             plan->area + (size_t)j * round_up(sweep->area_bytes)),
                             "cufftSetWorkArea"));
     }
     return REDIST_OK;
 }
 
-static int launch(const struct plan *plan, const struct pass *pass, size_t number, char *from,
+static int launch(const struct plan *plan, const struct sweep *sweep, size_t number, char *from,
                   char *to) {
     char *list = plan->area + plan->area_bytes;
     cudaStream_t stream = plan->problem.stream;
-    if (pass->panels != NULL)
-        return lines__panel_plan_execute(pass->panels, from, to, stream);
-    if (pass->gathers)
-        REDIST_TRY(check_cuda(lines__cuda_gather(&pass->lines, from, list, stream), "a kernel"));
-    REDIST_TRY(check_cufft(cufftXtExec(pass->handles[number % (size_t)pass->nhandles],
-                                       pass->gathers ? list : from, pass->scatters ? list : to,
-                                       pass->direction),
+    if (sweep->panels != NULL)
+        return lines__panel_plan_execute(sweep->panels, from, to, stream);
+    if (sweep->gathers)
+        REDIST_TRY(check_cuda(lines__cuda_gather(&sweep->lines, from, list, stream), "a kernel"));
+    REDIST_TRY(check_cufft(cufftXtExec(sweep->handles[number % (size_t)sweep->nhandles],
+                                       sweep->gathers ? list : from, sweep->scatters ? list : to,
+                                       sweep->direction),
                            "cufftXtExec"));
-    if (pass->scatters)
-        return check_cuda(lines__cuda_scatter(&pass->lines, list, to, stream), "a kernel");
+    if (sweep->scatters)
+        return check_cuda(lines__cuda_scatter(&sweep->lines, list, to, stream), "a kernel");
     return REDIST_OK;
 }
 
-static int launch_all(const struct plan *plan, const struct pass *pass, char *from, char *to) {
+static int launch_all(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
     redist_index index[REDIST_MAX_NDIMS] = {0};
     size_t number = 0;
     int loop;
     do {
-        REDIST_TRY(launch(plan, pass, number++, from, to));
-        for (loop = pass->nouter - 1; loop >= 0; loop--) { /* an odometer */
-            const struct lines__loop *outer = &pass->outer[loop];
+        REDIST_TRY(launch(plan, sweep, number++, from, to));
+        for (loop = sweep->nouter - 1; loop >= 0; loop--) { /* an odometer */
+            const struct lines__loop *outer = &sweep->outer[loop];
             int wraps = ++index[loop] == outer->n;
             ptrdiff_t steps = wraps ? 1 - outer->n : 1;
             from += steps * outer->in;
@@ -467,12 +467,12 @@ static int launch_all(const struct plan *plan, const struct pass *pass, char *fr
 }
 
 /* After a failure too, the user's stream waits for what was launched. */
-static int run_pass(const struct plan *plan, const struct pass *pass, char *from, char *to) {
-    if (pass->nhandles <= 1)
-        return launch_all(plan, pass, from, to);
+static int run_sweep(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
+    if (sweep->nhandles <= 1)
+        return launch_all(plan, sweep, from, to);
     int code = fork_streams(plan);
     if (code == REDIST_OK)
-        code = launch_all(plan, pass, from, to);
+        code = launch_all(plan, sweep, from, to);
     int joined = join_streams(plan);
     return code == REDIST_OK ? joined : code;
 }
@@ -489,11 +489,11 @@ static int execute(void *data, void *in, void *out) {
     int code = REDIST_OK;
     if (plan->retained != NULL)
         return settle(lines__retained_execute(plan->retained, in, out, plan->area));
-    if (plan->npasses == 0 && in != out)
+    if (plan->nsweeps == 0 && in != out)
         code = copy_array(plan, in, out);
-    for (int i = 0; i < plan->npasses && code == REDIST_OK; i++) {
-        const struct pass *pass = &plan->passes[i];
-        code = run_pass(plan, pass, pass->from_output ? out : in, pass->to_output ? out : in);
+    for (int i = 0; i < plan->nsweeps && code == REDIST_OK; i++) {
+        const struct sweep *sweep = &plan->sweeps[i];
+        code = run_sweep(plan, sweep, sweep->from_output ? out : in, sweep->to_output ? out : in);
     }
     return settle(code);
 }

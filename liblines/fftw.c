@@ -312,7 +312,7 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
 
 const struct lines__library lines__library_fftw = {.name = "fftw",
                                                    .space = REDIST_SPACE_HOST,
-                                                   .shares_columns = 1,
+                                                   .yields_lines = 1,
                                                    .lacks = lacks,
                                                    .create = create,
                                                    .execute = execute,

@@ -2,11 +2,19 @@
 /*
  * Serial transforms along the axes of strided arrays, on one processor or one device, without MPI.
  *
- * A problem says what is to be transformed: precision, kind, axes and loops with their strides, direction, and what may
- * be overwritten. A serial library makes plans of problems and executes them; it is a const table in a file, and a name
- * in liblines/meson.build. lines__choose finds the one for a problem. What a library may be able to do besides is a
- * member of its table that others leave NULL: to truncate, to store results elsewhere, to apply an operator between a
- * transform and the one back.
+ *     struct lines__problem problem = {...};     what is transformed
+ *     struct lines__plan plan = {0};
+ *     lines__create(lines__choose(&problem, in, out), &problem, in, out, &plan);
+ *     lines__execute(&plan, in, out);            as often as wanted, also on other arrays of these shapes
+ *     lines__destroy(&plan);
+ *
+ * A serial library is a const table in a file, whose name liblines/meson.build lists. A general library, one for each
+ * memory space, transforms all problems; the others are suited to some of them. Optional abilities are members of the
+ * table, NULL in libraries that lack them.
+ *
+ * Functions that return int return REDIST_OK, or a code with a message (redist_error_message). REDIST_ERR_MEMORY: no
+ * memory; REDIST_ERR_SERIAL: the library cannot, or failed; REDIST_ERR_LIMIT: it takes no such sizes;
+ * REDIST_ERR_DEVICE: the device failed. Transforms are not scaled.
  */
 #ifndef LINES_H
 #define LINES_H
@@ -15,165 +23,47 @@
 #include "modes.h"
 #include "redist_process.h"
 
-#include <time.h>
+/* ---------------------------------------------------------------- problems */
 
-/* One loop of a transform: its length and the strides of both arrays, in elements of each. */
+/* A loop of a transform: its length, and its strides in elements of each array. */
 struct lines__loop {
     redist_index n;
     ptrdiff_t in, out;
 };
 
-/* Threads that do one piece of work together. */
+/* Threads that execute a plan together. */
 struct lines__threads {
     int count;
-    /* Calls work(data, i) in thread i, for all of them, and waits. On failure: code and message of the first one that
-     * failed. `work` must not call it. */
+    /* Calls work(data, i) in thread i, for all of them, and waits. After a failure: code and message of the first
+     * thread that failed. `work` must not call it. */
     int (*run)(const struct lines__threads *threads, int (*work)(void *data, int thread),
                void *data);
 };
 
-/* What processes remember, of this run and of earlier ones: texts by their keys. As redist_wisdom_find and
- * redist_wisdom_store. */
-struct lines__wisdom {
-    int (*find)(const struct lines__wisdom *wisdom, const char *key, size_t bytes, char text[]);
-    int (*store)(const struct lines__wisdom *wisdom, const char *key, const char *text);
-};
-
-struct lines__operation;
-struct lines__r2r_lines;
 struct lines__library;
 
-/* Transforms over some axes of a local array, repeated over the others. For real-to-complex and
- * complex-to-real the last transformed axis is halved, and its n is that of the real side. */
+/* Transforms along some axes of an array, repeated over loops along the others. Of FFTND_R2C the last axis is halved;
+ * its length is that of the real side. */
 struct lines__problem {
-    enum fftnd_kind kind; /* of this step: the c2c steps of an r2c chain are FFTND_C2C */
+    enum fftnd_kind kind;
     enum fftnd_precision precision;
     int direction; /* REDIST_FORWARD or REDIST_BACKWARD */
     enum fftnd_effort effort;
-    double seconds; /* to plan in, about */
-    int keep_input; /* an out-of-place complex-to-real step must not use its input as scratch */
-    /* that execute it together, and outlive the plan; NULL = any thread alone, several at once */
-    const struct lines__threads *threads;
-    int naxes; /* 0 = copy */
+    double seconds; /* of planning, at most, about */
+    int keep_input; /* 1 = complex-to-real, out of place: the input is no scratch memory */
+    int naxes;      /* 0 = a copy */
     struct lines__loop axes[REDIST_MAX_NDIMS];
-    enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: of each axis, in this direction */
+    enum fftnd_r2r
+        r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: the transform along each axis, in this direction */
     struct lines__retained
-        retained[REDIST_MAX_NDIMS]; /* of each axis the modes that the array has; .modes 0 = all */
+        retained[REDIST_MAX_NDIMS]; /* modes of each axis that the array has; .modes 0 = all */
     int nloops;
     struct lines__loop loops[REDIST_MAX_NDIMS];
-    void *stream; /* of the user, where work runs in streams */
+    void *stream; /* of the user, in spaces with streams */
+    const struct lines__threads
+        *threads; /* outlive the plan; NULL = calling threads, several at once */
     const struct lines__library
-        *library; /* of the space, where another one gives it work (r2r.c) */
-};
-
-enum { LINES__MOST_TARGETS = 8 };
-
-/* Elements of the transformed axis, from the end of the part before to `end` - 1, and where they go: strides in complex
- * elements, of the axis and of the problem's loops. */
-struct lines__target {
-    redist_index end;
-    char *memory; /* of the first of them in the first line */
-    ptrdiff_t axis, loops[REDIST_MAX_NDIMS];
-};
-
-/* Transforms along one axis whose results are stored in parts, such as the arrays of peers: two functions more. */
-struct lines__stores {
-    /* Plans a complex problem of one axis; strides of its output are not used. `is_near`: all parts are in memory of
-     * this rank. *plan is NULL where it cannot be done. Not collective. As `create` of struct lines__library. */
-    int (*create)(const struct lines__problem *problem, int is_near, void **plan);
-
-    /* Begins to transform in a stream, into at most LINES__MOST_TARGETS. `in` may be one of the parts if they lie as it
-     * does. As its `execute`. */
-    int (*execute)(void *plan, const void *in, int nparts, const struct lines__target parts[],
-                   void *stream);
-
-    void (*destroy)(void *plan);
-};
-
-/* Transforms along one axis, an operator on the modes, and transforms back, in one pass over memory. */
-struct lines__round_trips {
-    /* Plans a complex problem of one axis, whose output is where the transforms back put their results. *plan is NULL
-     * where it cannot be done, or is not faster. As `create` of struct lines__library. */
-    int (*create)(const struct lines__problem *problem, void **plan);
-
-    /* Begins it in a stream. Of the operation, one that multiplies a field, `axis` is the transformed axis, the others
-     * are the problem's loops in their order; it says nothing of where modes are. As its `execute`. */
-    int (*execute)(void *plan, const void *in, void *out, const struct lines__operation *operation,
-                   int axis, void *stream);
-
-    void (*destroy)(void *plan);
-};
-
-struct lines__library {
-    const char *name;
-    enum redist_space space; /* of the arrays */
-    int shares_columns;      /* short lines may be left to loops of this project's own */
-
-    /* Whether a problem, from array `in` to `out`, is for this library rather than for problem->library, as far as it
-     * knows or has measured. NULL = it transforms whatever others do not. */
-    int (*is_suited)(const struct lines__problem *problem, const void *in, const void *out);
-
-    /* Why it makes no plan in a precision, or NULL if it does. Without this function it has all precisions. */
-    const char *(*lacks)(enum fftnd_precision precision);
-
-    /* REDIST_OK if an array lies where the library can use it; `bytes` of an element. Without this function
-     * all arrays do. */
-    int (*check)(const char *function, const char *name, const void *array, size_t bytes);
-
-    /* REDIST_OK if the environment variables that it reads have values that they can have, else REDIST_ERR_ARGUMENT.
-     * NULL = it reads none. */
-    int (*check_environment)(const char *function);
-
-    /* Learns how fast it is with lines of these lengths, from wisdom or by measuring what is not known, so that plans
-     * need not. NULL = it has nothing to learn. As the functions of wisdom. */
-    int (*learn)(const struct lines__wisdom *wisdom, int nlengths, const redist_index lengths[],
-                 enum fftnd_precision precision);
-
-    /* Whether a copy, and a backward transform of all axes that ruins it, costs less than transforms of the other axes
-     * before that of the halved one; the same on all ranks. NULL = it does not. */
-    int (*prefers_copy)(int naxes, const redist_index lengths[], enum fftnd_precision precision);
-
-    /* Whether it does the truncation along an axis of n points, and only that axis, itself: the array has some modes on
-     * the spectral side, and others are neither written nor read. Halved axes are contiguous on both sides then, and
-     * real lines aligned to complex elements. NULL = no axis. */
-    int (*truncates)(redist_index n, int is_halved, enum fftnd_precision precision);
-
-    /* Plans on arrays that planning may overwrite; in == out for an in-place transform. Both are
-     * aligned to 64 bytes. For a device they are no addresses to use, and differ or not all the same.
-     * Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY, REDIST_ERR_LIMIT. */
-    int (*create)(const struct lines__problem *problem, void *in, void *out, void **plan);
-
-    /* Scratch memory that a plan needs, and one to use that other plans use too when it does not. NULL =
-     * none. */
-    size_t (*area_bytes)(const void *plan);
-    int (*set_area)(void *plan, void *area);
-
-    /* Transforms other arrays of the same shapes. Where work runs in streams, it has only begun; after a call
-     * that fails, of this or of the next ones, nothing of it is under way. */
-    int (*execute)(void *plan, void *in, void *out);
-
-    /* The same with results that are multiplied by a factor. NULL = they are in a pass of their own, by `scale`. */
-    int (*execute_scaled)(void *plan, void *in, void *out, long double factor);
-
-    /* Multiplies all real numbers in `bytes` bytes. The same. */
-    int (*scale)(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
-                 void *stream);
-
-    void (*destroy)(void *plan);
-
-    /* Changes modes, in a stream; as `scale`. NULL = arrays are in memory of the host. */
-    int (*change)(const struct lines__modes *modes, void *stream);
-
-    /* An operator on a box of modes, in a stream; as `scale` (operators/symbol.h). NULL = arrays are in memory of the
-     * host. */
-    int (*operate)(const struct lines__operation *operation, void *stream);
-
-    /* Begins to make rows of lines, or lines `after` the transform of rows, in a stream (r2r_lines.h): for real-to-real
-     * transforms along one axis of which `create` makes no plan. NULL = the library has them all itself. */
-    int (*r2r)(const struct lines__r2r_lines *lines, int after, void *stream);
-
-    const struct lines__stores *stores;           /* NULL = none */
-    const struct lines__round_trips *round_trips; /* NULL = none */
+        *general; /* for what no other library is suited to (lines__library_for) */
 };
 
 /* Bytes of a real or complex element. */
@@ -184,69 +74,238 @@ static inline size_t lines__item_bytes(enum fftnd_precision precision, int real)
     return bytes[precision] * (real ? 1 : 2);
 }
 
-/* Bytes of an element of a problem's input (0) or output (1), unless it is real-to-real. */
+/* Bytes of an element of a problem's input (0) or output (1), unless its kind is real-to-real. */
 static inline size_t lines__item_of(const struct lines__problem *problem, int out) {
     int real_side = problem->direction == REDIST_BACKWARD;
     return lines__item_bytes(problem->precision, problem->kind == FFTND_R2C && out == real_side);
 }
 
-/* Whether all lines begin at the same places of both arrays, so that these may be one. */
-int lines__lie_alike(const struct lines__problem *problem);
-
-/* The loop over lines that are neighbours in both arrays; -1 = there is none. */
-int lines__find_neighbours(const struct lines__problem *problem);
-
-/* Whether complex lines of one axis lie side by side, at least `fewest`, and alike in both arrays if these are one. */
-int lines__has_neighbours(const struct lines__problem *problem, redist_index fewest, int in_place);
-
-/* How many lines group `number` has, of `lines` neighbours in groups of `width`; *in and *out move to where it begins.
- * The last loop is over the groups of the same neighbours, strides are in bytes. */
-redist_index lines__neighbour_group(int nloops, const struct lines__loop loops[],
-                                    redist_index lines, redist_index width, long long number,
-                                    const char **in, char **out);
-
-/* A line: its indices, and where it begins in both arrays. */
+/* A line: its indices, and its offsets in both arrays. */
 struct lines__position {
     redist_index index[REDIST_MAX_NDIMS];
     ptrdiff_t in, out;
 };
 
-/* To the next line, the last loop first; strides are in the units of the position. */
+/* Moves to the next line, the last loop first. Offsets have the unit of the loops' strides. */
 void lines__next_line(int nloops, const struct lines__loop loops[],
                       struct lines__position *position);
 
-/* Seconds of a clock that only runs forward. */
-static inline double lines__clock(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+/* ---------------------------------------------------------------- optional abilities */
+
+enum { LINES__MOST_TARGETS = 8 };
+
+/* Target of a direct store: the elements of the transformed axis from the end of the target before to `end` - 1.
+ * Strides along the axis and the problem's loops are in complex elements. */
+struct lines__target {
+    redist_index end;
+    char *memory; /* of the first of them in the first line */
+    ptrdiff_t axis, loops[REDIST_MAX_NDIMS];
+};
+
+/* Direct stores: transforms along one axis whose results are written into several targets, such as peers' arrays. */
+struct lines__stores {
+    /* As `create` of struct lines__library, for one complex axis; the output's strides are not used. `is_near` = all
+     * targets are in memory of this device. *plan is NULL if the library cannot. */
+    int (*create)(const struct lines__problem *problem, int is_near, void **plan);
+
+    /* Begins to transform in a stream, into at most LINES__MOST_TARGETS targets that cover the axis. `in` may be one of
+     * the targets if their strides are its own. After a failure nothing is under way. */
+    int (*execute)(void *plan, const void *in, int ntargets, const struct lines__target targets[],
+                   void *stream);
+
+    void (*destroy)(void *plan);
+};
+
+struct lines__operation;
+
+/* Round trips: transforms along one axis, a multiplication of the modes, and transforms back, in one sweep. */
+struct lines__round_trips {
+    /* As `create` of struct lines__library, for one complex axis; `out` is the array after the transforms back. *plan
+     * is NULL if the library cannot, or is not faster so. */
+    int (*create)(const struct lines__problem *problem, void **plan);
+
+    /* Begins a round trip in a stream. Axis number `axis` of the operation, which multiplies one field, is the
+     * transformed one; its others are the problem's loops in their order. Its arrays and strides are not used. After a
+     * failure nothing is under way. */
+    int (*execute)(void *plan, const void *in, void *out, const struct lines__operation *operation,
+                   int axis, void *stream);
+
+    void (*destroy)(void *plan);
+};
+
+/* Texts by their keys that outlive the process, as redist_wisdom_find and redist_wisdom_store. */
+struct lines__wisdom {
+    int (*find)(const struct lines__wisdom *wisdom, const char *key, size_t bytes, char text[]);
+    int (*store)(const struct lines__wisdom *wisdom, const char *key, const char *text);
+};
+
+struct lines__r2r_lines;
+
+/* ---------------------------------------------------------------- a serial library */
+
+struct lines__library {
+    const char *name;
+    enum redist_space space; /* of the arrays */
+
+    /* ---- plans */
+
+    /* Plans on arrays that planning may overwrite, aligned to 64 bytes; in == out: in place. Addresses of a device are
+     * only compared. The caller destroys *plan. */
+    int (*create)(const struct lines__problem *problem, void *in, void *out, void **plan);
+
+    /* Transforms arrays of the plan's shapes; in spaces with streams, begins to. After a failure, of this call or a
+     * later one, nothing is under way. */
+    int (*execute)(void *plan, void *in, void *out);
+
+    /* The same, and multiplies the results by a factor. NULL = by `scale` afterwards. */
+    int (*execute_scaled)(void *plan, void *in, void *out, long double factor);
+
+    /* Bytes of scratch memory of a plan, and its address, which the caller owns and plans may share that do not run at
+     * once. NULL = none. */
+    size_t (*area_bytes)(const void *plan);
+    int (*set_area)(void *plan, void *area);
+
+    void (*destroy)(void *plan);
+
+    /* ---- which problems */
+
+    /* Expected time in percent of the general library's, from array `in` to `out`, guessed or measured; 0 = not suited.
+     * NULL = this is a general library. */
+    int (*percent)(const struct lines__problem *problem, const void *in, const void *out);
+
+    /* 1 = host kernels of liblines may take problems of this general library where they are faster. */
+    int yields_lines;
+
+    /* Why the library makes no plan in a precision, NULL = it does. Without this function it has all precisions. */
+    const char *(*lacks)(enum fftnd_precision precision);
+
+    /* REDIST_ERR_ARGUMENT if the library cannot use an array of elements of `bytes` bytes at this address; the message
+     * names the caller's function and argument. NULL = any address. */
+    int (*check)(const char *function, const char *name, const void *array, size_t bytes);
+
+    /* REDIST_ERR_ARGUMENT if an environment variable has a value that it cannot have. NULL = none is read. */
+    int (*check_environment)(const char *function);
+
+    /* Reads rates of lines of these lengths from wisdom, or measures and stores them, before plans need them. As the
+     * functions of wisdom. NULL = nothing to learn. */
+    int (*learn)(const struct lines__wisdom *wisdom, int nlengths, const redist_index lengths[],
+                 enum fftnd_precision precision);
+
+    /* Nonzero if a copy of the input and a backward transform of all axes that overwrites it is expected to be faster
+     * than transforms of the other axes before that of the halved one; the same on all ranks. NULL = 0. */
+    int (*prefers_copy)(int naxes, const redist_index lengths[], enum fftnd_precision precision);
+
+    /* ---- optional abilities */
+
+    /* Nonzero if the library truncates an axis of n points, the only one of its problem: modes that the array does not
+     * retain are neither written nor read. Halved axes are contiguous on both sides then, and real lines aligned to
+     * complex elements. NULL = 0. */
+    int (*truncates)(redist_index n, int is_halved, enum fftnd_precision precision);
+
+    /* Multiplies all real numbers in `bytes` bytes; as `execute`, in a stream. */
+    int (*scale)(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
+                 void *stream);
+
+    /* Changes modes; as `scale`. NULL = for memory of the host, lines__change_modes. */
+    int (*change)(const struct lines__modes *modes, void *stream);
+
+    /* Applies an operator to a box of modes (operation.h); as `scale`. NULL = for the host, lines__operate. */
+    int (*operate)(const struct lines__operation *operation, void *stream);
+
+    /* Makes rows of real-to-real lines, or lines of rows `after` their transform (r2r_lines.h); as `scale`. It is used
+     * where `create` succeeds with *plan NULL. NULL = `create` plans all real-to-real transforms. */
+    int (*r2r)(const struct lines__r2r_lines *lines, int after, void *stream);
+
+    const struct lines__stores *stores;           /* NULL = none */
+    const struct lines__round_trips *round_trips; /* NULL = none */
+};
+
+/* ---------------------------------------------------------------- plans */
+
+/* A plan of a library. Zeros = none. */
+struct lines__plan {
+    const struct lines__library *library;
+    void *data; /* NULL = the library has none */
+};
+
+/* Makes a plan of a library, as its `create`. The caller destroys it, after a failure too. */
+static inline int lines__create(const struct lines__library *library,
+                                const struct lines__problem *problem, void *in, void *out,
+                                struct lines__plan *plan) {
+    *plan = (struct lines__plan){library, NULL};
+    return library->create(problem, in, out, &plan->data);
 }
 
-/* The library for a problem from array `in` to `out`: one that is suited to it, else problem->library. */
+/* Executes a plan, as `execute` of its library. */
+static inline int lines__execute(const struct lines__plan *plan, void *in, void *out) {
+    return plan->library->execute(plan->data, in, out);
+}
+
+/* The same; if the library can, multiplies the results by *factor and sets that to 1. NULL = no factor. */
+static inline int lines__execute_scaled(const struct lines__plan *plan, void *in, void *out,
+                                        long double *factor) {
+    if (factor == NULL || plan->library->execute_scaled == NULL)
+        return lines__execute(plan, in, out);
+    const long double by = *factor;
+    *factor = 1;
+    return plan->library->execute_scaled(plan->data, in, out, by);
+}
+
+/* Bytes of scratch memory of a plan; none needs none. */
+static inline size_t lines__area_bytes(const struct lines__plan *plan) {
+    return plan->data != NULL && plan->library->area_bytes != NULL
+               ? plan->library->area_bytes(plan->data)
+               : 0;
+}
+
+/* Sets the scratch memory of a plan, as `set_area` of its library. */
+static inline int lines__set_area(const struct lines__plan *plan, void *area) {
+    return plan->data != NULL && plan->library->set_area != NULL
+               ? plan->library->set_area(plan->data, area)
+               : REDIST_OK;
+}
+
+/* Destroys a plan that nothing executes any more, and zeroes it; none is allowed. */
+static inline void lines__destroy(struct lines__plan *plan) {
+    if (plan->data != NULL)
+        plan->library->destroy(plan->data);
+    *plan = (struct lines__plan){NULL, NULL};
+}
+
+/* ---------------------------------------------------------------- the chooser */
+
+/* The general library of a space, AUTO = host; NULL = this build has none. */
+const struct lines__library *lines__library_for(enum redist_space space);
+
+/* Why a space has no general library, or this machine no such memory; NULL = all is there. */
+const char *lines__unavailable(enum redist_space space);
+
+/* Library number i of this build; NULL behind the last one. */
+const struct lines__library *lines__library_at(int i);
+
+/* The library for a problem from array `in` to `out`: the one that expects the least time below that of the general
+ * library, else problem->general. It may measure. */
 const struct lines__library *lines__choose(const struct lines__problem *problem, const void *in,
                                            const void *out);
 
+/* ---------------------------------------------------------------- columns of the host */
+
 enum {
-    /* Bytes of a contiguous line; longer ones are fetched row by row for a library, for which there are too many
-     * shorter ones. */
+    /* Bytes of a row from which a call for each, with rows fetched ahead, costs less than FFTW's waits for memory
+     * (docs/performance-notebook.md, "Short lines"). */
     LINES__SHORT_LINE = 1536,
-    /* Bytes of neighbouring columns that are read at once in far rows, which lie in pages of their own. */
+    /* Bytes of neighbouring columns that are read at once from far rows: 512 bytes and 2 KiB were as fast or up to 10 %
+     * slower (docs/performance-notebook.md, "Lines side by side"). */
     LINES__AT_ONCE_BYTES = 1 << 10
 };
 
-/* Whether many columns of `n` elements, which lie side by side, are faster than the problem's library transforms them:
- * measured once for each length and precision, as it is planned in 0.05 s, or guessed where nothing is measured. Far
- * rows are those of an array that is larger than a second-level cache. */
+/* Nonzero if host kernels transform many neighbouring columns of n elements faster than the problem's general library:
+ * measured once for each length and precision, or guessed with FFTND_ESTIMATE. `far` = the array is larger than a
+ * second-level cache. */
 int lines__columns_gain(const struct lines__problem *problem, redist_index n, int far);
 
-/* How many columns to transform where there is room for more than these: the last group is full if columns gain. */
+/* Columns to transform of at least `columns`: rounded up to full groups if columns are faster. */
 redist_index lines__columns_fill(const struct lines__problem *problem, redist_index n,
                                  redist_index columns);
-
-/* The library for all problems in a space, AUTO = host; NULL = this build has none. */
-const struct lines__library *lines__library_for(enum redist_space space);
-
-/* Why there is no such library, or no such memory on this machine; NULL = there is. */
-const char *lines__unavailable(enum redist_space space);
 
 #endif

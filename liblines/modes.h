@@ -13,7 +13,7 @@ enum lines__change {
     LINES__CLEAR,         /* it becomes zero */
     LINES__ADD,           /* its partner is added */
     LINES__ADD_CONJUGATE, /* its conjugate is */
-    LINES__SHARE,         /* half of it goes to its partner; with itself as partner it is halved */
+    LINES__SPLIT,         /* half of it goes to its partner; with itself as partner it is halved */
     LINES__HALVE,         /* its partner becomes half of it */
     LINES__MULTIPLY       /* it is multiplied by the factor */
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines side by side or one behind another, for the kernels that take many of them at once. */
-#include "lines.h"
+#include "neighbours.h"
 
 int lines__lie_alike(const struct lines__problem *problem) {
     for (int i = 0; i < problem->nloops; i++)

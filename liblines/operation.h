@@ -81,7 +81,7 @@ struct lines__operation {
     struct lines__constants constants;
     double scale[2];     /* both together: what the result is multiplied by */
     size_t number_bytes; /* of the modes */
-    int parts;           /* of an element: 1 = it is real, 2 = complex */
+    int numbers;         /* of an element: 1 = real, 2 = complex */
     const char *in;
     char *out;
     ptrdiff_t in_field, out_field; /* bytes from a field to the next one */
@@ -150,7 +150,7 @@ static inline LINES__ON_DEVICE int lines__combines(int kind) {
     }                                                                                                                   \
     static inline LINES__ON_DEVICE void name##_load(const struct lines__operation *op,                                  \
                                                     const char *at, C value[2]) {                                       \
-        if (op->parts == 2) {                                                                                           \
+        if (op->numbers == 2) {                                                                                         \
             name##_pair pair = *(const name##_pair *)(const void *)at;                                                  \
             value[0] = (C)pair.re;                                                                                      \
             value[1] = (C)pair.im;                                                                                      \
@@ -162,7 +162,7 @@ static inline LINES__ON_DEVICE int lines__combines(int kind) {
     static inline LINES__ON_DEVICE void name##_store(const struct lines__operation *op, char *at,                       \
                                                      C re, C im) {                                                      \
         name##_pair pair = {(T)re, (T)im};                                                                              \
-        if (op->parts == 2)                                                                                             \
+        if (op->numbers == 2)                                                                                           \
             *(name##_pair *)(void *)at = pair;                                                                          \
         else                                                                                                            \
             *(T *)(void *)at = pair.re;                                                                                 \

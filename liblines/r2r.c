@@ -16,12 +16,13 @@ enum { ROWS_BYTES = 64 << 20, ALIGNMENT = 256 };
 struct axis {
     struct lines__r2r_lines before, after;
     redist_index nlines;
-    int is_whole;  /* the first plan is of the lines themselves */
-    void **serial; /* two: for as many rows as there is room for, and for the rest */
+    int is_whole;               /* the first plan is of the lines themselves */
+    struct lines__plan *serial; /* two: for as many rows as there is room for, and for the rest */
 };
 
 struct plan {
-    struct lines__inner inner; /* scratch memory of its own are the rows */
+    struct lines__inner inner; /* rows are its own scratch memory */
+    const struct lines__library *library;
     void *stream;
     int naxes;
     struct axis axes[REDIST_MAX_NDIMS];
@@ -72,7 +73,7 @@ static void describe(struct axis *axis, const struct lines__problem *problem, in
 }
 
 static int create_rows(struct axis *axis, const struct lines__problem *problem, redist_index count,
-                       void *memory, void **serial) {
+                       void *memory, struct lines__plan *serial) {
     const struct lines__r2r_lines *rows = &axis->before;
     struct lines__problem own = *problem;
     own.kind = rows->is_complex ? FFTND_C2C : FFTND_R2C;
@@ -82,7 +83,7 @@ static int create_rows(struct axis *axis, const struct lines__problem *problem, 
     own.axes[0] = (struct lines__loop){rows->length, 1, 1};
     own.loops[0] =
         (struct lines__loop){count, rows->is_complex ? rows->row : 2 * rows->row, rows->row};
-    return problem->library->create(&own, memory, memory, serial);
+    return lines__create(problem->general, &own, memory, memory, serial);
 }
 
 /* After the first axis in the output. */
@@ -101,8 +102,8 @@ static int create_whole(struct axis *axis, const struct lines__problem *problem,
     for (int i = 0; i < problem->naxes; i++)
         if (i != which)
             own.loops[own.nloops++] = place(&problem->axes[i], which);
-    int code = problem->library->create(&own, which > 0 ? out : in, out, &axis->serial[0]);
-    axis->is_whole = axis->serial[0] != NULL;
+    int code = lines__create(problem->general, &own, which > 0 ? out : in, out, &axis->serial[0]);
+    axis->is_whole = axis->serial[0].data != NULL;
     return code;
 }
 
@@ -133,7 +134,7 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     int code = REDIST_OK;
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    plan->inner.library = problem->library;
+    plan->library = problem->general;
     plan->stream = problem->stream;
     plan->naxes = problem->naxes;
     for (int i = 0; i < problem->naxes && code == REDIST_OK; i++)
@@ -157,17 +158,16 @@ static int run_rows(const struct plan *plan, const struct axis *axis, redist_ind
     before.to = plan->inner.area;
     after.from = plan->inner.area;
     after.to = out;
-    int code = plan->inner.library->r2r(&before, 0, plan->stream);
+    int code = plan->library->r2r(&before, 0, plan->stream);
     if (code == REDIST_OK)
-        code = plan->inner.library->execute(axis->serial[is_shorter], plan->inner.area,
-                                            plan->inner.area);
-    return code == REDIST_OK ? plan->inner.library->r2r(&after, 1, plan->stream) : code;
+        code = lines__execute(&axis->serial[is_shorter], plan->inner.area, plan->inner.area);
+    return code == REDIST_OK ? plan->library->r2r(&after, 1, plan->stream) : code;
 }
 
 static int run_axis(const struct plan *plan, const struct axis *axis, void *in, void *out) {
     int code = REDIST_OK;
     if (axis->is_whole)
-        return plan->inner.library->execute(axis->serial[0], in, out);
+        return lines__execute(&axis->serial[0], in, out);
     for (redist_index first = 0; first < axis->nlines && code == REDIST_OK;
          first += axis->before.count)
         code = run_rows(plan, axis, first, in, out);
@@ -182,14 +182,15 @@ static int execute(void *data, void *in, void *out) {
     return code;
 }
 
-static int is_suited(const struct lines__problem *problem, const void *in, const void *out) {
+/* Always: such libraries have no other way. */
+static int percent(const struct lines__problem *problem, const void *in, const void *out) {
     (void)in;
     (void)out;
-    return problem->kind == FFTND_R2R && problem->naxes > 0 && problem->library->r2r != NULL;
+    return problem->kind == FFTND_R2R && problem->naxes > 0 && problem->general->r2r != NULL;
 }
 
 const struct lines__library lines__library_real_to_real = {.name = "real to real",
-                                                           .is_suited = is_suited,
+                                                           .percent = percent,
                                                            .create = create,
                                                            .area_bytes = lines__inner_area_bytes,
                                                            .set_area = lines__inner_set_area,

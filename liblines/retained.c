@@ -169,8 +169,8 @@ static int create_groups(struct plan *plan, const struct lines__problem *problem
         struct group *group = &plan->groups[i];
         struct lines__problem own;
         describe(group, problem, &scratch, now, &own);
-        REDIST_TRY(plan->inner.library->create(&own, arrays[group->from], arrays[group->to],
-                                               &plan->inner.plans[i]));
+        REDIST_TRY(lines__create(problem->general, &own, arrays[group->from], arrays[group->to],
+                                 &plan->inner.plans[i]));
         plan->inner.own_bytes = group->to == SCRATCH ? bytes : plan->inner.own_bytes;
         for (int j = 0; j < group->naxes; j++) {
             int axis = group->axes[j];
@@ -186,7 +186,6 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    plan->inner.library = problem->library;
     list_groups(plan, problem);
     if (problem->direction == REDIST_BACKWARD)
         reverse_groups(plan);
@@ -203,22 +202,23 @@ static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
     void *const arrays[] = {in, out, plan->inner.area};
     for (int i = 0; i < plan->ngroups; i++)
-        REDIST_TRY(plan->inner.library->execute(plan->inner.plans[i], arrays[plan->groups[i].from],
-                                                arrays[plan->groups[i].to]));
+        REDIST_TRY(lines__execute(&plan->inner.plans[i], arrays[plan->groups[i].from],
+                                  arrays[plan->groups[i].to]));
     return REDIST_OK;
 }
 
-static int is_suited(const struct lines__problem *problem, const void *in, const void *out) {
-    int suited = 0;
+/* Always: general libraries truncate one axis. */
+static int percent(const struct lines__problem *problem, const void *in, const void *out) {
+    int truncates = 0;
     (void)in;
     (void)out;
     for (int i = 0; i < problem->naxes; i++)
-        suited = suited || problem->retained[i].modes != 0;
-    return suited;
+        truncates |= problem->retained[i].modes != 0;
+    return truncates;
 }
 
 const struct lines__library lines__library_retained = {.name = "retained modes",
-                                                       .is_suited = is_suited,
+                                                       .percent = percent,
                                                        .create = create,
                                                        .area_bytes = lines__inner_area_bytes,
                                                        .set_area = lines__inner_set_area,

@@ -13,9 +13,7 @@ long collectives;
 int collectives_until_error, collectives_no_memory;
 
 static int fails(void) {
-    if (collectives_until_error <= 0)
-        return collectives_until_error < 0;
-    return --collectives_until_error == 0;
+    return collectives_until_error > 0 && --collectives_until_error == 0;
 }
 
 int MPI_Barrier(MPI_Comm comm) {
@@ -63,21 +61,23 @@ int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, M
     return PMPI_Isend(data, count, type, to, tag, comm, request);
 }
 
-int MPI_Alltoallv(const void *send, const int send_counts[], const int send_places[],
-                  MPI_Datatype send_type, void *receive, const int receive_counts[],
-                  const int receive_places[], MPI_Datatype receive_type, MPI_Comm comm) {
+int MPI_Ialltoallv(const void *send, const int send_counts[], const int send_places[],
+                   MPI_Datatype send_type, void *receive, const int receive_counts[],
+                   const int receive_places[], MPI_Datatype receive_type, MPI_Comm comm,
+                   MPI_Request *request) {
     collectives++;
-    return PMPI_Alltoallv(send, send_counts, send_places, send_type, receive, receive_counts,
-                          receive_places, receive_type, comm);
+    return PMPI_Ialltoallv(send, send_counts, send_places, send_type, receive, receive_counts,
+                           receive_places, receive_type, comm, request);
 }
 
-int MPI_Alltoallw(const void *send, const int send_counts[], const int send_places[],
-                  const MPI_Datatype send_types[], void *receive, const int receive_counts[],
-                  const int receive_places[], const MPI_Datatype receive_types[], MPI_Comm comm) {
+int MPI_Ialltoallw(const void *send, const int send_counts[], const int send_places[],
+                   const MPI_Datatype send_types[], void *receive, const int receive_counts[],
+                   const int receive_places[], const MPI_Datatype receive_types[], MPI_Comm comm,
+                   MPI_Request *request) {
     collectives++;
     return fails() ? MPI_ERR_OTHER
-                   : PMPI_Alltoallw(send, send_counts, send_places, send_types, receive,
-                                    receive_counts, receive_places, receive_types, comm);
+                   : PMPI_Ialltoallw(send, send_counts, send_places, send_types, receive,
+                                     receive_counts, receive_places, receive_types, comm, request);
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made) {

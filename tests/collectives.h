@@ -9,7 +9,7 @@
 /** Collective calls so far: barriers, broadcasts, reductions, all-to-alls, new communicators. */
 extern long collectives;
 
-/** The n-th call of MPI_Alltoallw from now on fails, and does nothing; 0 = none, -1 = all of them. */
+/** The n-th call of MPI_Ialltoallw from now on fails, and does nothing; 0 = none. */
 extern int collectives_until_error;
 
 /** Nonzero: there is no shared memory; set it on all ranks. */

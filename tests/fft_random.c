@@ -87,13 +87,12 @@ static void choose_configuration(fft_case *given) {
     given->options.tile_bytes = random_chance(80) ? (size_t)bytes[random_between(0, 3)] : 0;
     if (random_chance(70)) {
         snprintf(text, sizeof text,
-                 " fused=%d tiled=%d tile=%d group=%d nontemporal=%d segments=%d "
-                 "before_exchange=%d transposed=%d "
+                 " fused=%d tiled=%d tile=%d group=%d nontemporal=%d segments=%d transposed=%d "
                  "untiled=%d partitions=%d",
                  random_between(0, 1), random_between(0, 1), bytes[random_between(0, 3)],
                  random_chance(50) ? bytes[random_between(0, 3)] : 1 << 30,
                  random_chance(50) ? 1 : 1 << 30, random_chance(50) ? 1 : random_between(2, 9),
-                 random_between(0, 1), random_between(0, 1), random_between(0, 1),
+                 random_between(0, 1), random_between(0, 1),
                  random_chance(50) ? 1 : random_between(2, 6));
         setenv("FFTND_CONFIGURATION", text, 1);
     } else if (random_chance(30)) {
@@ -303,11 +302,11 @@ fft_case fft_random_device_case(int nranks) {
     return given;
 }
 
-void fft_use_chunks(int segments, int before_exchange, int transposed, int partitions, int stored) {
+void fft_use_chunks(int segments, int transposed, int partitions, int stored) {
     char text[160];
     snprintf(text, sizeof(text),
-             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
+             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d "
              "transposed=%d untiled=0 partitions=%d stored=%d",
-             SIZE_MAX, segments, before_exchange, transposed, partitions, stored);
+             SIZE_MAX, segments, transposed, partitions, stored);
     setenv("FFTND_CONFIGURATION", text, 1);
 }

@@ -25,6 +25,6 @@ void fft_random_order(fft_case *given);
 fft_case fft_random_device_case(int nranks);
 
 /** What a planner may choose on a device goes to FFTND_CONFIGURATION. */
-void fft_use_chunks(int segments, int before_exchange, int transposed, int partitions, int stored);
+void fft_use_chunks(int segments, int transposed, int partitions, int stored);
 
 #endif

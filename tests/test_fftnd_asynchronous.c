@@ -23,7 +23,7 @@
     unsetenv("FFTND_CONFIGURATION")
 
 static void configure(int segments, int partitions, int transposed) {
-    fft_use_chunks(segments, partitions == 1, transposed, partitions, random_between(0, 2));
+    fft_use_chunks(segments, transposed, partitions, random_between(0, 2));
 }
 
 static fft_case asynchronous(fft_case given) {
@@ -54,8 +54,8 @@ START_TEST(stored) {
     for (int i = 0; harness_another(i, 24); i++) {
         fft_case given = asynchronous(fft_random_device_case(harness_nranks));
         given.options.asynchronous = random_chance(60);
-        fft_use_chunks(random_chance(50) ? 1 : random_between(2, 4), random_between(0, 1),
-                       random_chance(20), random_between(1, 3), random_between(1, 2));
+        fft_use_chunks(random_chance(50) ? 1 : random_between(2, 4), random_chance(20),
+                       random_between(1, 3), random_between(1, 2));
         fft_check_once(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");
@@ -271,7 +271,7 @@ START_TEST(spoilt) {
     for (int call = 0; call <= CALLS; call++) {
         struct pair pair;
         const int spoils = harness_rank == call % harness_nranks;
-        fft_use_chunks(1, 1, 0, 1, call % 3 == 1);
+        fft_use_chunks(1, 0, 1, call % 3 == 1);
         method = call % 4 < 2 ? "signals:engines" : "signals:kernel";
         begin_pair(&pair, FFTND_ESTIMATE, 0);
         (void)stream_device_spoil(!spoils ? -1 : call < CALLS ? call : 1000000);

@@ -21,8 +21,8 @@
     unsetenv("FFTND_CONFIGURATION")
 
 static void configure(void) {
-    fft_use_chunks(random_between(1, 4), random_between(0, 1), random_between(0, 1),
-                   random_between(1, 4), random_between(0, 1));
+    fft_use_chunks(random_between(1, 4), random_between(0, 1), random_between(1, 4),
+                   random_between(0, 1));
 }
 
 START_TEST(random_cases) {
@@ -74,7 +74,7 @@ START_TEST(arriving) {
         given.precision = fft_case_precision(random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT);
         for (int axis = 0; axis < 3; axis++)
             given.r2r[axis] = FFTND_DST2;
-        fft_use_chunks(random_between(2, 6), 0, 0, random_between(2, 9), 0);
+        fft_use_chunks(random_between(2, 6), 0, random_between(2, 9), 0);
         operator_check(&given);
     }
     unsetenv("FFTND_CONFIGURATION");
@@ -96,7 +96,7 @@ static int count_chunks(int segments, int partitions) {
     fftnd_options choice = FFTND_OPTIONS_DEFAULT;
     fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
-    fft_use_chunks(segments, 0, 0, partitions, 0);
+    fft_use_chunks(segments, 0, partitions, 0);
     choice.space = REDIST_SPACE_CUDA;
     choice.grid_ndims = 1;
     choice.effort = FFTND_ESTIMATE;

@@ -27,35 +27,27 @@ struct form {
 
 static const struct form whole_forms[] = {
     {"stepwise", FFTND_FUSION_NEVER, 1, 0,
-     " fused=0 tiled=0 tile=1000" REST
-     "segments=1 before_exchange=0 transposed=0 untiled=0 partitions=1"},
+     " fused=0 tiled=0 tile=1000" REST "segments=1 transposed=0 untiled=0 partitions=1"},
     {"turned", FFTND_FUSION_NEVER, 1, 0,
-     " fused=0 tiled=0 tile=1000" REST
-     "segments=1 before_exchange=1 transposed=1 untiled=0 partitions=1"},
+     " fused=0 tiled=0 tile=1000" REST "segments=1 transposed=1 untiled=0 partitions=1"},
     {"stepwise in tiles", FFTND_FUSION_NEVER, 2, 0,
-     " fused=0 tiled=1 tile=2000" REST
-     "segments=1 before_exchange=0 transposed=0 untiled=0 partitions=1"},
+     " fused=0 tiled=1 tile=2000" REST "segments=1 transposed=0 untiled=0 partitions=1"},
     {NULL, FFTND_FUSION_AUTO, 0, 0, NULL}};
 
 static const struct form fused_forms[] = {
     {"fused", FFTND_FUSION_ALWAYS, 1, 0,
-     " fused=1 tiled=1 tile=2000" REST
-     "segments=1 before_exchange=0 transposed=0 untiled=0 partitions=1"},
+     " fused=1 tiled=1 tile=2000" REST "segments=1 transposed=0 untiled=0 partitions=1"},
     {"fused, some whole", FFTND_FUSION_ALWAYS, 1, 0,
-     " fused=1 tiled=1 tile=2000" REST
-     "segments=1 before_exchange=0 transposed=0 untiled=1 partitions=1"},
+     " fused=1 tiled=1 tile=2000" REST "segments=1 transposed=0 untiled=1 partitions=1"},
     {"fused by threads", FFTND_FUSION_ALWAYS, 3, 0,
-     " fused=1 tiled=1 tile=1000" REST
-     "segments=1 before_exchange=0 transposed=0 untiled=0 partitions=1"},
+     " fused=1 tiled=1 tile=1000" REST "segments=1 transposed=0 untiled=0 partitions=1"},
     {NULL, FFTND_FUSION_AUTO, 0, 0, NULL}};
 
 static const struct form chunk_forms[] = {
     {"chunks", FFTND_FUSION_NEVER, 1, 0,
-     " fused=0 tiled=0 tile=1000" REST
-     "segments=4 before_exchange=0 transposed=0 untiled=0 partitions=1"},
+     " fused=0 tiled=0 tile=1000" REST "segments=4 transposed=0 untiled=0 partitions=1"},
     {"chunks and pieces", FFTND_FUSION_NEVER, 1, 0,
-     " fused=0 tiled=0 tile=1000" REST
-     "segments=4 before_exchange=0 transposed=0 untiled=0 partitions=3"},
+     " fused=0 tiled=0 tile=1000" REST "segments=4 transposed=0 untiled=0 partitions=3"},
     {NULL, FFTND_FUSION_AUTO, 0, 0, NULL}};
 
 static const struct form device_forms[] = {
@@ -350,9 +342,64 @@ START_TEST(freed_alone) {
 }
 END_TEST
 
+/* How many operators of a plan may fail alone */
+enum { MOST_ENDS = 16 };
+
+/* The last serial transform of an operator fails on one rank, behind all exchanges. The rank frees the operator and
+ * goes on with the plan, while the others apply it `again` times, of which the first waits for that rank. */
+static void end_alone(fft_run *run, double *output, int victim, int again, int expected) {
+    fftnd_operator *op = NULL;
+    void *input = fft_run_data(run, FFTND_PHYSICAL);
+    int is_victim = harness_rank == victim, code;
+    check_ok(fftnd_operator_create(run->plan, FFTND_INVERSE_LAPLACIAN, NULL, &op));
+    fft_run_load(run, FFTND_PHYSICAL, 1);
+    faults_arm(FAULT_NONE, 1);
+    check_ok(fftnd_apply(run->plan, op, input, output));
+    faults_disarm();
+    if (is_victim)
+        faults_arm(FAULT_SERIAL, faults_count(FAULT_SERIAL));
+    code = fftnd_apply(run->plan, op, input, output);
+    faults_disarm();
+    for (int i = 0; i < again && !is_victim; i++)
+        code = fftnd_apply(run->plan, op, input, output);
+    int freed = fftnd_operator_free(&op);
+    int next = fft_run_execute(run, FFTND_PHYSICAL);
+    check_all(!is_victim || code != REDIST_OK, "no transform of the operator failed");
+    check_all(is_victim || code == REDIST_ERR_PEER || (!again && code == REDIST_OK),
+              "the others return %s: %s", redist_error_name(code), redist_error_message());
+    check_ok(freed);
+    check_code(next, expected);
+}
+
+static void end_many(const fft_case *given) {
+    fft_run run;
+    fft_run_create(MPI_COMM_WORLD, given, &run);
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    check_ok(fftnd_plan_layout(run.plan, FFTND_PHYSICAL, &layout));
+    double *output = calloc(layout.bytes + 1, 1);
+    for (int i = 0; i <= MOST_ENDS; i++)
+        end_alone(&run, output, random_between(0, harness_nranks - 1), i % 3,
+                  i < MOST_ENDS ? REDIST_OK : REDIST_ERR_PEER);
+    free(output);
+    fft_run_free(&run);
+}
+
+START_TEST(operators_freed_alone) {
+    if (harness_nranks == 1)
+        skip_test("more than one rank");
+    for (int i = 0; i < 3; i++) {
+        fft_case given = make_case(&whole_forms[0], methods[i], 1);
+        given.options.in_place = given.options.skip_agreement = 0;
+        harness_case("%s", fft_case_text(&given));
+        end_many(&given);
+    }
+}
+END_TEST
+
 int main(int argc, char **argv) {
     const TTest *const tests[] = {stepwise,  fused,    chunks,      device,
-                                  operators, planning, freed_alone, NULL};
+                                  operators, planning, freed_alone, operators_freed_alone,
+                                  NULL};
     int provided;
     if (argc > 1)
         only_word = argv[1];

@@ -214,7 +214,7 @@ START_TEST(segments_scaled_before_exchanges) {
         given.has_box[0] = given.has_box[1] = given.has_order = 1;
         memcpy(given.order, order, sizeof(order));
         FFT_GRID(&given, 1, 0, 0, 1);
-        fft_use_chunks(3, 0, i % 2, i < 2 ? 1 : 4, 0);
+        fft_use_chunks(3, i % 2, i < 2 ? 1 : 4, 0);
         fft_check(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");
@@ -269,7 +269,7 @@ START_TEST(lines_turned_to_odd_distances) {
     given.has_memory_order[FFTND_PHYSICAL] = 1;
     memcpy(given.memory_order[FFTND_PHYSICAL], memory_order, sizeof(memory_order));
     given.padding[FFTND_SPECTRAL][2] = 1;
-    fft_use_chunks(1, 0, 0, 1, 0);
+    fft_use_chunks(1, 0, 1, 0);
     fft_check(MPI_COMM_WORLD, &given);
     unsetenv("FFTND_CONFIGURATION");
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The communication model: its formulas beside the thesis', fits to known numbers and to this machine. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "../libfftnd/planner/planner.h"
 #include "../libredist/planner/planner.h"
@@ -136,26 +135,31 @@ END_TEST
 
 /* ---------------------------------------------------------------- what the planner tries */
 
-/* Makes it known what links are like, as if it had been measured, and lists the grids of 24^3. */
-static void find_grids(double start, double latency, double bandwidth, struct fftnd__grids *grids) {
+static const redist_index usual[3] = {24, 24, 24}, uneven[3] = {11, 25, 14},
+                          thin[3] = {2, 200, 200};
+
+/* Lists the grids of a c2c transform on nodes of so many ranks. */
+static void find_grids(const redist_index sizes[3], const char *node_size,
+                       struct fftnd__grids *grids) {
     static const struct fftnd__configuration configuration = {.order = {0, 1, 2}};
-    char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];
+    MPI_Comm comm;
     struct fftnd__request request = {
         .nranks = harness_nranks,
+        .precision = FFTND_DOUBLE,
         .shape = {.ndims = 3,
                   .halved = -1,
-                  .points = {24, 24, 24},
-                  .modes = {24, 24, 24},
                   .axes = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX}},
         .kind = FFTND_C2C,
         .options = FFTND_OPTIONS_DEFAULT};
-    check_ok(redist_private_comm(MPI_COMM_WORLD, &request.comm));
-    snprintf(key, sizeof key, "model/ranks=%d/node=%d/space=0/staging=0/method=auto",
-             harness_nranks, harness_nranks);
-    snprintf(text, sizeof text, "node=%d %g %g %g network 0 0 0", harness_nranks, start, latency,
-             bandwidth);
-    check_ok(redist_wisdom_store(request.comm, NULL, key, text));
+    for (int axis = 0; axis < 3; axis++)
+        request.shape.points[axis] = request.shape.modes[axis] = sizes[axis];
+    setenv("REDIST_NODE_SIZE", node_size, 1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    request.user_comm = comm;
+    check_ok(redist_private_comm(comm, &request.comm));
     check_ok(fftnd__grids_find(&request, &configuration, 0, grids));
+    MPI_Comm_free(&comm);
+    unsetenv("REDIST_NODE_SIZE");
 }
 
 static int is_slab(const struct fftnd__grid *grid) {
@@ -173,39 +177,78 @@ static int count_products(void) {
     return count;
 }
 
-static void check_grids(const struct fftnd__grids *grids) {
+static redist_index part_of(redist_index extent, int nparts, int part) {
+    return extent / nparts + (part < extent % nparts);
+}
+
+/* Complex numbers of 16 bytes to and from all others, or the nodes of others, counted part by part. */
+static unsigned long long count_sent(const redist_index n[3], const struct fftnd__grid *grid,
+                                     int rank, int node_size) {
+    int rows = grid->dims[0], columns = grid->ndims > 1 ? grid->dims[1] : 1;
+    int row = rank / columns, column = rank % columns;
+    redist_index sum = 0;
+    for (int i = 0; i < columns; i++)
+        if (i != column && (row * columns + i) / node_size != rank / node_size)
+            sum += part_of(n[0], rows, row) * part_of(n[1], columns, column) *
+                   part_of(n[2], columns, i);
+    for (int i = 0; i < rows; i++)
+        if (i != row && (i * columns + column) / node_size != rank / node_size)
+            sum +=
+                part_of(n[0], rows, row) * part_of(n[1], rows, i) * part_of(n[2], columns, column);
+    return 16 * (unsigned long long)sum;
+}
+
+static void check_grids(const redist_index sizes[3], int node_size,
+                        const struct fftnd__grids *grids) {
+    const struct fftnd__grid *list = grids->list;
+    check_all(grids->count > 0, "no grids");
     for (int i = 0; i < grids->count; i++) {
-        int product = 1;
-        for (int dim = 0; dim < grids->list[i].ndims; dim++)
-            product *= grids->list[i].dims[dim];
-        check_all(product == harness_nranks, "grid %d is of %d ranks", i, product);
-        check_all(i == 0 || grids->list[i].seconds >= grids->list[i - 1].seconds,
-                  "grid %d is better than the one before", i);
-        check_all(grids->list[i].seconds <= 2 * grids->list[0].seconds, "grid %d is hopeless", i);
+        unsigned long long most = 0, far = 0;
+        for (int rank = 0; rank < harness_nranks; rank++) {
+            unsigned long long bytes = count_sent(sizes, &list[i], rank, 1);
+            most = bytes > most ? bytes : most;
+            far += count_sent(sizes, &list[i], rank, node_size);
+        }
+        check_all(list[i].bytes == most && list[i].far_bytes == far,
+                  "grid %d sends %llu bytes, %llu to other nodes; not %llu and %llu", i,
+                  (unsigned long long)list[i].bytes, (unsigned long long)list[i].far_bytes, most,
+                  far);
+        int falls =
+            i > 0 &&
+            (list[i].far_bytes < list[i - 1].far_bytes ||
+             (list[i].far_bytes == list[i - 1].far_bytes && list[i].bytes < list[i - 1].bytes));
+        check_all(!falls, "grid %d is better than the one before", i);
     }
 }
 
-/* Where messages cost only latency, grids with fewer peers come first, and slabs are left out if they have
- * more than twice as many; where they cost only bandwidth, slabs come first. */
-START_TEST(promising_grids) {
+/* Slabs send least, and grids that send more than twice as much are left out. */
+START_TEST(grids_by_bytes) {
     struct fftnd__grids grids;
-    int composite = count_products() > 2, nranks = harness_nranks;
-    find_grids(0.0, 1.0, 1e30, &grids);
-    check_grids(&grids);
-    int any_slab = 0;
+    find_grids(usual, "1000", &grids);
+    check_grids(usual, 1000, &grids);
+    check_all(is_slab(&grids.list[0]), "pencils come first");
+    check_all(grids.count == count_products(), "%d grids", grids.count);
+    find_grids(uneven, "1000", &grids);
+    check_grids(uneven, 1000, &grids);
+    find_grids(thin, "1000", &grids);
+    check_grids(thin, 1000, &grids);
     for (int i = 0; i < grids.count; i++)
-        any_slab |= is_slab(&grids.list[i]);
-    check_all(!composite || !is_slab(&grids.list[0]), "a slab is the best of many messages");
-    check_all(any_slab == (nranks != 12), "%d slabs of %d ranks", any_slab, nranks);
-    find_grids(1.0, 0.0, 1e30, &grids); /* where an exchange costs whatever is sent, one is best */
-    check_grids(&grids);
-    check_all(is_slab(&grids.list[0]), "a pencil is the best where exchanges are dear");
-    find_grids(0.0, 0.0, 1.0, &grids);
-    check_grids(&grids);
-    check_all(is_slab(&grids.list[0]), "a pencil is the best of much data");
-    check_all(grids.count <= count_products(), "%d grids instead of %d", grids.count,
-              count_products());
-    redist_forget_wisdom();
+        check_all(harness_nranks < 12 || grids.list[i].ndims > 1, "most ranks have nothing");
+}
+END_TEST
+
+/* Of pencils those whose rows are within nodes come first: like slabs they send two thirds to the two other nodes. */
+START_TEST(grids_by_node) {
+    struct fftnd__grids grids;
+    int pencil = 0;
+    find_grids(uneven, "4", &grids);
+    check_grids(uneven, 4, &grids);
+    find_grids(usual, "4", &grids);
+    check_grids(usual, 4, &grids);
+    while (pencil < grids.count && is_slab(&grids.list[pencil]))
+        pencil++;
+    check_all(harness_nranks < 12 || grids.list[pencil].far_bytes == 16 * 24 * 24 * 24 / 3 * 2,
+              "%d x %d comes first", grids.list[pencil].dims[0], grids.list[pencil].dims[1]);
 }
 END_TEST
 
@@ -242,6 +285,7 @@ START_TEST(refused) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {formulas, nodes, fits, measures, promising_grids, refused, NULL};
+    const TTest *const tests[] = {formulas,       nodes,         fits,    measures,
+                                  grids_by_bytes, grids_by_node, refused, NULL};
     return harness_run(argc, argv, "test_fftnd_model", tests);
 }

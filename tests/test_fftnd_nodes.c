@@ -46,7 +46,7 @@ END_TEST
 START_TEST(in_partitions) {
     static const char *const methods[] = {"hier", "p2p"};
     setenv("FFTND_CONFIGURATION",
-           " fused=0 tiled=0 tile=1000 group=1 nontemporal=1 segments=3 before_exchange=0 "
+           " fused=0 tiled=0 tile=1000 group=1 nontemporal=1 segments=3 "
            "transposed=0 untiled=0 partitions=4",
            1);
     for (int i = 0; i < 2; i++) {

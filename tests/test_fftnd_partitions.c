@@ -11,13 +11,12 @@ static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
 static const char *const methods[] = {"direct:paced", "direct:lockstep", "direct", "p2p"};
 enum { NKINDS = 3, NMETHODS = 4 };
 
-static void dictate(int group, int chunks, int partitions, int early, int realigned) {
+static void dictate(int group, int chunks, int partitions, int realigned) {
     char text[200];
     snprintf(text, sizeof text,
-             " fused=0 tiled=0 tile=1000 group=%d nontemporal=%d segments=%d before_exchange=%d "
-             "transposed=%d untiled=0 "
-             "partitions=%d",
-             group, random_chance(50) ? 1 : 1 << 30, chunks, early, realigned, partitions);
+             " fused=0 tiled=0 tile=1000 group=%d nontemporal=%d segments=%d "
+             "transposed=%d untiled=0 partitions=%d",
+             group, random_chance(50) ? 1 : 1 << 30, chunks, realigned, partitions);
     setenv("FFTND_CONFIGURATION", text, 1);
 }
 
@@ -75,7 +74,7 @@ START_TEST(random_cases) {
     for (; harness_another(n, ENOUGH); n++) {
         fft_case given = random_case(n);
         dictate(random_chance(50) ? 1 << 30 : 100, random_between(2, 9), random_between(2, 6),
-                random_between(0, 1), random_between(0, 1));
+                random_between(0, 1));
         if (is_refused(&given))
             refused++;
         else
@@ -90,7 +89,7 @@ END_TEST
 static fftnd_plan_info plan_and_ask(const fft_case *given, int partitions) {
     fftnd_plan *plan = NULL;
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
-    dictate(1 << 30, 4, partitions, 0, 0);
+    dictate(1 << 30, 4, partitions, 0);
     harness_case("%s", fft_case_text(given));
     check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));
     check_ok(fftnd_plan_get_info(plan, &info));

@@ -45,7 +45,9 @@ static void count_lines(const char *name, const char *start, int *count, char la
     MPI_Bcast(last, LINE_BYTES, MPI_CHAR, 0, MPI_COMM_WORLD);
 }
 
+/* Several nodes, of two ranks if there are as many, since all but the grid is guessed on one. */
 static fftnd_plan_info plan_and_ask(const fft_case *given) {
+    setenv("REDIST_NODE_SIZE", harness_nranks > 2 ? "2" : "1", 1);
     fftnd_plan *plan = NULL;
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     harness_case("%s", fft_case_text(given));
@@ -105,9 +107,29 @@ static void add_line(const char *name, const char *choice) {
     redist_forget_wisdom();
 }
 
+/* On one node nothing but the guess is tried, and there is nothing to remember. */
+START_TEST(guess_on_one_node) {
+    char name[64], line[LINE_BYTES];
+    int count;
+    if (harness_nranks > 1)
+        skip_test("each rank is on a node of its own");
+    fft_case given = begin_measured(FFTND_R2C, name);
+    given.options.effort = FFTND_PATIENT;
+    fft_check_once(MPI_COMM_WORLD, &given);
+    count_lines(name, "fft/", &count, line);
+    check_all(count == 0, "%d lines on transforms", count);
+    remove_file(name);
+}
+END_TEST
+
+#define NEEDS_NODES                                                                                \
+    if (harness_nranks == 1)                                                                       \
+    skip_test("configurations are measured on several nodes")
+
 START_TEST(remembered_in_a_file) {
     char name[64], line[LINE_BYTES];
     int count, after;
+    NEEDS_NODES;
     fft_case given = begin_measured(FFTND_R2C, name);
     given.options.plan_seconds = 0.2;
     const fftnd_plan_info first = plan_and_ask(&given);
@@ -130,6 +152,7 @@ END_TEST
 /* A choice in the file is taken without another look. */
 START_TEST(read_from_a_file) {
     char name[64];
+    NEEDS_NODES;
     fft_case given = begin_measured(FFTND_C2C, name);
     plan_and_ask(&given);
     add_line(name, "fused=0 tiled=1 tile=777 group=555 nontemporal=1");
@@ -144,6 +167,7 @@ END_TEST
 START_TEST(unlimited_numbers) {
     char name[64], line[LINE_BYTES];
     int count;
+    NEEDS_NODES;
     fft_case given = begin_measured(FFTND_C2C, name);
     plan_and_ask(&given);
     count_lines(name, "fft/", &count, line);
@@ -162,8 +186,8 @@ END_TEST
 START_TEST(guess_is_not_remembered) {
     char name[64], line[LINE_BYTES];
     int count;
-    if (harness_nranks == 1)
-        skip_test("one rank needs no shared memory");
+    if (harness_nranks < 3)
+        skip_test("no node has several ranks");
     fft_case given = begin_measured(FFTND_C2C, name);
     given.options.mapped_arrays = 1;
     collectives_no_memory = 1;
@@ -184,11 +208,13 @@ START_TEST(unusable_lines) {
         "fused=7 tiled=1 tile=777 group=555 nontemporal=1",
         "fused=0 tiled=1 tile=777 group=555 nontemporal=1 segments=0",
         "fused=0 tiled=1 tile=777 group=555 nontemporal=1 segments=99999999",
+        "fused=0 tiled=1 tile=777 group=555 nontemporal=1 segments=1 before_exchange=0",
         "grid=99999999999x2 fused=0 tiled=1 tile=777 group=555",
         "fused=0 tiled",
         "\x01\xff%s%n"};
     char name[64], line[LINE_BYTES];
     int count;
+    NEEDS_NODES;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         fft_case given = begin_measured(FFTND_C2C, name);
         plan_and_ask(&given);
@@ -267,6 +293,7 @@ START_TEST(guess_of_an_axis) {
     const size_t own = *second;
     char name[64], line[LINE_BYTES];
     int count;
+    NEEDS_NODES;
     choose_file(name);
     *second = (size_t)16 << 10;
     for (int i = 0; i < 4; i++) {
@@ -310,10 +337,59 @@ START_TEST(guess_on_one_rank) {
 }
 END_TEST
 
+/* One rank takes tiles for a single axis across a large array, unless it has columns, and for a contiguous one of an
+ * array that is larger than the last cache, unless it is real. */
+START_TEST(guess_of_one_axis_on_one_rank) {
+    static const struct {
+        enum fftnd_axis axes[3];
+        int last_cache, tiled; /* in KiB; -1 = as columns gain on this machine, or not */
+    } cases[] = {{{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX}, 64, 1},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX}, 1 << 10, 0},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_HALVED}, 64, 0},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_R2R}, 64, 1},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_R2R}, 1 << 10, 0},
+                 {{FFTND_AXIS_R2R, FFTND_AXIS_NONE, FFTND_AXIS_NONE}, 1 << 10, 1},
+                 {{FFTND_AXIS_HALVED, FFTND_AXIS_NONE, FFTND_AXIS_NONE}, 1 << 10, 1},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX, FFTND_AXIS_NONE}, 64, -1},
+                 {{FFTND_AXIS_COMPLEX, FFTND_AXIS_NONE, FFTND_AXIS_NONE}, 64, -1},
+                 {{FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_NONE}, 64, 0}};
+    redist_caches *caches = (redist_caches *)(uintptr_t)redist_find_caches();
+    const redist_caches own = *caches;
+    if (harness_nranks > 1)
+        skip_test("several ranks");
+    FFT_NEEDS(FFTND_FLOAT);
+    caches->second = (size_t)16 << 10;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fft_case given = FFT_CASE(FFTND_MIXED, 40, 30, 40);
+        memcpy(given.axes, cases[i].axes, sizeof cases[i].axes);
+        given.options.effort = FFTND_ESTIMATE;
+        given.precision = FFTND_FLOAT;
+        caches->last = (size_t)cases[i].last_cache << 10;
+        for (int in_place = 0; in_place < 2; in_place++) {
+            given.options.in_place = in_place;
+            const fftnd_plan_info info = plan_and_ask(&given);
+            check_all(cases[i].tiled < 0 || info.tiled == cases[i].tiled, "tiled %d", info.tiled);
+            fft_check_once(MPI_COMM_WORLD, &given);
+        }
+    }
+    *caches = own;
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {measured,         remembered_in_a_file, guess_is_not_remembered,
-                                  unusable_lines,   read_from_a_file,     unlimited_numbers,
-                                  dictated,         other_caches,         bad_options,
-                                  guess_of_an_axis, guess_on_one_rank,    NULL};
+    const TTest *const tests[] = {measured,
+                                  guess_on_one_node,
+                                  remembered_in_a_file,
+                                  guess_is_not_remembered,
+                                  unusable_lines,
+                                  read_from_a_file,
+                                  unlimited_numbers,
+                                  dictated,
+                                  other_caches,
+                                  bad_options,
+                                  guess_of_an_axis,
+                                  guess_on_one_rank,
+                                  guess_of_one_axis_on_one_rank,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_planner", tests);
 }

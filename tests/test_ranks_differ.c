@@ -59,9 +59,9 @@ static void try_exchange(MPI_Comm comm, redist_index n) {
 }
 
 /* Enough to try other grids than the first one. */
-static double plan_seconds = 0.3;
+static const double plan_seconds = 0.3;
 
-/* Four ranks have grids of one dimension and of two to choose from, by the communication model. */
+/* Four ranks have grids of one dimension and of two to choose from. */
 static void try_transform(MPI_Comm comm, int n) {
     fft_case given = FFT_CASE(FFTND_C2C, n, 8, 12);
     given.options.effort = FFTND_MEASURE;
@@ -91,35 +91,6 @@ START_TEST(locales) {
         comma_locale_reset();
         remove_file();
     }
-}
-END_TEST
-
-/* What was remembered under a comma is read under a point. */
-START_TEST(model_in_file) {
-    if (!comma_locale_set(1))
-        skip_test("no locale to make one with a comma from");
-    make_file();
-    setenv("REDIST_WISDOM", file, 1);
-    plan_seconds *= 5;
-    try_transform(MPI_COMM_WORLD, 12);
-    comma_locale_reset();
-    redist_forget_wisdom();
-    try_transform(MPI_COMM_WORLD, 14);
-    plan_seconds /= 5;
-    char line[2 * REDIST_WISDOM_BYTES];
-    int models = 0, commas = 0;
-    FILE *stream = harness_rank == 0 ? fopen(file, "r") : NULL;
-    while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
-        if (strncmp(line, "model/", 6) == 0) {
-            models++;
-            commas += strchr(line, ',') != NULL;
-        }
-    if (stream != NULL)
-        fclose(stream);
-    check_all(commas == 0, "%d lines with a comma", commas);
-    check_all(models <= 1, "the model was measured %d times", models);
-    unsetenv("REDIST_WISDOM");
-    remove_file();
 }
 END_TEST
 
@@ -300,9 +271,8 @@ START_TEST(option_arrays) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {locales,    model_in_file,         variables,
-                                  node_sizes, nonsense_as_node_size, operators,
-                                  symbols,    option_arrays,         NULL};
+    const TTest *const tests[] = {locales,   variables, node_sizes,    nonsense_as_node_size,
+                                  operators, symbols,   option_arrays, NULL};
     unsetenv("REDIST_TEST_SHARE");
     return harness_run(argc, argv, "test_ranks_differ", tests);
 }

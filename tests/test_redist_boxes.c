@@ -5,6 +5,7 @@
 
 #include "exchanges.h"
 #include "harness.h"
+#include "methods.h"
 
 /* ---------------------------------------------------------------- distributions */
 
@@ -174,6 +175,47 @@ START_TEST(gather_and_scatter) {
 }
 END_TEST
 
+enum { HELD = 3 };
+
+/* Gathers what all ranks have on rank 0, and scatters it. Elsewhere array B is empty, and lies where A is. */
+static void gather_by(const char *method) {
+    double own[HELD], all[HELD * EXCHANGE_MOST_RANKS];
+    const redist_index size = (redist_index)HELD * harness_nranks;
+    redist_box a = REDIST_BOX_DEFAULT, b = REDIST_BOX_DEFAULT;
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    options.method = method;
+    a.start[0] = (redist_index)HELD * harness_rank;
+    a.count[0] = HELD;
+    b.count[0] = harness_rank == 0 ? size : 0;
+    int code = redist_plan_boxes(MPI_COMM_WORLD, MPI_DOUBLE, 1, &size, &a, own, &b,
+                                 harness_rank == 0 ? all : own, &options, &plan);
+    if (code == REDIST_ERR_METHOD) /* on too few nodes */
+        return;
+    check_ok(code);
+    for (int i = 0; i < HELD; i++)
+        own[i] = HELD * harness_rank + i;
+    check_ok(redist_plan_execute(plan, REDIST_FORWARD));
+    int wrong = 0;
+    for (int i = 0; i < b.count[0]; i++) {
+        wrong += all[i] != i;
+        all[i] = -i;
+    }
+    check_ok(redist_plan_execute(plan, REDIST_BACKWARD));
+    for (int i = 0; i < HELD; i++)
+        wrong += own[i] != -(HELD * harness_rank + i);
+    check_ok(redist_plan_free(&plan));
+    check_all(wrong == 0, "%d elements are wrong", wrong);
+}
+
+START_TEST(empty_arrays_where_others_lie) {
+    for (int i = 0; i < host_method_count(); i++) {
+        harness_case("method %s", host_method_name(i));
+        gather_by(host_method_name(i));
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- the library's own grids */
 
 static void boxes_of_grid(exchange *given, int side, const redist_grid *grid, const int axes[]) {
@@ -317,9 +359,18 @@ START_TEST(bad_boxes) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {bricks_to_bricks,   bricks_to_blocks, blocks_to_bricks,
-                                  blocks_to_blocks,   padded,           partly_covered,
-                                  gather_and_scatter, grid_to_grid,     boxes_like_axes,
-                                  overlapping_boxes,  bad_boxes,        NULL};
+    const TTest *const tests[] = {bricks_to_bricks,
+                                  bricks_to_blocks,
+                                  blocks_to_bricks,
+                                  blocks_to_blocks,
+                                  padded,
+                                  partly_covered,
+                                  gather_and_scatter,
+                                  grid_to_grid,
+                                  boxes_like_axes,
+                                  overlapping_boxes,
+                                  bad_boxes,
+                                  empty_arrays_where_others_lie,
+                                  NULL};
     return harness_run(argc, argv, "test_redist_boxes", tests);
 }

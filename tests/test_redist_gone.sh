@@ -33,15 +33,14 @@ try() { # how many ranks have to learn of it, method, work, victim, call in whic
     fi
 }
 
-# MPI_Alltoallv and MPI_Alltoallw, which execute calls, only return in MPI libraries that are made for this;
-# start and wait call their nonblocking forms.
 others=$((ranks - 1))
 for way in "direct execute" "direct start" "direct put" "direct:lockstep execute" "p2p execute" "p2p put" \
-    "p2p-streams execute" "p2p-type execute" "alltoallw start" "alltoallv start" "kway:2 execute"; do
+    "p2p-streams execute" "p2p-type execute" "alltoallw execute" "alltoallw start" "alltoallv execute" \
+    "alltoallv start" "kway:2 execute"; do
     # shellcheck disable=SC2086 # two words
     try $others $way 0 0
 done
-for method in p2p p2p-type kway:2; do
+for method in p2p p2p-type kway:2 alltoallw alltoallv; do
     try $others "$method" execute $others 3
 done
 try $others alltoallw start $others 2
@@ -58,10 +57,10 @@ done
 # machines, learn by a message of one that does.
 if [ "$ranks" -gt 2 ]; then
     export REDIST_NODE_SIZE=2
-    try $others hier:nodes execute $others 0
-    try $others hier:ranks execute 0 0
+    try $others hier execute $others 0
+    try $others hier execute 0 0
     try "$ranks" p2p execute 0 -4
-    try "$ranks" hier:nodes execute 1 -1
+    try "$ranks" hier execute 1 -1
     if [ "$kind" = openmpi ] && unshare --pid --fork true 2>/dev/null; then
         export apart=2 btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo
         try $others p2p execute 0 0

@@ -30,7 +30,7 @@ static long check_call(const exchange *given, const test_array arrays[2], int di
     return taken;
 }
 
-/* One for the agreement, none with a single rank; and the method's own, MPI_Alltoallw behind its agreement at most. */
+/* One for the agreement, none with a single rank; and the method's own, MPI_Ialltoallw and its agreement at most. */
 static void check_kept(const exchange *given, const test_array arrays[2], int direction, int own) {
     long taken = check_call(given, arrays, direction);
     long most = (harness_nranks > 1) + 2 * own;

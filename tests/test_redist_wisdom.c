@@ -16,12 +16,12 @@ static test_element element;
 static test_array arrays[2];
 static char directory[NAME_BYTES], file[NAME_BYTES];
 
-/* A directory that all ranks know */
-static void begin(void) {
+/* A directory that all ranks know, and an exchange between the ranks of `comm` */
+static void begin_on(MPI_Comm comm) {
     static const redist_index sizes[] = {6, 7, 8};
     const enum test_memory memory[2] = {MEMORY_SHARED, MEMORY_SHARED};
     element = element_create(2);
-    given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    given = exchange_between_axes(comm, &element, 3, sizes, 0, 1);
     exchange_arrays(&given, memory, arrays);
     snprintf(directory, sizeof(directory), "/tmp/redist-wisdom-XXXXXX");
     if (harness_rank == 0 && !mkdtemp(directory))
@@ -29,6 +29,10 @@ static void begin(void) {
     MPI_Bcast(directory, NAME_BYTES, MPI_CHAR, 0, MPI_COMM_WORLD);
     snprintf(file, sizeof(file), "%.200s/wisdom", directory);
     redist_forget_wisdom();
+}
+
+static void begin(void) {
+    begin_on(MPI_COMM_WORLD);
 }
 
 static void end(void) {
@@ -49,7 +53,7 @@ static int plan_auto(const char *wisdom_file, enum redist_effort effort, char na
     options.wisdom_file = wisdom_file;
     options.effort = effort;
     options.tune_seconds = 0.02;
-    int code = redist_plan_exchange(MPI_COMM_WORLD, element.type, 3, a->count, arrays[0].data, 0,
+    int code = redist_plan_exchange(given.comm, element.type, 3, a->count, arrays[0].data, 0,
                                     b->count, arrays[1].data, 1, &options, &plan);
     if (code != REDIST_OK)
         return code;
@@ -171,6 +175,30 @@ START_TEST(unknown_method) {
 }
 END_TEST
 
+/* Variants that an earlier version had, and may have remembered between nodes */
+START_TEST(removed_variants) {
+    static const char *const removed[] = {"hier:nodes", "hier:ranks"};
+    MPI_Comm comm;
+    setenv("REDIST_NODE_SIZE", "1", 1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    begin_on(comm);
+    for (int i = 0; i < 2; i++) {
+        char first[NAME_BYTES], second[NAME_BYTES] = "";
+        check_ok(plan_auto(file, REDIST_MEASURE, first));
+        replace_in_file(first, removed[i]);
+        redist_forget_wisdom();
+        long bytes = file_bytes();
+        check_ok(plan_auto(file, REDIST_MEASURE, second));
+        check_all(strcmp(second, removed[i]) != 0, "the plan's method is %s", second);
+        check_all(file_bytes() > bytes, "nothing was measured");
+        redist_forget_wisdom();
+    }
+    end();
+    MPI_Comm_free(&comm);
+    unsetenv("REDIST_NODE_SIZE");
+}
+END_TEST
+
 /* A file cut in the middle of a line, or with a line that is too long */
 START_TEST(damaged_files) {
     begin();
@@ -207,6 +235,7 @@ int main(int argc, char **argv) {
                                   obeyed,
                                   named_by_the_environment,
                                   unknown_method,
+                                  removed_variants,
                                   damaged_files,
                                   file_of_rank_0,
                                   NULL};

@@ -152,15 +152,6 @@ class Report(unittest.TestCase):
             self.assertEqual(len(named), 2)  # both slabs alike
         self.assertIn("in 4 of 4 comparisons (100 %)", comparisons.prediction_section(of_ranks))
 
-    def test_left_out(self):
-        of_ranks = [r for r in self.results if r.ranks == 8 and r.key["direction"] == "forward"]
-        groups = comparisons.prediction_groups(of_ranks)
-        self.assertIn("here 0 of 12, and in 0", comparisons.left_out(groups))
-        for result in of_ranks:
-            if result.key["decomposition"] == "slab-2d-1d":  # the fastest
-                result.predicted = 1.2
-        self.assertIn("here 4 of 12, and in 4", comparisons.left_out(groups))
-
     def test_one_rank_alone(self):
         alone = [r for r in self.results if r.ranks == 4 and r.key["direction"] == "forward"]
         others = [r for r in self.results if r.ranks == 8 and r.key["direction"] == "forward"]

@@ -12,7 +12,7 @@ export REDIST_TEST_LIMIT=${REDIST_TEST_LIMIT:-20}
 . "$(dirname "$0")/stay.sh"
 
 works=(execute arrays start put transform operator plan planfft)
-methods=(direct p2p kway:2 auto direct:lockstep p2p-type p2p-streams)
+methods=(direct p2p kway:2 auto direct:lockstep p2p-type p2p-streams alltoallw alltoallv)
 nodes=(0 0 1 2)
 if [ "${REDIST_TEST_SPACE:-host}" = cuda ]; then
     methods=(direct p2p auto kway:2) nodes=(0)

@@ -493,7 +493,7 @@ START_TEST(mutated_configurations) {
     static char text[TEXT_BYTES];
     static const char original[] =
         "grid=1 order=0,1,2 fused=1 tiled=1 tile=65536 group=18446744073709551615 "
-        "nontemporal=100000 segments=1 before_exchange=0 transposed=0 untiled=0 partitions=1 "
+        "nontemporal=100000 segments=1 transposed=0 untiled=0 partitions=1 "
         "stored=0";
     for (int i = 0; harness_another(i, 20); i++) {
         fft_case given = FFT_CASE(FFTND_C2C, 8, 6, 5);

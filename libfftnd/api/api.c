@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public plan of a transform. */
+/* The functions of fftnd.h. */
 #include "../planner/planner.h"
 #include "../program/names.h"
 #include "../program/wavenumbers.h"
@@ -64,7 +64,7 @@ static void destroy_plan(fftnd_plan *plan) {
     redist_release(plan);
 }
 
-/* The plan keeps its own copy of a text: exchanges may be planned later. */
+/* Copies a text of the user's options: exchanges may be planned later. */
 static int keep_text(const char **text, char **copy) {
     if (*text == NULL)
         return 1;
@@ -87,7 +87,7 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
     return NULL;
 }
 
-/* What libredist remembers, of one communicator and file. */
+/* Wisdom of libredist, for one communicator and file. */
 struct remembered {
     struct lines__wisdom wisdom;
     MPI_Comm comm;
@@ -105,7 +105,7 @@ static int store_text(const struct lines__wisdom *wisdom, const char *key, const
     return redist_wisdom_store(remembered->comm, remembered->file, key, text);
 }
 
-/* The serial library learns how fast it is. Collective. */
+/* Lets the serial library measure itself. Collective. */
 static int learn_lines(const struct fftnd__request *request) {
     const struct lines__library *library = lines__library_for(request->options.space);
     const struct remembered remembered = {
@@ -115,8 +115,7 @@ static int learn_lines(const struct fftnd__request *request) {
                                                    request->sizes, request->precision);
 }
 
-/* What is remembered may not work here any more, such as for lack of memory: then it is measured again.
- * Collective. */
+/* Makes the engine; wisdom that does not work any more, for lack of memory or so, is measured anew. Collective. */
 static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request) {
     struct fftnd__configuration configuration;
     REDIST_TRY(learn_lines(request));
@@ -131,7 +130,7 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request)
     }
 }
 
-/* The place of the transforms: of the arrays, or of the device that tiles are sent to. */
+/* Finds the place of the arrays, or of the device that tiles are sent to. */
 static int find_place(const struct fftnd__request *request, redist_place *place) {
     const fftnd_options *options = &request->options;
     int offloads = fftnd__offload_wanted(options);
@@ -155,7 +154,7 @@ redist_place fftnd__place_of_rest(const fftnd_plan *plan) {
     return place;
 }
 
-/* A transform that is under way needs its peers, which may not wait for it: the plan stays as it is. */
+/* Closes a plan in MPI_Finalize, unless a transform is under way, for which its peers may not wait. */
 static void close_plan(redist_closer *closer) {
     fftnd_plan *plan = (fftnd_plan *)(void *)((char *)closer - offsetof(fftnd_plan, closer));
     if (plan->started.is_started)
@@ -168,7 +167,7 @@ static void close_plan(redist_closer *closer) {
     plan->closed = 1;
 }
 
-/* MPI_Finalize calls functions of this library then, also if the program has closed it. */
+/* Has MPI_Finalize close the plan, with this library still loaded. */
 static void close_at_the_end(MPI_Comm comm, fftnd_plan *plan) {
     static atomic_flag stays = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&stays))
@@ -176,7 +175,7 @@ static void close_at_the_end(MPI_Comm comm, fftnd_plan *plan) {
     redist_closer_add(comm, &plan->closer, close_plan);
 }
 
-/* The user's arrays may go now. */
+/* Drops pointers to lists of the user, which need not outlive the call. */
 static void forget_arrays(fftnd_options *options) {
     options->grid = options->order = NULL;
     options->r2r = NULL;
@@ -205,7 +204,7 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum
     int code = plan != NULL ? find_place(&request, &place)
                             : redist_fail(REDIST_ERR_MEMORY, "no memory for a plan");
     code = redist_agree(request.comm, code);
-    (void)redist_enter(&place, &visit); /* which is the current one */
+    (void)redist_enter(&place, &visit); /* cannot fail: it is current */
     if (code == REDIST_OK)
         code = complete_plan(plan, &request);
     if (code == REDIST_OK && !request.options.skip_agreement)
@@ -221,7 +220,7 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum
     return REDIST_OK;
 }
 
-/* ---------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------- queries */
 
 static int check_plan(const char *function, const fftnd_plan *plan) {
     if (!redist_handle_is(plan, REDIST_HANDLE_FFT))
@@ -267,7 +266,7 @@ int fftnd_plan_get_method(const fftnd_plan *plan, const char **method) {
     return REDIST_OK;
 }
 
-/* The library's number of a user's axis. */
+/* Returns the library's number of a user's axis. */
 static int own_axis(const struct fftnd__transform *transform, int axis) {
     int own = 0;
     while (transform->user_axis[own] != axis)
@@ -275,25 +274,25 @@ static int own_axis(const struct fftnd__transform *transform, int axis) {
     return own;
 }
 
-/* A user's axis on a side. Of one long axis these are the rows there, one behind the other. */
-struct part {
+/* Elements of a user's axis on a side; of one long axis, its rows one after the other. */
+struct range {
     redist_index size, start, count;
     ptrdiff_t stride;
 };
 
-static struct part part_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                           enum fftnd_side side, int axis) {
+static struct range range_of(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step, enum fftnd_side side, int axis) {
     const struct fftnd__alignment *alignment = &step->layout->alignment;
     const int *memory = transform->memory[side];
     int own = transform->chain.twiddles ? memory[0] : own_axis(transform, axis);
-    struct part part = {alignment->size[own], alignment->start[own], alignment->count[own],
-                        step->layout->local.stride[own + transform->batch.shift]};
+    struct range range = {alignment->size[own], alignment->start[own], alignment->count[own],
+                          step->layout->local.stride[own + transform->batch.shift]};
     if (transform->chain.twiddles) {
         redist_index columns = alignment->size[memory[1]];
-        part = (struct part){part.size * columns, part.start * columns, part.count * columns,
-                             step->layout->local.stride[memory[1] + transform->batch.shift]};
+        range = (struct range){range.size * columns, range.start * columns, range.count * columns,
+                               step->layout->local.stride[memory[1] + transform->batch.shift]};
     }
-    return part;
+    return range;
 }
 
 int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
@@ -302,14 +301,14 @@ int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
     int ndims = transform->user_ndims;
     if (axis < 0 || axis >= ndims)
         return redist_fail(REDIST_ERR_AXIS, "axis = %d is not in 0..%d", axis, ndims - 1);
-    const struct part part =
-        part_of(transform, fftnd__engine_input(&plan->engine, 1), FFTND_SPECTRAL, axis);
-    if (k == NULL && part.count > 0)
+    const struct range range =
+        range_of(transform, fftnd__engine_input(&plan->engine, 1), FFTND_SPECTRAL, axis);
+    if (k == NULL && range.count > 0)
         return redist_fail(REDIST_ERR_NULL,
                            "k = NULL, but this rank has %lld elements along axis %d",
-                           (long long)part.count, axis);
-    for (redist_index i = 0; i < part.count; i++)
-        k[i] = fftnd__wavenumber(transform, own_axis(transform, axis), part.start + i);
+                           (long long)range.count, axis);
+    for (redist_index i = 0; i < range.count; i++)
+        k[i] = fftnd__wavenumber(transform, own_axis(transform, axis), range.start + i);
     return REDIST_OK;
 }
 
@@ -318,11 +317,11 @@ fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
     const struct fftnd__batch *batch = &transform->batch;
     fftnd_layout own = {.ndims = transform->user_ndims};
     for (int axis = 0; axis < own.ndims; axis++) {
-        const struct part part = part_of(transform, array, side, axis);
-        own.sizes[axis] = part.size;
-        own.start[axis] = part.start;
-        own.count[axis] = part.count;
-        own.stride[axis] = part.stride;
+        const struct range range = range_of(transform, array, side, axis);
+        own.sizes[axis] = range.size;
+        own.start[axis] = range.start;
+        own.count[axis] = range.count;
+        own.stride[axis] = range.stride;
     }
     own.batch_stride = batch->axis >= 0 ? array->layout->local.stride[batch->axis]
                                         : (ptrdiff_t)array->layout->local.elements;
@@ -458,10 +457,11 @@ int fftnd__agree_to_run(const char *function, const struct fftnd__engine *engine
     if (code == REDIST_OK)
         code = fftnd__failure_report(&engine->failure);
     MPI_Comm_size(engine->transform.comm, &nranks);
-    return nranks == 1 ? code : redist_life_agree(engine->life, function, code, 0, NULL);
+    return nranks == 1 ? code : redist_life_agree(engine->life, 0, function, code, 0, NULL);
 }
 
-/* Whether the library can use an array where it lies. A driver may fail on this rank alone. */
+/* Checks that the library can use an array. With skip_agreement failures of a driver, which may be this rank's alone,
+ * are left to the execution. */
 static int check_place(const char *function, const struct fftnd__transform *transform,
                        const struct fftnd__array *array) {
     int code = transform->library->check(function, array->name, array->data,
@@ -488,7 +488,7 @@ int fftnd__check_execution(const char *function, const struct fftnd__engine *eng
     return REDIST_OK;
 }
 
-/* Of this rank alone. */
+/* Checks the arguments of an execution. Not collective. */
 static int check_arguments(const char *function, const fftnd_plan *plan, int direction,
                            const void *in, const void *out) {
     static const char *const names[2] = {"physical", "spectral"};
@@ -499,7 +499,7 @@ static int check_arguments(const char *function, const fftnd_plan *plan, int dir
     return fftnd__check_execution(function, &plan->engine, arrays);
 }
 
-/* Whether all ranks may run; a plan of mapped arrays whose arrays are plain becomes one for these. Collective. */
+/* Agrees that all ranks may run. A plan of mapped arrays that got plain ones becomes one for these. Collective. */
 static int prepare(const char *function, fftnd_plan *plan, int direction, const void *in,
                    const void *out) {
     struct fftnd__engine *engine = &plan->engine;
@@ -551,7 +551,8 @@ static void *run_in_thread(void *data) {
     return NULL;
 }
 
-/* MPI must allow the thread to communicate while the caller does; the current device is each thread's own. */
+/* Returns nonzero if a thread may run the transform: MPI lets it communicate beside the caller, and no device, which
+ * each thread would have to choose, takes part. */
 static int may_overlap(const struct fftnd__transform *transform) {
     int level;
     MPI_Query_thread(&level);

@@ -15,29 +15,29 @@
 
 #define FAIL(code, ...) redist_fail_in("fftnd_operator_create", code, __VA_ARGS__)
 
-/* What one engine does of an operator: all of it, or the derivatives along one axis, which alone is transformed. */
-struct part {
+/* An engine that applies all of an operator, or the derivative along one axis, which alone is transformed. */
+struct applier {
     struct fftnd__operator derivative;
     struct fftnd__engine engine;
 };
 
-/* A part applied to one field: its result is a field of the output, or is added to one. */
+/* An applier's work on one field: its result is a field of the output, or is added to one. */
 struct term {
-    int part, input, output;
-    int sign; /* of what is added; 0 = nothing is there before */
+    int applier, input, output;
+    int sign; /* with which it is added; 0 = it replaces the field */
 };
 
 enum { MOST_TERMS = REDIST_MAX_NDIMS + 6 };
 
 struct fftnd_operator {
     redist_closer closer;
-    int closed; /* in MPI_Finalize: the parts are gone */
+    int closed; /* in MPI_Finalize: the appliers are gone */
     fftnd_plan *plan;
-    long long number; /* among those made for the plan, from 1 */
+    long long number; /* counts the operators made for the plan, from 1 */
     struct fftnd__operator own;
-    int nparts;
-    struct part *parts;
-    void *addend; /* room for a field that is added to another one; NULL = there is none */
+    int nappliers;
+    struct applier *appliers;
+    void *addend; /* a result that is added to a field; NULL = none */
 };
 
 int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
@@ -45,18 +45,19 @@ int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
     return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
 }
 
-/* ---------------------------------------------------------------- what a user passes */
+/* ---------------------------------------------------------------- arguments */
 
 static int check_plan(const struct fftnd__transform *transform) {
     int transformed = 0;
     for (int axis = 0; axis < transform->chain.ndims; axis++)
         transformed += transform->chain.axes[axis] != FFTND_AXIS_NONE;
     if (transform->chain.twiddles)
-        return FAIL(REDIST_ERR_ARGUMENT, "plan has one axis over several ranks");
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "plan transforms one axis over several ranks, which operators do not support");
     return transformed > 0 ? REDIST_OK : FAIL(REDIST_ERR_ARGUMENT, "plan transforms no axis");
 }
 
-/* Lists that a kind cannot do without. */
+/* Checks the lists that a kind needs. */
 static int check_lists(enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
     const struct {
         int is_missing;
@@ -88,7 +89,7 @@ static int check_axis(enum fftnd_operator_kind kind, const fftnd_operator_option
     return REDIST_OK;
 }
 
-/* Whether there is something for an axis in the list of this kind. */
+/* Returns nonzero if the list of this kind has an entry for an axis. */
 static int is_named(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
                     int axis) {
     return (kind == FFTND_DERIVATIVE && options->orders[axis] > 0) ||
@@ -96,16 +97,16 @@ static int is_named(enum fftnd_operator_kind kind, const fftnd_operator_options 
            (kind == FFTND_SYMBOLS && options->symbols[axis] != NULL);
 }
 
-/* What is named for an axis that is left out would be without effect. */
-static int check_part(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
-                      int axis) {
+/* Refuses entries for an axis that is left out: they would have no effect. */
+static int check_left_out(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
+                          int axis) {
     const char *list = kind == FFTND_DERIVATIVE ? "orders"
                        : kind == FFTND_SHIFT    ? "shift"
                                                 : "symbols";
     if (options->axes == NULL || options->axes[axis] != 0 || !is_named(kind, options, axis))
         return REDIST_OK;
     return FAIL(REDIST_ERR_AXIS,
-                "options->%s has something for axis %d, which options->axes leaves out", list,
+                "options->%s[%d] is set, but options->axes[%d] = 0 leaves the axis out", list, axis,
                 axis);
 }
 
@@ -119,7 +120,7 @@ static int check_fields(enum fftnd_operator_kind kind, const fftnd_operator_opti
     return REDIST_OK;
 }
 
-/* A device calls no function of the host for its rows. */
+/* Refuses functions for rows on a device. */
 static int check_function(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
                           const fftnd_operator_options *options) {
     int on_device = transform->space->asynchronous ||
@@ -127,8 +128,8 @@ static int check_function(const struct fftnd__transform *transform, enum fftnd_o
     if (!fftnd__operator_type_of(kind)->of_user || options->box_function != NULL || !on_device)
         return REDIST_OK;
     return FAIL(REDIST_ERR_ARGUMENT,
-                "options->function is for rows in host memory, and plan transforms on a device: "
-                "pass options->box_function, whose work goes into a stream%s",
+                "options->function works on rows in host memory, but plan transforms on a device: "
+                "pass options->box_function%s",
                 kind == FFTND_MODES ? ", or a table for each axis to FFTND_SYMBOLS" : "");
 }
 
@@ -139,7 +140,7 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
     REDIST_TRY(check_lists(kind, options));
     for (int axis = 0; axis < transform->user_ndims; axis++) {
         REDIST_TRY(check_axis(kind, options, axis));
-        REDIST_TRY(check_part(kind, options, axis));
+        REDIST_TRY(check_left_out(kind, options, axis));
     }
     REDIST_TRY(check_function(transform, kind, options));
     return check_fields(kind, options);
@@ -147,9 +148,9 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
 
 /* ---------------------------------------------------------------- agreement */
 
-/* Table of symbols of an axis of the user's, or none. */
-static redist_shared_value share_symbols(const char *name, const struct fftnd__operator *op,
-                                         const fftnd_operator_options *options, int user) {
+/* Table of symbols along a user's axis, or none. */
+static redist_shared_value agreed_symbols(const char *name, const struct fftnd__operator *op,
+                                          const fftnd_operator_options *options, int user) {
     for (int a = 0; a < op->naxes && op->kind == FFTND_SYMBOLS; a++)
         if (op->symbols[a].user == user)
             return redist_share(name, REDIST_SHARED_REALS, options->symbols[user],
@@ -157,7 +158,7 @@ static redist_shared_value share_symbols(const char *name, const struct fftnd__o
     return redist_share(name, REDIST_SHARED_REALS, NULL, 0);
 }
 
-/* Lists that were not checked count as absent. Collective on the plan's communicator. */
+/* Compares the arguments of all ranks. Lists count as absent if a check failed. Collective. */
 static int agree(const struct fftnd__engine *plan, const struct fftnd__operator *op,
                  const fftnd_operator_options *options, int code) {
     const int is_checked = code == REDIST_OK;
@@ -190,7 +191,7 @@ static int agree(const struct fftnd__engine *plan, const struct fftnd__operator 
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         snprintf(names[i], sizeof names[i], "options->symbols[%d]", i);
         values[NUMBERS + LISTS + i] = is_checked
-                                          ? share_symbols(names[i], op, options, i)
+                                          ? agreed_symbols(names[i], op, options, i)
                                           : redist_share(names[i], REDIST_SHARED_REALS, NULL, 0);
     }
     return redist_agree_values_in("fftnd_operator_create", plan->transform.comm, code,
@@ -199,7 +200,7 @@ static int agree(const struct fftnd__engine *plan, const struct fftnd__operator 
 
 /* ---------------------------------------------------------------- making an operator */
 
-/* The library's axes that take part, in the order of a vector's components. */
+/* Lists the operator's axes by the library's numbers, in the order of a vector's components. */
 static void list_axes(struct fftnd__operator *op, const struct fftnd__transform *transform,
                       const fftnd_operator_options *options) {
     op->user_ndims = transform->user_ndims;
@@ -221,8 +222,8 @@ static int count_fields(struct fftnd__operator *op, const fftnd_operator_options
     if (op->naxes < type->least_axes || op->naxes > type->most_axes ||
         (op->naxes == 0 && (type->inputs == 0 || type->outputs == 0)))
         return FAIL(REDIST_ERR_AXIS,
-                    "kind = %s is for %d to %d axes, but options->axes (NULL: all that plan "
-                    "transforms) are %d",
+                    "kind = %s needs %d to %d axes, got %d in options->axes (NULL: all that plan "
+                    "transforms)",
                     fftnd__operator_kind_name((int)op->kind),
                     type->least_axes > 0 ? type->least_axes : 1, type->most_axes, op->naxes);
     op->inputs = type->of_user ? options->inputs : type->inputs == 0 ? op->naxes : type->inputs;
@@ -232,17 +233,18 @@ static int count_fields(struct fftnd__operator *op, const fftnd_operator_options
     return REDIST_OK;
 }
 
-/* Fields are a part of the batch, which is an int. */
+/* Checks that fields and batch, one axis of the array, fit an int. */
 static int check_batch(const struct fftnd__operator *op, const struct fftnd__batch *batch) {
     int most = op->inputs > op->outputs ? op->inputs : op->outputs;
     return most <= INT_MAX / batch->count
                ? REDIST_OK
-               : FAIL(REDIST_ERR_LIMIT, "%d fields with a batch of %d each are more than %d", most,
-                      batch->count, INT_MAX);
+               : FAIL(REDIST_ERR_LIMIT, "%d fields times options->batch = %d are more than %d",
+                      most, batch->count, INT_MAX);
 }
 
-/* The axes on whose wavenumbers it depends. A function of the user sees all of them, and one table of a real field's
- * may not be that of a real operator, unless it is along the halved axis. */
+/* Finds the axes on whose wavenumbers the operator depends, and sets takes_subset if only these are transformed. A
+ * function of the user sees all axes. Symbols of a real field need the halved axis: without it they may be of no real
+ * operator. */
 static void find_subset(struct fftnd__operator *op, const struct fftnd__transform *transform,
                         const fftnd_operator_options *options) {
     int in_list =
@@ -261,7 +263,7 @@ static void find_subset(struct fftnd__operator *op, const struct fftnd__transfor
     op->naxes = op->takes_subset ? n : op->naxes;
 }
 
-/* A linear operator scales once for both transforms, a function of the user's sees scaled values. */
+/* Sets the factors: a linear operator scales once for both transforms, a function of the user sees scaled values. */
 static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *plan) {
     long double forward = plan->scales[REDIST_FORWARD], backward = plan->scales[REDIST_BACKWARD];
     if (op->takes_subset)
@@ -274,7 +276,7 @@ static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *
     op->after = (double)op->factors[1];
 }
 
-/* What this rank can say alone. */
+/* Checks the arguments and describes an operator. Not collective. */
 static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan,
                     enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
     op->kind = kind;
@@ -295,11 +297,11 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
     return fftnd__symbols_create(op, &plan->transform, options);
 }
 
-/* ---------------------------------------------------------------- the parts */
+/* ---------------------------------------------------------------- the appliers */
 
-/* Gradient, divergence and curl are derivatives one after the other, each of which transforms one axis, where an array
- * of the plan may be a field of a larger one. On a device nothing is added. */
-static int is_parted(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
+/* Returns nonzero if gradient, divergence or curl are applied as derivatives along one axis each: their fields have to
+ * be arrays of the plan, and a device adds no results. */
+static int is_by_axis(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
     int depends[REDIST_MAX_NDIMS] = {0};
     for (int a = 0; a < op->naxes; a++)
         depends[op->symbols[a].axis] = 1;
@@ -314,7 +316,7 @@ static int is_parted(const struct fftnd__operator *op, const struct fftnd__trans
 static int describe_derivative(fftnd_operator *op, int i, const fftnd_operator_options *options) {
     int orders[REDIST_MAX_NDIMS] = {0};
     fftnd_operator_options own = *options;
-    struct fftnd__operator *derivative = &op->parts[i].derivative;
+    struct fftnd__operator *derivative = &op->appliers[i].derivative;
     orders[op->own.symbols[i].user] = 1;
     own.orders = orders;
     REDIST_TRY(describe(derivative, &op->plan->engine, FFTND_DERIVATIVE, &own));
@@ -322,9 +324,9 @@ static int describe_derivative(fftnd_operator *op, int i, const fftnd_operator_o
     return REDIST_OK;
 }
 
-/* Returns how many terms there are. */
+/* Lists the terms of an operator. Returns their number. */
 static int list_terms(const fftnd_operator *op, struct term terms[MOST_TERMS]) {
-    int n = op->nparts, flat = op->own.outputs == 1;
+    int n = op->nappliers, flat = op->own.outputs == 1;
     for (int i = 0; i < n; i++)
         terms[i] = op->own.kind == FFTND_DIVERGENCE ? (struct term){i, n > 1 ? i : 0, 0, i > 0}
                                                     : (struct term){i, 0, i, 0};
@@ -339,15 +341,15 @@ static int list_terms(const fftnd_operator *op, struct term terms[MOST_TERMS]) {
 }
 
 static const struct fftnd__operator *operator_of(const fftnd_operator *op, int i) {
-    return op->nparts > 1 ? &op->parts[i].derivative : &op->own;
+    return op->nappliers > 1 ? &op->appliers[i].derivative : &op->own;
 }
 
-static int describe_parts(fftnd_operator *op, const fftnd_operator_options *options) {
-    int n = is_parted(&op->own, &op->plan->engine.transform) ? op->own.naxes : 1;
-    op->parts = redist_calloc((size_t)n, sizeof *op->parts);
-    if (op->parts == NULL)
+static int describe_appliers(fftnd_operator *op, const fftnd_operator_options *options) {
+    int n = is_by_axis(&op->own, &op->plan->engine.transform) ? op->own.naxes : 1;
+    op->appliers = redist_calloc((size_t)n, sizeof *op->appliers);
+    if (op->appliers == NULL)
         return FAIL(REDIST_ERR_MEMORY, "no memory for an operator");
-    op->nparts = n;
+    op->nappliers = n;
     for (int i = 0; i < n && n > 1; i++)
         REDIST_TRY(describe_derivative(op, i, options));
     return REDIST_OK;
@@ -358,14 +360,14 @@ static const struct fftnd__step *array_of(const struct fftnd__engine *engine, in
                      : fftnd__engine_input(engine, engine->applies);
 }
 
-/* Bytes that a part has of an array, and how many fields of that size lie one after the other. */
-static size_t part_bytes(const fftnd_operator *op, int is_output) {
-    const struct fftnd__engine *engine = &op->parts[0].engine;
+/* Bytes of an applier's array, and how many of these an array of the user's has, one after the other. */
+static size_t applier_bytes(const fftnd_operator *op, int is_output) {
+    const struct fftnd__engine *engine = &op->appliers[0].engine;
     return fftnd__engine_array_bytes(engine, array_of(engine, is_output));
 }
 
-static int count_parts(const fftnd_operator *op, int is_output) {
-    return op->nparts == 1 ? 1 : is_output ? op->own.outputs : op->own.inputs;
+static int count_arrays(const fftnd_operator *op, int is_output) {
+    return op->nappliers == 1 ? 1 : is_output ? op->own.outputs : op->own.inputs;
 }
 
 /* Collective. */
@@ -374,51 +376,54 @@ static int allocate_addend(fftnd_operator *op) {
     int n = list_terms(op, terms), adds = 0;
     for (int i = 0; i < n; i++)
         adds |= terms[i].sign != 0;
-    return adds ? redist_alloc(op->plan->engine.transform.comm, part_bytes(op, 1), &op->addend)
+    return adds ? redist_alloc(op->plan->engine.transform.comm, applier_bytes(op, 1), &op->addend)
                 : REDIST_OK;
 }
 
 /* Collective. */
 static int create_engines(fftnd_operator *op) {
     int direction = op->own.kind == FFTND_POINTS ? REDIST_BACKWARD : REDIST_FORWARD;
-    for (int i = 0; i < op->nparts; i++)
-        REDIST_TRY(fftnd__engine_apply(&op->parts[i].engine, &op->plan->engine, operator_of(op, i),
-                                       direction));
+    for (int i = 0; i < op->nappliers; i++)
+        REDIST_TRY(fftnd__engine_apply(&op->appliers[i].engine, &op->plan->engine,
+                                       operator_of(op, i), direction));
     return allocate_addend(op);
 }
 
 static void add_to_plan(fftnd_operator *op) {
-    for (int i = 0; i < op->nparts; i++) {
-        op->parts[i].engine.next = op->plan->applying;
-        op->plan->applying = &op->parts[i].engine;
+    for (int i = 0; i < op->nappliers; i++) {
+        op->appliers[i].engine.next = op->plan->applying;
+        op->plan->applying = &op->appliers[i].engine;
     }
     op->plan->operators++;
     op->number = ++op->plan->operators_made;
 }
 
 static void remove_from_plan(fftnd_operator *op) {
-    for (int i = 0; i < op->nparts; i++) {
+    for (int i = 0; i < op->nappliers; i++) {
         struct fftnd__engine **link = &op->plan->applying;
-        while (*link != &op->parts[i].engine)
+        while (*link != &op->appliers[i].engine)
             link = &(*link)->next;
-        *link = op->parts[i].engine.next;
+        *link = op->appliers[i].engine.next;
     }
     op->plan->operators--;
+    int failed = op->appliers[0].engine.failure.code;
     if (op->plan->operators_failed == REDIST_OK)
-        op->plan->operators_failed = op->parts[0].engine.failure.code;
+        op->plan->operators_failed = failed;
+    if (failed != REDIST_OK && op->plan->engine.life != NULL)
+        redist_life_end_member(op->plan->engine.life, op->number);
 }
 
 /* ---------------------------------------------------------------- making and freeing it */
 
 static void empty_operator(fftnd_operator *op) {
-    for (int i = 0; i < op->nparts; i++) {
-        if (op->parts[i].engine.transform.applied != NULL)
-            fftnd__engine_destroy(&op->parts[i].engine);
-        fftnd__symbols_free(&op->parts[i].derivative);
+    for (int i = 0; i < op->nappliers; i++) {
+        if (op->appliers[i].engine.transform.applied != NULL)
+            fftnd__engine_destroy(&op->appliers[i].engine);
+        fftnd__symbols_free(&op->appliers[i].derivative);
     }
     fftnd__symbols_free(&op->own);
     redist_free(&op->addend);
-    redist_release(op->parts);
+    redist_release(op->appliers);
 }
 
 static void destroy(fftnd_operator *op) {
@@ -431,7 +436,7 @@ static void destroy(fftnd_operator *op) {
     redist_release(op);
 }
 
-/* Closes an operator as MPI_Finalize closes a plan. */
+/* Closes an operator in MPI_Finalize, as a plan. */
 static void close_operator(redist_closer *closer) {
     fftnd_operator *op =
         (fftnd_operator *)(void *)((char *)closer - offsetof(fftnd_operator, closer));
@@ -446,7 +451,7 @@ static void close_operator(redist_closer *closer) {
     op->closed = 1;
 }
 
-/* Room for an operator that is described, and its parts; NULL after a failure, with its code. */
+/* Allocates a described operator and its appliers; NULL after a failure, with its code. */
 static int allocate(const struct fftnd__operator *own, const fftnd_operator_options *options,
                     fftnd_plan *plan, fftnd_operator **op) {
     *op = redist_calloc(1, sizeof **op);
@@ -454,7 +459,7 @@ static int allocate(const struct fftnd__operator *own, const fftnd_operator_opti
         return FAIL(REDIST_ERR_MEMORY, "no memory for an operator");
     (*op)->plan = plan;
     (*op)->own = *own;
-    return describe_parts(*op, options);
+    return describe_appliers(*op, options);
 }
 
 static int create(fftnd_plan *plan, enum fftnd_operator_kind kind,
@@ -529,28 +534,28 @@ int fftnd_operator_free(fftnd_operator **op) {
 }
 
 static size_t array_bytes(const fftnd_operator *op, int is_output) {
-    return (size_t)count_parts(op, is_output) * part_bytes(op, is_output);
+    return (size_t)count_arrays(op, is_output) * applier_bytes(op, is_output);
 }
 
 int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout *layout) {
     REDIST_TRY(check_operator(__func__, op));
-    const struct fftnd__engine *engine = &op->parts[0].engine;
+    const struct fftnd__engine *engine = &op->appliers[0].engine;
     const struct fftnd__step *array = array_of(engine, is_output);
-    redist_index fields = (redist_index)array->fields * count_parts(op, is_output);
+    redist_index fields = (redist_index)array->fields * count_arrays(op, is_output);
     const struct fftnd__engine *plan = &op->plan->engine;
     if (engine->transform.chain.real[engine->applies] !=
-        plan->transform.chain.real[engine->applies]) { /* pairs of real elements */
+        plan->transform.chain.real[engine->applies]) { /* its elements are pairs of real ones */
         engine = plan;
         array = fftnd__engine_input(engine, REDIST_FORWARD);
     }
     fftnd_layout own =
-        fftnd__layout_of(&engine->transform, array, (enum fftnd_side)op->parts[0].engine.applies,
+        fftnd__layout_of(&engine->transform, array, (enum fftnd_side)op->appliers[0].engine.applies,
                          array_bytes(op, is_output));
     own.batch = fields * engine->transform.batch.count;
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
 }
 
-/* Whether it is one of the plan: only then it has the plan's communicator. */
+/* Checks that the operator is one of the plan, and so has its communicator. */
 static int check_owner(const char *function, const fftnd_plan *plan, const fftnd_operator *op) {
     REDIST_TRY(check_operator(function, op));
     return op->plan == plan
@@ -558,33 +563,34 @@ static int check_owner(const char *function, const fftnd_plan *plan, const fftnd
                : redist_fail_in(function, REDIST_ERR_ARGUMENT, "op was made for another plan");
 }
 
-/* Of this rank alone. */
+/* Checks the arguments of an application. Not collective. */
 static int check_arguments(const char *function, const fftnd_operator *op, int direction,
                            const void *input, const void *output) {
-    const struct fftnd__engine *engine = &op->parts[0].engine;
+    const struct fftnd__engine *engine = &op->appliers[0].engine;
     if (engine->applies != direction)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op is of kind %s, for %s",
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op is of kind %s: call %s",
                               fftnd__operator_kind_name((int)op->own.kind),
                               direction == REDIST_FORWARD ? "fftnd_apply_physical" : "fftnd_apply");
     const struct fftnd__array arrays[2] = {{"input", input, array_bytes(op, 0)},
                                            {"output", output, array_bytes(op, 1)}};
     REDIST_TRY(fftnd__check_execution(function, engine, arrays));
     const struct fftnd__array addend = {"the array of the operator", op->addend,
-                                        op->addend != NULL ? part_bytes(op, 1) : 0};
+                                        op->addend != NULL ? applier_bytes(op, 1) : 0};
     return fftnd__check_mapped(function, engine, &addend);
 }
 
-/* All ranks pass the same operator, whose exchanges have peers. Collective unless the user skips the agreement. */
+/* Agrees that all ranks pass the same operator. Collective, except with skip_agreement. */
 static int agree_on_operator(const char *function, const fftnd_plan *plan, const fftnd_operator *op,
                              int code) {
     if (plan->engine.life == NULL)
         return code;
-    const redist_shared_value number = redist_share_number(
-        "op's number among the operators made for plan", code == REDIST_OK ? op->number : 0);
-    return redist_life_agree(plan->engine.life, function, code, 1, &number);
+    const long long number = code == REDIST_OK ? op->number : 0;
+    const redist_shared_value value =
+        redist_share_number("op's number among the operators made for plan", number);
+    return redist_life_agree(plan->engine.life, number, function, code, 1, &value);
 }
 
-/* Adds the elements of one field to those of another one. */
+/* Addition of a field, times the sign, to another one. */
 struct addition {
     char *to;
     const char *from;
@@ -616,45 +622,45 @@ static void add_field(const struct fftnd__engine *engine, struct addition additi
     (void)fftnd__visit_runs(&runs, add[engine->transform.precision], &addition);
 }
 
-/* Ranks without elements may have no array. */
+/* Returns field `i`, or NULL: ranks without elements may have no array. */
 static char *field_of(char *fields, int i, size_t bytes) {
     return fields != NULL ? fields + (size_t)i * bytes : NULL;
 }
 
 static int run_term(fftnd_operator *op, const struct term *term, char *input, char *output) {
-    struct fftnd__engine *engine = &op->parts[term->part].engine;
-    char *field = field_of(output, term->output, part_bytes(op, 1));
+    struct fftnd__engine *engine = &op->appliers[term->applier].engine;
+    char *field = field_of(output, term->output, applier_bytes(op, 1));
     REDIST_TRY(fftnd__engine_run(engine, engine->applies,
-                                 field_of(input, term->input, part_bytes(op, 0)),
+                                 field_of(input, term->input, applier_bytes(op, 0)),
                                  term->sign != 0 ? op->addend : field));
     if (term->sign != 0)
         add_field(engine, (struct addition){field, op->addend, term->sign});
     return REDIST_OK;
 }
 
-/* After a failure of a part the others communicate without transforming, and all of them are broken. */
-static int run_parts(fftnd_operator *op, char *input, char *output) {
+/* Runs all appliers. After a failure the others communicate without transforming, and all are broken. */
+static int run_appliers(fftnd_operator *op, char *input, char *output) {
     struct term terms[MOST_TERMS];
     int n = list_terms(op, terms), code = REDIST_OK;
     for (int i = 0; i < n; i++) {
-        fftnd__failure_note(&op->parts[terms[i].part].engine.failure, code);
+        fftnd__failure_note(&op->appliers[terms[i].applier].engine.failure, code);
         code = run_term(op, &terms[i], input, output);
     }
-    for (int i = 0; i < op->nparts; i++)
-        fftnd__failure_note(&op->parts[i].engine.failure, code);
+    for (int i = 0; i < op->nappliers; i++)
+        fftnd__failure_note(&op->appliers[i].engine.failure, code);
     return code;
 }
 
-/* As of a plan, for all parts. Collective. */
+/* Agrees that all ranks may run all appliers, as for a plan. Collective. */
 static int prepare(const char *function, fftnd_operator *op, int direction, const void *input,
                    const void *output) {
-    struct fftnd__engine *first = &op->parts[0].engine;
+    struct fftnd__engine *first = &op->appliers[0].engine;
     int code = fftnd__agree_to_run(function, first,
                                    check_arguments(function, op, direction, input, output));
     if (code != REDIST_TAKES_PLAIN)
         return code;
-    for (int i = 0; i < op->nparts; i++)
-        REDIST_TRY(fftnd__engine_take_plain(&op->parts[i].engine));
+    for (int i = 0; i < op->nappliers; i++)
+        REDIST_TRY(fftnd__engine_take_plain(&op->appliers[i].engine));
     return fftnd__agree_to_run(function, first,
                                check_arguments(function, op, direction, input, output));
 }
@@ -667,7 +673,7 @@ static int apply(const char *function, fftnd_plan *plan, fftnd_operator *op, int
     (void)fftnd__enter(plan, &visit);
     int code = prepare(function, op, direction, input, output);
     if (code == REDIST_OK)
-        code = run_parts(op, input, output);
+        code = run_appliers(op, input, output);
     redist_leave(&visit);
     return code;
 }

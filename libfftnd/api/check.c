@@ -12,12 +12,12 @@
 
 /* ---------------------------------------------------------------- the options */
 
-/* What an option may be, and how ranks compare it. */
+/* Options that are numbers: the least value, or the names of all values. */
 static const struct named_option {
     const char *name;
     size_t offset;
     enum { NUMBER, FLAG, BYTES } type;
-    int least; /* 0 = there is none */
+    int least; /* 0 = any */
     redist_name_of *name_of;
 } table[] = {
 #define ENUM(member, name_of)                                                                      \
@@ -39,7 +39,7 @@ static const struct named_option {
     ENUM(device, redist_space_name),
     FROM(threads, 1),
     ENUM(staging, redist_staging_name),
-    ANY(grid_ndims, NUMBER), /* the next two depend on the array: see below */
+    ANY(grid_ndims, NUMBER), /* bounds of the next two depend on the array */
     ANY(halved_axis, NUMBER),
     ANY(in_place, FLAG),
     ANY(overwrite_input, FLAG),
@@ -82,7 +82,7 @@ static int copy_options(struct fftnd__request *request, const fftnd_options *opt
 static int check_options(const struct fftnd__request *request) {
     double seconds = request->options.plan_seconds;
     if (!(seconds >= 0))
-        return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative", seconds);
+        return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is not 0 or more", seconds);
     seconds = request->options.wait_seconds;
     if (!(seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->wait_seconds = %g is not 0 or more", seconds);
@@ -159,22 +159,23 @@ static int check_grid(const struct fftnd__request *request) {
                     options->grid_ndims, most);
     if (options->grid_ndims == 0 && options->grid != NULL && most > 0)
         return FAIL(REDIST_ERR_GRID,
-                    "options->grid needs options->grid_ndims: it has as many values");
+                    "options->grid needs options->grid_ndims, the number of its values");
     int given = options->grid_ndims > 0 && options->grid != NULL;
     return given ? check_grid_dims(request) : REDIST_OK;
 }
 
-/* Predictions are for a grid; they choose none. */
+/* Refuses an open grid: predictions choose none. */
 static int check_given_grid(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
     int is_alone = options->grid_ndims == 0 && request->nranks == 1;
     if (!is_alone && !fftnd__has_whole_grid(options))
-        return FAIL(REDIST_ERR_GRID, "options->grid is left open, not a grid of %d ranks",
+        return FAIL(REDIST_ERR_GRID,
+                    "options->grid must be a whole grid of %d ranks: predictions choose none",
                     request->nranks);
     return REDIST_OK;
 }
 
-/* Nonzero if a complex axis would be transformed before the halved one, which is at a place of the order. */
+/* Returns nonzero if a complex axis would be transformed before the halved one, at `place` of the order. */
 static int comes_too_late(const struct fftnd__request *request, int place) {
     const int *order = request->options.order;
     for (int i = place + 1; i < request->ndims; i++)
@@ -183,8 +184,8 @@ static int comes_too_late(const struct fftnd__request *request, int place) {
     return 0;
 }
 
-/* A permutation of the axes, and the halved one is not split first, unless complex axes are transformed after it
- * all the same. NULL is the usual order. */
+/* Checks that the order, unless NULL, is a permutation of the axes that transforms the halved one before complex
+ * ones. */
 static int check_order(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
     int split = options->grid_ndims > 0 || request->ndims == 1 ? options->grid_ndims : 1;
@@ -192,15 +193,16 @@ static int check_order(const struct fftnd__request *request) {
     for (int i = 0; i < split && options->order != NULL; i++)
         if (fftnd__user_axis_kind(request, options->order[i]) == FFTND_AXIS_HALVED &&
             comes_too_late(request, i))
-            return FAIL(REDIST_ERR_AXIS,
-                        "options->order[%d] = %d is the halved axis, and would be split first", i,
-                        options->order[i]);
+            return FAIL(
+                REDIST_ERR_AXIS,
+                "options->order[%d] = %d is the halved axis: it must come after the complex axes",
+                i, options->order[i]);
     return REDIST_OK;
 }
 
-/* ---------------------------------------------------------------- what does not go together */
+/* ---------------------------------------------------------------- combinations */
 
-/* Exchanges may be planned later or not be needed: an unknown method is refused now all the same. */
+/* Refuses an unknown method, even if exchanges are planned later or not at all. */
 static int check_method(const struct fftnd__request *request) {
     return redist_check_method_in(request->function, request->options.method);
 }
@@ -237,25 +239,24 @@ static int check_pairs(const struct fftnd__request *request) {
         const char *reason;
     } pairs[] = {
         {(there || sent) && request->precision == FFTND_LONG_DOUBLE, REDIST_ERR_ARGUMENT,
-         "precision = FFTND_LONG_DOUBLE is not for a device"},
+         "precision = FFTND_LONG_DOUBLE is not supported on a device"},
         {there && fuses, REDIST_ERR_METHOD,
-         "options->fusion = FFTND_FUSION_ALWAYS, but there are no tiles on a device"},
+         "options->fusion = FFTND_FUSION_ALWAYS is not supported for arrays of a device"},
         {there && options->device_bytes != 0, REDIST_ERR_ARGUMENT,
-         "options->device_bytes is not 0, but it is for arrays in host memory"},
+         "options->device_bytes is not 0, but options->space is a device: it needs host memory"},
         {there && options->device == REDIST_SPACE_HOST, REDIST_ERR_ARGUMENT,
-         "options->device = REDIST_SPACE_HOST, but arrays of a device are transformed there"},
+         "options->device = REDIST_SPACE_HOST, but options->space is a device"},
         {offloads && transposes, REDIST_ERR_ARGUMENT,
-         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS is not for options->device_bytes "
-         "or a device: tiles go in rows"},
+         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS is not supported with "
+         "options->device_bytes or a device, which move rows"},
         {offloads && truncates, REDIST_ERR_ARGUMENT,
-         "options->retained_modes is not for options->device_bytes or a device: modes are dropped "
-         "in the caches"},
+         "options->retained_modes is not supported with options->device_bytes or a device"},
         {transposes && fuses, REDIST_ERR_ARGUMENT,
-         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but options->fusion = "
-         "FFTND_FUSION_ALWAYS: there are no whole arrays in tiles"},
+         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS needs whole arrays, but "
+         "options->fusion = FFTND_FUSION_ALWAYS"},
         {transposes && drops_modes(request), REDIST_ERR_ARGUMENT,
-         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but options->retained_modes "
-         "drops modes, which happens in tiles"},
+         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS needs whole arrays, but "
+         "options->retained_modes drops modes in tiles"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i].is_refused)
@@ -263,7 +264,7 @@ static int check_pairs(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
-/* The library of the space where the arrays are; that of another device takes part of its work. */
+/* Checks the precision with the library of the arrays' space; that of a device takes over only some of its work. */
 static int check_precision(const struct fftnd__request *request) {
     const struct lines__library *library = lines__library_for(request->options.space);
     const char *lacks = library->lacks != NULL ? library->lacks(request->precision) : NULL;
@@ -277,7 +278,7 @@ static int check_spaces(const struct fftnd__request *request) {
     return check_pairs(request);
 }
 
-/* ---------------------------------------------------------------- all of it */
+/* ---------------------------------------------------------------- all checks */
 
 typedef int check(const struct fftnd__request *request);
 
@@ -290,27 +291,27 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
     return REDIST_OK;
 }
 
-/* The forward transforms along the axes that have one; the others are not read. */
-static redist_shared_value share_r2r(const struct fftnd__request *request,
-                                     int r2r[REDIST_MAX_NDIMS], int is_checked) {
+/* Lists the forward transforms along real-to-real axes; entries of other axes are not read. */
+static redist_shared_value agreed_r2r(const struct fftnd__request *request,
+                                      int r2r[REDIST_MAX_NDIMS], int is_checked) {
     int any = 0;
     for (int i = 0; i < request->ndims && is_checked; i++) {
         int is_r2r = fftnd__user_axis_kind(request, i) == FFTND_AXIS_R2R;
         r2r[i] = is_r2r ? (int)request->options.r2r[i] : -1;
         any |= is_r2r;
     }
-    return fftnd__share_enums("options->r2r", any ? r2r : NULL, request->ndims, fftnd__r2r_name);
+    return fftnd__agreed_enums("options->r2r", any ? r2r : NULL, request->ndims, fftnd__r2r_name);
 }
 
-/* Lists that were not checked count as absent. */
+/* Compares the arguments of all ranks. Lists count as absent if a check failed. Collective. */
 static int agree(const struct fftnd__request *request, int code) {
     const fftnd_options *options = &request->options;
     const int is_checked = code == REDIST_OK;
     size_t ndims = (size_t)request->ndims, grid_ndims = (size_t)options->grid_ndims;
     int r2r[REDIST_MAX_NDIMS];
-    struct fftnd__shared_sides sides;
+    struct fftnd__agreed_sides sides;
     enum { FIRST = 5, LISTS = 4 };
-    redist_shared_value all[FIRST + NOPTIONS + FFTND__SHARED_SIDES + LISTS] = {
+    redist_shared_value all[FIRST + NOPTIONS + FFTND__AGREED_SIDES + LISTS] = {
         redist_share_number("ndims", request->ndims),
         redist_share_enum("kind", (int)request->kind, fftnd__kind_name),
         redist_share_enum("precision", (int)request->precision, fftnd__precision_name),
@@ -321,16 +322,16 @@ static int agree(const struct fftnd__request *request, int code) {
         *next = redist_share_number(table[i].name, get(options, &table[i]));
         next->name_of = table[i].name_of;
     }
-    fftnd__share_sides(request, is_checked, &sides);
+    fftnd__list_agreed_sides(request, is_checked, &sides);
     memcpy(next, sides.values, sizeof sides.values);
-    next += FFTND__SHARED_SIDES;
+    next += FFTND__AGREED_SIDES;
     *next++ = redist_share("options->grid", REDIST_SHARED_INTS, is_checked ? options->grid : NULL,
                            grid_ndims);
     *next++ = redist_share("options->order", REDIST_SHARED_INTS, is_checked ? options->order : NULL,
                            ndims);
     *next++ = redist_share("options->retained_modes", REDIST_SHARED_EXTENTS,
                            is_checked ? options->retained_modes : NULL, ndims);
-    *next = share_r2r(request, r2r, is_checked);
+    *next = agreed_r2r(request, r2r, is_checked);
     return redist_agree_values_in(request->function, request->comm, code, sizeof all / sizeof *all,
                                   all);
 }
@@ -342,7 +343,7 @@ static void fill_in(struct fftnd__request *request) {
     if (options->plan_seconds == 0)
         options->plan_seconds = options->effort == FFTND_PATIENT ? 30 : 3;
     fftnd__number_axes(request);
-    if (options->space == REDIST_SPACE_HOST) /* which has no streams */
+    if (options->space == REDIST_SPACE_HOST) /* without streams */
         options->asynchronous = 0;
     if (options->asynchronous)
         options->skip_agreement = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every check of what a user passes: nothing behind them sees it. */
+/* Checks of all arguments of users. */
 #ifndef FFTND__CHECK_H
 #define FFTND__CHECK_H
 
@@ -13,13 +13,15 @@ int fftnd__check_request(struct fftnd__request *request, const fftnd_options *op
 /* The same for a prediction for `nranks` ranks. Not collective. */
 int fftnd__check_prediction(struct fftnd__request *request, const fftnd_options *options);
 
-/* The arrays of one execution: not null unless empty, aligned to their elements, the same array if
- * and only if the plan is in place, not overlapping otherwise. Not collective. */
+/* An array of an execution. */
 struct fftnd__array {
     const char *name;
     const void *data;
-    size_t bytes; /* 0 = this rank holds nothing */
+    size_t bytes; /* 0 = this rank has no elements */
 };
+
+/* Checks that both arrays are not NULL unless empty, in place the same one, else without overlap. Not collective.
+ * REDIST_ERR_NULL, REDIST_ERR_ARGUMENT, REDIST_ERR_OVERLAP. */
 int fftnd__check_arrays(const char *function, const struct fftnd__array arrays[2], int in_place);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plan, for the files that users call. */
+/* The user's plan, for the files of the public functions. */
 #ifndef FFTND__PLAN_H
 #define FFTND__PLAN_H
 
@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-/* A transform that fftnd_start began: a thread runs it, or fftnd_wait will. */
+/* A transform that fftnd_start began, run by a thread or by fftnd_wait. */
 struct fftnd__started {
     int is_started, has_thread;
     int direction;
@@ -23,36 +23,37 @@ struct fftnd_plan {
     redist_place place; /* of the device that it works on */
     struct fftnd__started started;
     char *method, *wisdom_file;     /* own copies of the user's options */
-    int operators;                  /* of this plan, that are not freed */
+    int operators;                  /* of this plan, not freed yet */
     struct fftnd__engine *applying; /* theirs, a list */
     long long operators_made;       /* so far */
-    int operators_failed;           /* the code of the first one that was freed after a failure */
+    int operators_failed;           /* code of the first one freed after a failure */
 };
 
-/* Whether the plan is alive, and no transform under way: what that changes is not for others until it is complete. No
- * communication. */
+/* Checks that the plan is alive and idle: a transform under way may change it in a thread. Not collective.
+ * REDIST_ERR_STATE. */
 int fftnd__check_idle(const char *function, const fftnd_plan *plan);
 
-/* Enters the plan's place. That its context is gone is a failure of the plan and its operators, which is returned. To
- * be left by redist_leave. */
+/* Enters the plan's place, until redist_leave. If its context is gone, plan and operators fail with the returned
+ * code. */
 int fftnd__enter(fftnd_plan *plan, redist_visit *visit);
 
-/* The place for freeing what the plan has: a stream without executions under way may be gone. */
+/* Returns the place for freeing the plan: without the user's stream, which may be gone, unless executions may be in
+ * it. */
 redist_place fftnd__place_of_rest(const fftnd_plan *plan);
 
-/* The arrays of an execution, and the work space. Of this rank alone. */
+/* Checks the arrays of an execution and the work space. Not collective. */
 int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,
                            const struct fftnd__array arrays[2]);
 
-/* Whether peers can map an array of it, if they are to; as redist_check_mapped. */
+/* Checks that peers can map an array, if the plan needs that; as redist_check_mapped. */
 int fftnd__check_mapped(const char *function, const struct fftnd__engine *engine,
                         const struct fftnd__array *array);
 
-/* Whether the arguments are in order on all ranks, and the engine is not broken; what only this rank says may do. With
- * skip_agreement a broken one takes its peers through their exchanges. */
+/* Agrees that no rank has failed, this one with `code`, and no engine is broken. Collective, except with
+ * skip_agreement: then a broken engine still takes its peers through their exchanges. */
 int fftnd__agree_to_run(const char *function, const struct fftnd__engine *engine, int code);
 
-/* The layout of an array of a side, of `bytes` bytes. */
+/* Returns the layout of an array of a side, `bytes` long. */
 fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
                               const struct fftnd__step *array, enum fftnd_side side, size_t bytes);
 

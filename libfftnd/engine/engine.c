@@ -11,14 +11,14 @@
 
 enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256, AREA = 2 };
 
-/* Of a device's limit that axes transformed at once may take: three tiles, each with a copy if it is real on one
- * side, and scratch. Larger ones would make few tiles, with nothing beside the first and the last. */
-enum { SHARE_OF_AXES = 8, MOST_AXES_BYTES = 512 << 20, MOST_TILE_BYTES = 128 << 20 };
+/* Axes transformed at once may take an eighth of a device's limit, which holds three tiles, a copy of each if one side
+ * is real, and scratch. The upper bounds, a guess, leave enough tiles for transfers beside the transforms. */
+enum { GROUPS_IN_LIMIT = 8, MOST_AXES_BYTES = 512 << 20, MOST_TILE_BYTES = 128 << 20 };
 
-/* Contiguous bytes of the host that still cost less to copy to a device than another pass over the array. */
+/* Contiguous bytes that still cost less to copy to a device than another pass over the array: a guess. */
 enum { SHORT_ROW = 4 << 10 };
 
-/* ---------------------------------------------------------------- what is wanted */
+/* ---------------------------------------------------------------- settings */
 
 static const enum fftnd_r2r inverse_r2r[] = {
     [FFTND_DCT1] = FFTND_DCT1, [FFTND_DCT2] = FFTND_DCT3, [FFTND_DCT3] = FFTND_DCT2,
@@ -50,7 +50,7 @@ static void set_scale(struct fftnd__engine *engine, const struct fftnd__request 
     engine->scales[REDIST_BACKWARD] = scaling == FFTND_SCALE_BACKWARD ? 1 / size : unitary;
 }
 
-/* One rank with a one-dimensional array needs no grid, and there is none for it. Collective. */
+/* Makes the grid; one rank with a one-dimensional array has none. Collective. */
 static int create_grid(struct fftnd__transform *transform, const struct fftnd__request *request) {
     if (request->shape.ndims == 1)
         return redist_private_comm(request->user_comm, &transform->comm);
@@ -65,15 +65,14 @@ static int is_on_device(const struct fftnd__transform *transform) {
     return transform->library->space != REDIST_SPACE_HOST;
 }
 
-/* What such a transform cannot choose: it works in tiles, and joins as many axes as all devices have room for, since
- * the ranks have the same steps. */
+/* Adapts the configuration to tiles on a device. All devices need room for the axes of a tile, as ranks have the same
+ * steps. */
 static void adjust_to_device(const struct fftnd__offload *offload,
                              struct fftnd__configuration *configuration) {
     configuration->tiled = configuration->segments = 1;
-    configuration->transposed = configuration->before_exchange =
-        0; /* transfers move rows, not single elements */
-    configuration->untiled = configuration->stored = FFTND__STORES_NONE;
-    configuration->group_bytes = offload->least_limit / SHARE_OF_AXES;
+    configuration->transposed = 0; /* transfers move rows, not single elements */
+    configuration->untiled = configuration->direct_stores = FFTND__DIRECT_NONE;
+    configuration->group_bytes = offload->least_limit / GROUPS_IN_LIMIT;
     if (configuration->group_bytes > MOST_AXES_BYTES)
         configuration->group_bytes = MOST_AXES_BYTES;
     configuration->row_bytes = SHORT_ROW;
@@ -90,7 +89,7 @@ static int create_offload(struct fftnd__transform *transform) {
     return REDIST_OK;
 }
 
-/* Where a segment's transforms end, a device is not idle in part if the next one's are in another stream. */
+/* Creates events and a stream for every other segment, so that a device is not idle in part where a segment ends. */
 static int create_streams(struct fftnd__transform *transform) {
     const redist__space *space = transform->space;
     REDIST_TRY(space->event_create(&transform->event));
@@ -102,7 +101,7 @@ static int create_streams(struct fftnd__transform *transform) {
     return space->stream_create(&transform->second);
 }
 
-/* What both directions share. Collective. */
+/* Makes the resources of both directions. Collective. */
 static int create_transform(struct fftnd__transform *transform,
                             const struct fftnd__request *request) {
     REDIST_TRY(create_grid(transform, request));
@@ -122,8 +121,7 @@ static size_t step_bytes_at(const struct fftnd__engine *engine, int direction, i
     return fftnd__step_bytes(&engine->transform, &engine->programs[direction].steps[i]);
 }
 
-/* The largest array of any step: what planning needs twice, and what arrays have that serve as work
- * space. */
+/* Returns the bytes of the largest array of any step: for planning, and of arrays that serve as work space. */
 static size_t find_largest(const struct fftnd__engine *engine) {
     size_t most = 0;
     for (int direction = 0; direction < 2; direction++)
@@ -143,7 +141,7 @@ static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
         engine->work_bytes[work] = bytes;
 }
 
-/* What the programs need, besides what was counted before. */
+/* Counts the work space of the programs, besides that counted before. */
 static void count_work(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++) {
         const struct fftnd__program *program = &engine->programs[direction];
@@ -155,7 +153,7 @@ static void count_work(struct fftnd__engine *engine) {
     }
 }
 
-/* One stage runs at a time. */
+/* Allocates tiles once for all stages: one runs at a time. */
 static int allocate_tiles(struct fftnd__engine *engine) {
     size_t bytes = 0;
     for (int direction = 0; direction < 2; direction++) {
@@ -225,12 +223,12 @@ static void free_programs(struct fftnd__engine *engine) {
     engine->is_planned = 0;
 }
 
-/* An operator is applied in one direction. */
+/* Returns nonzero if a direction has a program; with an operator one has. */
 static int has_direction(const struct fftnd__engine *engine, int direction) {
     return engine->transform.applied == NULL || direction == engine->applies;
 }
 
-/* Once; after a failure nothing is planned. Collective. */
+/* Plans all stages, once; none after a failure. Collective. */
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
         return REDIST_OK;
@@ -259,7 +257,7 @@ static int build_stepwise(struct fftnd__engine *engine) {
     return REDIST_OK;
 }
 
-/* Whether fused programs suit says `may_fuse` in the end. Collective. */
+/* Builds fused programs. Clears may_fuse if fusion is unsuitable. Collective. */
 static int build_fused(struct fftnd__engine *engine) {
     if (engine->built == FFTND__FUSED)
         return plan_once(engine);
@@ -283,15 +281,15 @@ static int wants_fusion(const struct fftnd__transform *transform) {
     return wants && !is_on_device(transform);
 }
 
-/* Fused programs if they suit, else those over whole arrays; and what work space they need. Work space of the user
- * may turn out not to be mapped, so it has room for both. Collective. */
+/* Builds fused programs if they are suitable, else programs over whole arrays, and counts their work space. That of the
+ * user, which may turn out not to be mapped, has room for both. Collective. */
 static int build_programs(struct fftnd__engine *engine) {
     struct fftnd__transform *transform = &engine->transform;
     int user = transform->options.user_workspace;
     REDIST_TRY(build_stepwise(engine));
     engine->largest_bytes = find_largest(engine);
     if (is_on_device(transform) || (transform->offload != NULL && user))
-        REDIST_TRY(plan_once(engine)); /* they say what they need, or refuse */
+        REDIST_TRY(plan_once(engine)); /* before work space is counted */
     engine->may_fuse = wants_fusion(transform);
     if (engine->may_fuse) {
         REDIST_TRY(build_fused(engine));
@@ -331,7 +329,7 @@ static void find_method(struct fftnd__engine *engine) {
     }
 }
 
-/* What fails on a device in one exchange fails in all. */
+/* Joins all exchanges: if one fails on a device, all fail. */
 static int join_exchanges(struct fftnd__engine *engine) {
     const redist_plan *first = NULL;
     for (int direction = 0; direction < 2; direction++)
@@ -362,8 +360,8 @@ size_t fftnd__engine_work(const struct fftnd__engine *engine) {
     return engine->work_bytes[0] + engine->work_bytes[1] + engine->work_bytes[AREA];
 }
 
-/* Lets the device reach work space of the plan, and of the user if he wants that. Operators share what there is for it
- * with their plan, which comes first. */
+/* Lets the device reach work space of the plan, and with pin_arrays of the user. Operators pin theirs only if the plan
+ * has none. */
 static void pin_work(struct fftnd__engine *engine) {
     struct fftnd__transform *transform = &engine->transform;
     if (transform->offload != NULL && transform->offload->pinned[FFTND__PIN_WORK].array == NULL &&
@@ -397,7 +395,7 @@ static void free_work(struct fftnd__engine *engine) {
     engine->has_workspace = engine->owns_workspace = 0;
 }
 
-/* Fused in tiles if the methods can; if not, whether that is an error. Collective. */
+/* Plans fused programs. Methods that cannot are an error if the user insists. Collective. */
 static int try_fused(struct fftnd__engine *engine) {
     engine->is_fused = 0;
     if (!engine->may_fuse)
@@ -416,7 +414,7 @@ static int take_stepwise(struct fftnd__engine *engine) {
     return plan_exchanges(engine);
 }
 
-/* A plan that turns out not to fuse has other needs. */
+/* Allocates work space and plans the exchanges; both anew if they turn out not to fuse. Collective. */
 static int take_workspace(struct fftnd__engine *engine) {
     REDIST_TRY(allocate_work(engine));
     REDIST_TRY(try_fused(engine));
@@ -433,7 +431,6 @@ static int take_workspace(struct fftnd__engine *engine) {
     return take_stepwise(engine);
 }
 
-/* Collective. Leaves what is there to fftnd__engine_destroy when it fails. */
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
                          const struct fftnd__configuration *configuration) {
     struct fftnd__transform *transform = &engine->transform;
@@ -482,17 +479,17 @@ int fftnd__engine_take_plain(struct fftnd__engine *engine) {
     return take_workspace(engine);
 }
 
-/* The side that is not stored lies as the steps leave it. */
+/* Gives the side without an array the layout that the steps leave. */
 static void drop_side(struct fftnd__transform *transform, enum fftnd_side side) {
     memcpy(transform->memory[side], transform->memory[FFTND_PHYSICAL], sizeof transform->memory[0]);
     memset(transform->padding[side], 0, sizeof transform->padding[0]);
     transform->chain.moves[side] = 0;
 }
 
-/* Groups were chosen for one field; of several, axes apart would cost a pass over all of them. And where all axes are
- * whole, as on one rank, a piece of all of them would be the array, in no cache: there is a limit everywhere. */
+/* Joins more axes for several fields, as another stage would pass over all of them, and bounds pieces: where all axes
+ * are whole, as on one rank, a piece of the whole array would fit no cache. */
 static void join_axes(struct fftnd__configuration *configuration, int fields) {
-    enum { MOST_TILES = 64 }; /* of each field */
+    enum { MOST_TILES = 64 }; /* of each field, a guess */
     size_t tiles = MOST_TILES * (size_t)fields, bytes = configuration->tile_bytes;
     size_t most = bytes <= SIZE_MAX / tiles ? tiles * bytes : SIZE_MAX;
     if (fields > 2 || configuration->group_bytes > most)
@@ -519,7 +516,7 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     drop_side(transform, (enum fftnd_side) !direction);
     transform->options.user_workspace = 0;
     transform->options.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
-    transform->configuration.transposed = transform->configuration.before_exchange = 0;
+    transform->configuration.transposed = 0;
     if (!is_on_device(transform))
         transform->configuration.segments = transform->configuration.partitions = 1;
     if (!is_on_device(transform) && transform->offload == NULL)
@@ -552,7 +549,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
         redist_grid_free(&transform->grid);
 }
 
-/* ---------------------------------------------------------------- questions and use */
+/* ---------------------------------------------------------------- queries and execution */
 
 const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction) {
     return &engine->programs[direction].steps[0];
@@ -602,7 +599,7 @@ int fftnd__engine_partitions(const struct fftnd__engine *engine) {
     return 1;
 }
 
-/* Arrays of the user that the device may reach. */
+/* Lets the device reach arrays of the user, with pin_arrays. */
 static void pin_arrays(const struct fftnd__engine *engine, int direction, void *in, void *out) {
     struct fftnd__offload *offload = engine->transform.offload;
     if (offload != NULL)
@@ -630,7 +627,7 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
     return fftnd__failure_report(&engine->failure);
 }
 
-/* A program may have no exchange that reports what fails in the stream, which is gone after some failures. */
+/* Checks the stream besides the exchanges, of which a program may have none, unless it failed and may be gone. */
 int fftnd__engine_query(struct fftnd__engine *engine) {
     const struct fftnd__transform *transform = &engine->transform;
     for (int direction = 0; direction < 2; direction++)

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A transform that works in one way out of several: programs, arrays and exchanges of both directions. */
+/* A transform in one configuration: programs, arrays and exchanges of both directions. */
 #ifndef FFTND__ENGINE_H
 #define FFTND__ENGINE_H
 
 #include "../program/configuration.h"
 #include "replay.h"
 
-/* What the programs of an engine are built for. */
+/* Kinds of programs. */
 enum fftnd__built { FFTND__NOT_BUILT, FFTND__STEPWISE, FFTND__FUSED };
 
 struct fftnd__engine {
     struct fftnd__transform transform;
     struct fftnd__program programs[2]; /* forward, backward */
-    long double scales[2];             /* the factors of their results */
-    int applies; /* with an operator: the first direction, the only one that has a program */
+    long double scales[2];             /* of their results */
+    int applies;                       /* with an operator: the direction of its program */
     enum fftnd__built built;
-    int is_planned;                /* the stages of both programs are */
-    int may_fuse;                  /* fused programs suit the shapes */
-    int is_fused;                  /* they are in use, with their exchanges */
+    int is_planned;                /* the stages of the programs are planned */
+    int may_fuse;                  /* the shapes allow fused programs */
+    int is_fused;                  /* fused programs are in use, with their exchanges */
     struct fftnd__failure failure; /* of the executions */
     redist_life *life;             /* of the plan, NULL = its executions make no agreement */
     double seconds[2];             /* serial transforms, exchanges */
     long long executions;
     struct fftnd__replays replays;
-    redist_phases past;   /* of exchanges that are gone */
+    redist_phases past;   /* of freed exchanges */
     size_t largest_bytes; /* of the arrays of any step */
     size_t work_bytes[3]; /* two arrays, scratch of the serial library */
-    size_t tile_bytes;    /* of tiles in the caches, which all stages share, */
+    size_t tile_bytes;    /* of tiles in the caches, for all stages, */
     void *tiles;          /* and their memory */
     char *workspace;
     int has_workspace, owns_workspace;
@@ -34,29 +34,28 @@ struct fftnd__engine {
     struct fftnd__engine *next; /* of the plan's operators */
 };
 
-/* Makes an engine of the request's transform. A configuration that the shapes do not allow (`fused`) is not
- * taken, unless the user insists. Collective on the request's communicator; what is there after a
- * failure goes with fftnd__engine_destroy. */
+/* Makes an engine, without fusion if the shapes do not allow it, which is an error if the user insists. Collective on
+ * the request's communicator. To be destroyed after a failure, too. */
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
                          const struct fftnd__configuration *configuration);
 void fftnd__engine_destroy(struct fftnd__engine *engine);
 
-/* Makes one of a plan's that applies an operator after transforms in a direction, and transforms back. It shares what
- * the plan's has, which outlives it. The same. */
+/* Makes an engine that transforms in a direction, applies an operator, and transforms back. Uses grid, threads and
+ * device of the plan's engine, which must outlive it. As fftnd__engine_create. */
 int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine *plan,
                         const struct fftnd__operator *op, int direction);
 
 /* Plans the exchanges with the user's work space. Collective. */
 int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace);
 
-/* Makes one for mapped arrays one for arrays of plain memory, with work space of its own. Collective. */
+/* Turns an engine for mapped arrays into one for plain memory, with work space of its own. Collective. */
 int fftnd__engine_take_plain(struct fftnd__engine *engine);
 
-/* The array that a direction begins with, and what the user allocates for it. */
+/* The array with which a direction begins, and its bytes. */
 const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction);
 size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction);
 
-/* The array that it ends with; what the user allocates for one of these. */
+/* The array with which a direction ends; bytes that the user allocates for either. */
 const struct fftnd__step *fftnd__engine_output(const struct fftnd__engine *engine, int direction);
 size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
                                  const struct fftnd__step *array);
@@ -66,22 +65,22 @@ size_t fftnd__engine_work(const struct fftnd__engine *engine);
 
 int fftnd__engine_exchanges(const struct fftnd__engine *engine);
 
-/* Bytes that go to a device and back for a forward transform. */
+/* Bytes moved to a device and back by a forward transform. */
 size_t fftnd__engine_transfers(const struct fftnd__engine *engine);
 
-/* Where the time went. */
+/* Fills in the times of the plan's executions. */
 void fftnd__engine_phases(const struct fftnd__engine *engine, fftnd_phases *phases);
 
-/* The sum of all exchanges that there are and were. */
+/* Sums the times of all exchanges, freed ones among them. */
 redist_phases fftnd__engine_exchange_phases(const struct fftnd__engine *engine);
 
-/* Transforms. Collective. */
+/* Executes a direction. Collective. */
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out);
 
-/* The first failure that is known by now. */
+/* Returns the first failure that is known by now. */
 int fftnd__engine_query(struct fftnd__engine *engine);
 
-/* Partitions with which a transform begins as they arrive, 1 = none does. */
+/* Number of partitions of exchanges whose arrivals begin a transform; 1 = none has any. */
 int fftnd__engine_partitions(const struct fftnd__engine *engine);
 
 #endif

@@ -13,7 +13,7 @@ static int is_exchange(const struct fftnd__step *step) {
 
 /* ---------------------------------------------------------------- arrays */
 
-/* The last steps that all may run in place may do so in the output. */
+/* Lets the last steps run in the output, as long as all of them may run in place. */
 static void find_last_steps(struct fftnd__program *program) {
     int reaches = 1;
     for (int i = program->nsteps; i >= 1; i--) {
@@ -28,7 +28,7 @@ static int reduce(const struct fftnd__transform *transform, int n, long long num
     return redist_all_reduce(transform->comm, numbers, n, MPI_LONG_LONG, operation);
 }
 
-/* Arrays that have room in the output on all ranks may lie there. Collective. */
+/* Finds the arrays that fit the output on all ranks, which may be there then. Collective. */
 static int find_room(struct fftnd__program *program, const struct fftnd__transform *transform) {
     int n = program->nsteps;
     long long fits[FFTND__MOST_STEPS + 1];
@@ -41,8 +41,8 @@ static int find_room(struct fftnd__program *program, const struct fftnd__transfo
     return code;
 }
 
-/* A step keeps its array's layout if it does on all ranks, some of which may have no elements: what each of them
- * decides by that has to be the same. Collective. */
+/* Lets a step keep its array's layout only if it does on all ranks, which choose buffers by that; some may have no
+ * elements. Collective. */
 static int agree_on_layouts(struct fftnd__program *program,
                             const struct fftnd__transform *transform) {
     int n = program->nsteps;
@@ -56,7 +56,7 @@ static int agree_on_layouts(struct fftnd__program *program,
     return code;
 }
 
-/* Lists the steps, as all ranks have them. Collective. */
+/* Lists the steps, the same on all ranks. Collective. */
 static int list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, enum fftnd__split split) {
     REDIST_TRY(redist_agree(transform->comm,
@@ -64,7 +64,7 @@ static int list_steps(struct fftnd__program *program, const struct fftnd__transf
     return agree_on_layouts(program, transform);
 }
 
-/* Steps whose truncation the serial library does on all ranks. Collective. */
+/* Finds the steps whose truncation the serial library does on all ranks. Collective. */
 static int find_truncations(struct fftnd__program *program,
                             const struct fftnd__transform *transform) {
     int n = program->nsteps, any = 0;
@@ -81,7 +81,7 @@ static int find_truncations(struct fftnd__program *program,
     return REDIST_OK;
 }
 
-/* Where the user lets the input be overwritten, one work array has to do. */
+/* Returns nonzero if one work array has to do, since the input may be overwritten. */
 static int must_be_lean(const struct fftnd__transform *transform) {
     return transform->options.in_place || transform->options.overwrite_input;
 }
@@ -95,8 +95,8 @@ static int uses_second_work(const struct fftnd__program *program) {
 
 /* ---------------------------------------------------------------- segments of whole arrays */
 
-/* Whether each piece of a transform has its place in the arrays before and after it: segments, or chunks that lose no
- * modes there. Those can be sent as they are done, and begin as they arrive. */
+/* Returns nonzero if each piece of a transform is a box of the arrays before and after it: segments, or chunks that
+ * drop no modes there. Such pieces can be sent when they are done and begin when they arrive. */
 static int goes_in_pieces(const struct fftnd__transform *transform,
                           const struct fftnd__step *step) {
     int has_chunks = step->applies && transform->space->asynchronous;
@@ -104,22 +104,23 @@ static int goes_in_pieces(const struct fftnd__transform *transform,
            (!fftnd__needs_tiles(step) || (has_chunks && step->direction == REDIST_FORWARD));
 }
 
-/* Whether the transform before an exchange ends with complex lines along the axis that is split, which its library may
- * store in as many arrays as there are. */
-static int is_storable(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+/* Returns nonzero if the transform before an exchange ends with complex lines along the axis that is split, and its
+ * library has targets for as many arrays. */
+static int can_store_directly(const struct fftnd__transform *transform,
+                              const struct fftnd__step *step) {
     const struct fftnd__step *before = fftnd__previous(step);
     const struct fftnd__configuration *configuration = &transform->configuration;
     int axis = step->axis_source - transform->batch.shift;
     if (transform->library->stores == NULL || step->grid_dim < 0 || before->real ||
         fftnd__needs_tiles(before) || before->truncates ||
-        (configuration->stored == FFTND__STORES_ALL &&
+        (configuration->direct_stores == FFTND__DIRECT_ALL &&
          configuration->grid[step->grid_dim] > LINES__MOST_TARGETS))
         return 0;
     return fftnd__is_transformed(before, axis) && !fftnd__is_r2r(transform, axis) &&
            !(before[-1].real && axis == transform->chain.halved);
 }
 
-/* Exchanges into mapped arrays that follow a transform can be done by it: segment by segment, or by its last lines. */
+/* Lets transforms do the exchanges into mapped arrays that follow them, segment by segment or by direct stores. */
 static void push_exchanges(struct fftnd__program *program,
                            const struct fftnd__transform *transform) {
     const struct fftnd__configuration *configuration = &transform->configuration;
@@ -127,21 +128,21 @@ static void push_exchanges(struct fftnd__program *program,
         struct fftnd__step *step = &program->steps[i];
         if (!is_exchange(step) || !goes_in_pieces(transform, fftnd__previous(step)))
             continue;
-        if (i - 1 != fftnd__last_serial(program) && is_storable(transform, step))
-            step->stored = configuration->stored;
-        if (configuration->segments > 1 || step->stored)
+        if (i - 1 != fftnd__last_serial(program) && can_store_directly(transform, step))
+            step->direct_stores = configuration->direct_stores;
+        if (configuration->segments > 1 || step->direct_stores)
             step->fused_with = FFTND__PUSHED;
     }
 }
 
-/* The axis along which all ranks can cut a transform best, -1 = there is none. Collective. */
+/* Chooses the axis along which all ranks can cut a transform best, -1 = none. Collective. */
 static int choose_cut(const struct fftnd__transform *transform, struct fftnd__step *step) {
     redist_index extents[REDIST_MAX_NDIMS];
     long long least[REDIST_MAX_NDIMS];
     int ndims = step->layout->local.ndims, empty = fftnd__is_empty(transform, step);
     fftnd__list_cuttable(transform, step, extents);
     for (int i = 0; i < ndims; i++)
-        least[i] = empty ? INT_MAX : extents[i]; /* who has nothing can cut it anyhow */
+        least[i] = empty ? INT_MAX : extents[i]; /* can be cut along any axis */
     REDIST_TRY(reduce(transform, ndims, least, MPI_MIN));
     for (int i = 0; i < ndims; i++)
         extents[i] = (redist_index)least[i];
@@ -150,14 +151,14 @@ static int choose_cut(const struct fftnd__transform *transform, struct fftnd__st
     return REDIST_OK;
 }
 
-/* Pushed exchanges whose next transform all ranks can cut can be received by partitions. That one's results must
- * not go where segments still wait to be sent. Collective. */
+/* Receives pushed exchanges by partitions, if all ranks can cut the next transform, whose results must not overwrite
+ * segments that wait to be sent. Collective. */
 static int receive_by_partitions(struct fftnd__program *program,
                                  const struct fftnd__transform *transform) {
     for (int i = 1; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i], *next = fftnd__next(step);
         if (transform->configuration.partitions == 1 ||
-            transform->configuration.stored == FFTND__STORES_ALL ||
+            transform->configuration.direct_stores == FFTND__DIRECT_ALL ||
             step->fused_with != FFTND__PUSHED || !goes_in_pieces(transform, next))
             continue;
         REDIST_TRY(choose_cut(transform, next));
@@ -171,8 +172,8 @@ static int needs_too_much(const struct fftnd__program *program,
     return !found || (must_be_lean(transform) && uses_second_work(program));
 }
 
-/* If there is no way, or one that needs too much, as few of the last exchanges as needed are not received by
- * partitions, and not pushed. */
+/* Assigns buffers. If these are none or too many, gives up partitions, then pushing, of as few of the last exchanges as
+ * needed. */
 static int assign_lean_buffers(struct fftnd__program *program,
                                const struct fftnd__transform *transform) {
     int found = fftnd__assign_buffers(program, transform);
@@ -185,13 +186,14 @@ static int assign_lean_buffers(struct fftnd__program *program,
         if (program->steps[i].fused_with == FFTND__PUSHED &&
             needs_too_much(program, transform, found)) {
             program->steps[i].fused_with = FFTND__UNFUSED;
-            program->steps[i].stored = FFTND__STORES_NONE;
+            program->steps[i].direct_stores = FFTND__DIRECT_NONE;
             found = fftnd__assign_buffers(program, transform);
         }
     return found;
 }
 
-/* Real lines alone, with the batch's fields side by side, would take a launch for each line. */
+/* Returns nonzero if a copy is faster than real lines alone, which take a launch each with the batch's fields side by
+ * side. */
 static int prefers_copy(const struct fftnd__transform *transform) {
     const struct lines__library *library = transform->library;
     return library->prefers_copy != NULL &&
@@ -200,7 +202,7 @@ static int prefers_copy(const struct fftnd__transform *transform) {
                                   transform->precision));
 }
 
-/* Lists the steps, as few split as there is a way for. */
+/* Lists the steps, split as little as the buffers allow. */
 static int find_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, int *found) {
     *found = 0;
@@ -210,7 +212,7 @@ static int find_steps(struct fftnd__program *program, const struct fftnd__transf
         REDIST_TRY(list_steps(program, transform, direction, transposed, split));
         REDIST_TRY(find_truncations(program, transform));
         find_last_steps(program);
-        if (transform->configuration.segments > 1 || transform->configuration.stored)
+        if (transform->configuration.segments > 1 || transform->configuration.direct_stores)
             REDIST_TRY(find_room(program, transform));
         push_exchanges(program, transform);
         REDIST_TRY(receive_by_partitions(program, transform));
@@ -219,7 +221,7 @@ static int find_steps(struct fftnd__program *program, const struct fftnd__transf
     return REDIST_OK;
 }
 
-/* Turning the axes is no reason for a second work array where one has to do, unless the user insists. */
+/* Transposes only without a second work array where one has to do, unless the user insists. */
 int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__transform *transform,
                           int direction) {
     const fftnd_options *options = &transform->options;
@@ -239,7 +241,7 @@ int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__tr
 
 /* ---------------------------------------------------------------- tiles */
 
-/* Tiles as they would be if nothing were known of the exchanges. */
+/* Cuts tiles without regard to the exchanges. */
 static void cut_freely(const struct fftnd__transform *transform, const struct fftnd__step *step,
                        struct fftnd__cut *cut) {
     const struct fftnd__tiling tiling = {.bytes = transform->configuration.tile_bytes,
@@ -247,8 +249,8 @@ static void cut_freely(const struct fftnd__transform *transform, const struct ff
     fftnd__cut_tiles(cut, transform, step, &tiling);
 }
 
-static int suits_tiles(const struct fftnd__program *program,
-                       const struct fftnd__transform *transform) {
+static int has_long_runs(const struct fftnd__program *program,
+                         const struct fftnd__transform *transform) {
     redist_index numbers[3 * REDIST_MAX_NDIMS];
     struct fftnd__cut cut;
     fftnd__place_cut(&cut, REDIST_MAX_NDIMS, numbers);
@@ -264,31 +266,31 @@ static int suits_tiles(const struct fftnd__program *program,
     return 1;
 }
 
-/* Lengths of runs when an exchange is pushed and when it is pulled. */
+/* Finds the bytes of runs of an exchange if it is pushed and if it is pulled. */
 static void compare_runs(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          long long *pushed, long long *pulled) {
     const redist_index *source = fftnd__previous(step)->layout->local.extent,
                        *destination = step->layout->local.extent;
     size_t item = fftnd__element_bytes(transform, step->real);
     size_t bytes = (size_t)step->layout->local.ndims * sizeof *source;
-    redist_index part[REDIST_MAX_NDIMS], numbers[3 * REDIST_MAX_NDIMS];
+    redist_index box[REDIST_MAX_NDIMS], numbers[3 * REDIST_MAX_NDIMS];
     struct fftnd__cut cut;
     fftnd__place_cut(&cut, REDIST_MAX_NDIMS, numbers);
     cut_freely(transform, fftnd__previous(step), &cut);
-    memcpy(part, destination, bytes);
-    part[step->axis_destination] = source[step->axis_destination];
-    *pushed = fftnd__run_bytes(&cut, cut.after, part, destination, item);
+    memcpy(box, destination, bytes);
+    box[step->axis_destination] = source[step->axis_destination];
+    *pushed = fftnd__run_bytes(&cut, cut.after, box, destination, item);
     cut_freely(transform, fftnd__next(step), &cut);
-    memcpy(part, source, bytes);
-    part[step->axis_source] = destination[step->axis_source];
-    *pulled = fftnd__run_bytes(&cut, cut.before, part, source, item);
+    memcpy(box, source, bytes);
+    box[step->axis_source] = destination[step->axis_source];
+    *pulled = fftnd__run_bytes(&cut, cut.before, box, source, item);
 }
 
 static int is_serial(const struct fftnd__program *program, int i) {
     return i >= 1 && i <= program->nsteps && !is_exchange(&program->steps[i]);
 }
 
-/* Exchanges between two transforms; the first and the last one may touch the user's array. Collective. */
+/* Fuses the exchanges between two transforms with the one that has longer runs. Collective. */
 static int fuse_exchanges(struct fftnd__program *program,
                           const struct fftnd__transform *transform) {
     for (int i = 2; i < program->nsteps; i++) {
@@ -303,8 +305,7 @@ static int fuse_exchanges(struct fftnd__program *program,
     return REDIST_OK;
 }
 
-/* Exchanges from a side to the chain and from there to a side, which touch arrays of the user: peers have to map
- * them. */
+/* Fuses the exchanges between a side and the chain if peers map the user's arrays. */
 static void fuse_moves(struct fftnd__program *program, const struct fftnd__transform *transform) {
     int n = program->nsteps;
     if (!transform->options.mapped_arrays)
@@ -331,8 +332,9 @@ static void fuse_exchanges_evenly(struct fftnd__program *program) {
         }
 }
 
-/* A pushed exchange has no array before it, a pulled one none after it. */
-static int assign_stored(struct fftnd__program *program, const struct fftnd__transform *transform) {
+/* Assigns buffers: none before a pushed exchange, none after a pulled one. */
+static int assign_fused_buffers(struct fftnd__program *program,
+                                const struct fftnd__transform *transform) {
     for (int i = 1; i <= program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i];
         int passes_on =
@@ -342,8 +344,8 @@ static int assign_stored(struct fftnd__program *program, const struct fftnd__tra
     return fftnd__assign_buffers(program, transform);
 }
 
-/* A second work array that a plan which is to be lean could do without: only transforms that drop
- * modes, and so are never in place, may need one. */
+/* Returns nonzero if a second work array is avoidable: only transforms that drop modes, never in place, may need
+ * one. */
 static int wastes_work(const struct fftnd__program *program) {
     int truncates = 0;
     for (int i = 1; i <= program->nsteps; i++)
@@ -351,36 +353,36 @@ static int wastes_work(const struct fftnd__program *program) {
     return uses_second_work(program) && !truncates;
 }
 
-/* Exchanges with a side are fused where that needs no more. One work array has to do for two exchanges if the first is
- * pushed and the second pulled. Collective. */
+/* Assigns buffers. If these are none or too many, unfuses exchanges with a side, then pushes and pulls in turns, so
+ * that two exchanges take one work array. Collective. */
 static int choose_buffers(struct fftnd__program *program, const struct fftnd__transform *transform,
-                          int *suits) {
+                          int *may_fuse) {
     REDIST_TRY(find_room(program, transform));
-    *suits = assign_stored(program, transform);
+    *may_fuse = assign_fused_buffers(program, transform);
     int lean = must_be_lean(transform);
-    if (!*suits || (lean && wastes_work(program))) {
+    if (!*may_fuse || (lean && wastes_work(program))) {
         unfuse_moves(program);
-        *suits = assign_stored(program, transform);
+        *may_fuse = assign_fused_buffers(program, transform);
     }
-    if (lean && (!*suits || wastes_work(program))) {
+    if (lean && (!*may_fuse || wastes_work(program))) {
         fuse_exchanges_evenly(program);
-        *suits = assign_stored(program, transform) && !wastes_work(program);
+        *may_fuse = assign_fused_buffers(program, transform) && !wastes_work(program);
     }
     return REDIST_OK;
 }
 
 int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__transform *transform,
-                       int direction, int *suits) {
+                       int direction, int *may_fuse) {
     REDIST_TRY(list_steps(program, transform, direction, 0, FFTND__UNSPLIT));
     program->fused = 1;
-    long long suit = transform->chain.nlinks > 1 && suits_tiles(program, transform);
-    int code = reduce(transform, 1, &suit, MPI_MIN);
-    *suits = (int)suit;
-    if (code == REDIST_OK && suit)
+    long long suited = transform->chain.nlinks > 1 && has_long_runs(program, transform);
+    int code = reduce(transform, 1, &suited, MPI_MIN);
+    *may_fuse = (int)suited;
+    if (code == REDIST_OK && suited)
         code = fuse_exchanges(program, transform);
-    if (code == REDIST_OK && suit)
+    if (code == REDIST_OK && suited)
         fuse_moves(program, transform);
-    if (code == REDIST_OK && suit)
-        code = choose_buffers(program, transform, suits);
+    if (code == REDIST_OK && suited)
+        code = choose_buffers(program, transform, may_fuse);
     return redist_agree(transform->comm, code);
 }

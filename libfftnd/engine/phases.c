@@ -23,8 +23,8 @@ redist_phases fftnd__engine_exchange_phases(const struct fftnd__engine *engine) 
     return sum;
 }
 
-/* Over whole arrays the serial clock may run while segments are handed over; there, what is no exchange is a
- * transform. */
+/* Seconds of transforms. Over whole arrays these are all seconds outside of exchanges: the clock of transforms may also
+ * run while segments are handed over. */
 static double transform_seconds(const struct fftnd__engine *engine, double no_exchange) {
     if (!engine->is_fused)
         return no_exchange;

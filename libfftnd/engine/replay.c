@@ -2,8 +2,8 @@
 #include "replay.h"
 #include "../operators/operator.h"
 
-/* A function of the user may do something else each time, and phases are times of the host. What another thread does
- * with the device, such as waiting for all of it, would fail there, and the capture with it. */
+/* Returns nonzero if executions can be captured. Not with functions of the user, which may differ each time, nor with
+ * phases, which are times of the host, nor with other threads, whose calls to the device could break the capture. */
 static int may_replay(const struct fftnd__transform *transform) {
     const struct redist__space *space = transform->space;
     const struct fftnd__operator *op = transform->applied;
@@ -14,7 +14,7 @@ static int may_replay(const struct fftnd__transform *transform) {
            space->stream_can_keep != NULL && space->stream_can_keep(transform->options.stream);
 }
 
-/* Of these arrays, or in the place of the one that was not run for longest; NULL = there is no memory for any. */
+/* Finds the replay of these arrays, or replaces the one least recently run; NULL = no memory. */
 static struct fftnd__replay *find(struct fftnd__replays *replays, const struct redist__space *space,
                                   const struct fftnd__program *program, void *const buffers[]) {
     if (replays->list == NULL)
@@ -33,7 +33,8 @@ static struct fftnd__replay *find(struct fftnd__replays *replays, const struct r
     return oldest;
 }
 
-/* Whether the graph is at work. A failure that is known by now is for fftnd__execute, which tells the peers. */
+/* Launches the graph, unless the program has failed by now: fftnd__execute then fails with its peers. Returns nonzero
+ * if it was launched. */
 static int launch(const struct fftnd__replay *replay, const struct fftnd__transform *transform,
                   double *seconds, struct fftnd__failure *failure) {
     double begin = MPI_Wtime();
@@ -54,13 +55,13 @@ static void rehearse(const struct fftnd__program *program, int begins) {
             (void)redist_plan_rehearse(program->steps[i].exchange, begins);
 }
 
-/* Keeps what an execution enqueues, of which nothing is done yet: without a graph the caller goes on as ever, and no
- * peer needs to know. */
+/* Captures an execution as a graph; nothing of it is done yet. Without a graph the caller executes as before, unnoticed
+ * by peers. */
 static void capture(struct fftnd__replay *replay, const struct fftnd__transform *transform,
                     void *const buffers[], long double scale) {
     const struct redist__space *space = transform->space;
     struct fftnd__failure failure = {0};
-    double seconds[2] = {0}; /* of nothing that is done yet */
+    double seconds[2] = {0}; /* not added: nothing is done yet */
     if (space->graph_begin(transform->options.stream) != REDIST_OK)
         return;
     rehearse(replay->program, 1);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* First-level caches have 64 sets of lines or more: rows that are a multiple of 1 KiB apart meet in every 16th set,
- * whose 8 ways and more hold the 128 elements of a line no longer. */
+/* Strides of a multiple of 1 KiB use every 16th of the 64 or more sets of first-level caches, whose 8 or more ways are
+ * too few for a line of 128 elements. */
 enum { CACHE_LINE = 64, CONFLICT = 1024 };
 
 /* ---------------------------------------------------------------- memory */
@@ -49,8 +49,8 @@ int fftnd__choose_axis(int naxes, const int axes[], const redist_index extents[]
     return best;
 }
 
-/* How many of `n` elements fit, evenly cut, in multiples of a cache line where there are many: a line that two pieces
- * share is moved for both. */
+/* Returns how many of `n` elements fit, cut evenly, and if many in whole cache lines: a line of two pieces is moved for
+ * both. */
 static redist_index fit_evenly(redist_index n, size_t fit, size_t item) {
     redist_index line = item < CACHE_LINE ? (redist_index)(CACHE_LINE / item) : 1;
     redist_index most = fit < 1 ? 1 : fit > (size_t)n ? n : (redist_index)fit;
@@ -61,7 +61,7 @@ static redist_index fit_evenly(redist_index n, size_t fit, size_t item) {
     return (even + line - 1) / line * line;
 }
 
-/* Pieces along an axis. */
+/* Number of pieces along an axis. */
 static redist_index count_along(const struct fftnd__cut *cut, int axis) {
     redist_index count = cut->count[axis];
     redist_index longer = axis == cut->uneven ? cut->longer : 0;
@@ -154,11 +154,11 @@ int fftnd__is_smallest(const struct fftnd__cut *cut) {
 /* ---------------------------------------------------------------- memory */
 
 long long fftnd__run_bytes(const struct fftnd__cut *cut, const redist_index array[],
-                           const redist_index part[], const redist_index extent[], size_t item) {
+                           const redist_index box[], const redist_index extent[], size_t item) {
     long long run = (long long)item;
     for (int i = cut->ndims - 1; i >= 0; i--) {
         redist_index count = cut->whole[i] ? array[i] : cut->count[i];
-        count = count < part[i] ? count : part[i];
+        count = count < box[i] ? count : box[i];
         run *= count > 0 ? count : 1;
         if (count != extent[i])
             break;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the array of a transform is cut into pieces, and how a piece lies in memory: geometry alone. */
+/* Cuts of an array into pieces, and the layout of a piece in memory: geometry alone. */
 #ifndef FFTND__CUT_H
 #define FFTND__CUT_H
 
 #include "redist.h"
 
-/* The cuts through an array along its axes. Some are whole in every piece; before and after the transform those
- * may differ. All pieces are alike but the last ones along one axis, which are shorter. */
+/* A cut of an array along its axes. Axes that are whole in every piece may have other extents after the transform. All
+ * pieces are equal except the last ones along one axis, which are shorter. */
 struct fftnd__cut {
     int ndims;
     int whole[REDIST_MAX_NDIMS];
@@ -14,14 +14,14 @@ struct fftnd__cut {
     redist_index *count;          /* of a piece, along axes that are not whole */
     int uneven;                   /* the axis whose pieces may differ, -1 = none */
     redist_index
-        longer; /* the number of pieces that come first along that axis and have one element more */
+        longer;  /* number of pieces with one element more, the first ones along that axis */
     long long n; /* pieces */
 };
 
 /* Gives a cut memory for its numbers: 3 * ndims. */
 void fftnd__place_cut(struct fftnd__cut *cut, int ndims, redist_index numbers[]);
 
-/* Copies one into the memory of another one. */
+/* Copies a cut into the memory of another one. */
 void fftnd__copy_cut(struct fftnd__cut *to, const struct fftnd__cut *from);
 
 struct fftnd__piece {
@@ -29,43 +29,42 @@ struct fftnd__piece {
     int shorter; /* than the first piece */
 };
 
-/* Part `i` of `extent` elements that are divided evenly among `n`; the longer parts come first. */
+/* Range `i` of `n` into which `extent` elements are divided evenly; the longer ones come first. */
 void fftnd__divide(redist_index extent, int n, int i, redist_index *start, redist_index *count);
 
-/* Which of these parts has the element `at`. */
+/* Returns the number of the range that has element `at`. */
 int fftnd__locate(redist_index extent, int n, redist_index at);
 
-/* The first of these axes that has `n` elements, else the one that has most; -1 = none has any. */
+/* Returns the first of these axes with `n` elements, else the longest; -1 = all are empty. */
 int fftnd__choose_axis(int naxes, const int axes[], const redist_index extents[], int n);
 
-/* Cuts an array whose extents are set: from the last axis on, as many elements of `item` bytes as fit `bytes`,
- * so that rows are long; `smallest` bytes has a piece of one element along each axis that is not whole. */
+/* Cuts an array of the set extents into pieces of about `bytes`, as long as possible along the last axes. An element
+ * has `item` bytes, a piece of one element along each axis that is not whole `smallest`. */
 void fftnd__cut_to_fit(struct fftnd__cut *cut, size_t item, size_t smallest, size_t bytes);
 
-/* Cuts it along one axis only, in `n` pieces at most; -1 = not at all. */
+/* Cuts an array along one axis only, in `n` pieces at most; -1 = not at all. */
 void fftnd__cut_along(struct fftnd__cut *cut, int axis, int n);
 
-/* Makes one of neighbouring axes that can be cut, where all their elements follow one another in both arrays:
- * the outer one has 1 element then, the inner one all. */
+/* Merges neighbouring axes that can be cut, if their elements are contiguous in both arrays: the outer one gets 1
+ * element, the inner one all. */
 void fftnd__merge_axes(struct fftnd__cut *cut, const ptrdiff_t before[], const ptrdiff_t after[]);
 
 void fftnd__find_piece(const struct fftnd__cut *cut, long long number, struct fftnd__piece *piece);
 
-/* Whether pieces cannot be smaller. */
+/* Returns nonzero if pieces cannot be smaller. */
 int fftnd__is_smallest(const struct fftnd__cut *cut);
 
-/* Bytes that are contiguous both in a piece of an array of `array` elements and in another array, of `extent`,
- * that has `part` of these. */
+/* Returns the bytes that are contiguous both in a piece of an array of `array` elements and in another array, of
+ * `extent`, that has a `box` of these. */
 long long fftnd__run_bytes(const struct fftnd__cut *cut, const redist_index array[],
-                           const redist_index part[], const redist_index extent[], size_t item);
+                           const redist_index box[], const redist_index extent[], size_t item);
 
-/* Strides in bytes of a piece in memory of its own, and how many bytes it takes, a multiple of `alignment`.
- * With `pads` rows never are a multiple of a power of two apart, which would put all elements of a strided line
- * into few sets of a cache. */
+/* Finds the strides, in bytes, of a piece in memory of its own. Returns its bytes, a multiple of `alignment`. `pads`
+ * avoids strides of powers of two, which put all elements of a line into few sets of a cache. */
 size_t fftnd__lay_out(int ndims, const redist_index count[], size_t item, int pads,
                       size_t alignment, ptrdiff_t stride[]);
 
-/* Whether a piece lies alike with both strides. */
+/* Returns nonzero if a piece has the same layout with both strides. */
 int fftnd__lies_alike(int ndims, const redist_index count[], const ptrdiff_t a[],
                       const ptrdiff_t b[]);
 

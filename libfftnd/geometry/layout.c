@@ -7,37 +7,37 @@
 
 void fftnd__usual_order(const struct fftnd__shape *shape, int order[]) {
     int n = 0;
-    for (int pass = 0; pass < 2; pass++)
+    for (int transformed = 0; transformed < 2; transformed++)
         for (int axis = 0; axis < shape->ndims; axis++)
-            if (axis != shape->halved && (shape->axes[axis] != FFTND_AXIS_NONE) == pass)
+            if (axis != shape->halved && (shape->axes[axis] != FFTND_AXIS_NONE) == transformed)
                 order[n++] = axis;
     if (shape->halved >= 0)
         order[n] = shape->halved;
 }
 
-/* Block `part` of `nparts`. */
-static void find_block(const struct fftnd__blocks *blocks, redist_index extent, int nparts,
-                       int part, redist_index *count, redist_index *start) {
+/* Finds block `block` of `nblocks`. */
+static void find_block(const struct fftnd__blocks *blocks, redist_index extent, int nblocks,
+                       int block, redist_index *count, redist_index *start) {
     if (blocks->bounds != NULL) {
-        *start = blocks->bounds[part];
-        *count = blocks->bounds[part + 1] - *start;
+        *start = blocks->bounds[block];
+        *count = blocks->bounds[block + 1] - *start;
     } else if (blocks->rule == FFTND_BLOCKS_CEILING) {
-        redist_index block = extent / nparts + (extent % nparts != 0);
-        *start = block == 0 || part <= extent / block ? block * part : extent;
-        *count = extent - *start < block ? extent - *start : block;
+        redist_index length = extent / nblocks + (extent % nblocks != 0);
+        *start = length == 0 || block <= extent / length ? length * block : extent;
+        *count = extent - *start < length ? extent - *start : length;
     } else
-        redist_decompose(extent, nparts, part, count, start);
+        redist_decompose(extent, nblocks, block, count, start);
 }
 
-static int same_blocks(const struct fftnd__blocks *a, const struct fftnd__blocks *b, int nparts) {
+static int same_blocks(const struct fftnd__blocks *a, const struct fftnd__blocks *b, int nblocks) {
     if (a->bounds == NULL || b->bounds == NULL)
         return a->bounds == b->bounds && a->rule == b->rule;
-    return memcmp(a->bounds, b->bounds, (size_t)(nparts + 1) * sizeof *a->bounds) == 0;
+    return memcmp(a->bounds, b->bounds, (size_t)(nblocks + 1) * sizeof *a->bounds) == 0;
 }
 
 /* ---------------------------------------------------------------- the chain */
 
-/* This rank's place in a grid, and which axes that splits, in which blocks. */
+/* Place of this rank in a grid, and the axes and blocks that it splits. */
 struct split {
     int ndims, dims[REDIST_MAX_NDIMS], coords[REDIST_MAX_NDIMS], axes[REDIST_MAX_NDIMS];
     const struct fftnd__blocks *blocks[REDIST_MAX_NDIMS];
@@ -55,13 +55,13 @@ static void align(const struct fftnd__alignment *alignment, int ndims, const str
     }
 }
 
-/* After its transform an axis has the retained modes. */
+/* Gives an axis the retained modes, after its transform. */
 static void transform_axis(const struct fftnd__chain *chain,
                            const struct fftnd__alignment *alignment, int axis) {
     fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->modes[axis]));
 }
 
-/* A link transforms the halved axis first, and it is the last of its list. */
+/* Adds an axis to a link; the halved one, transformed first, is listed last. */
 static void add_to_link(const struct fftnd__chain *chain, struct fftnd__link *link, int axis) {
     if (chain->axes[axis] == FFTND_AXIS_NONE)
         return;
@@ -72,14 +72,14 @@ static void add_to_link(const struct fftnd__chain *chain, struct fftnd__link *li
     transform_axis(chain, &link->spectral, axis);
 }
 
-/* Before its transforms both ends of a link are the same. */
+/* Aligns both ends of a link, the same before its transforms. */
 static void align_link(const struct fftnd__link *link, int ndims, const struct split *split,
                        const redist_index sizes[]) {
     align(&link->physical, ndims, split, sizes);
     fftnd__copy_alignment(&link->spectral, &link->physical, ndims);
 }
 
-/* Link 0: the axes that no grid dimension splits are whole and transformed at once. */
+/* Builds link 0, with all axes that no grid dimension splits. */
 static void build_first(struct fftnd__chain *chain, const int order[], const struct split *split) {
     struct fftnd__link *link = &chain->links[0];
     link->grid_dim = -1;
@@ -97,9 +97,8 @@ int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int
     return place;
 }
 
-/* The exchange among grid dimension `dim` makes the axis that it split whole, and splits the next
- * one of the order instead. Alone in its subgroup, a rank holds both already: no exchange, and the
- * axis joins the transforms of the link before. */
+/* Adds the link after the exchange along grid dimension `dim`, which makes its axis whole and splits the next one of
+ * the order. A rank alone in its subgroup has both already: the axis joins the link before. */
 static void add_axis(struct fftnd__chain *chain, const int order[], struct split *split, int dim) {
     struct fftnd__link *last = &chain->links[chain->nlinks - 1];
     if (split->dims[dim] == 1) {
@@ -115,7 +114,7 @@ static void add_axis(struct fftnd__chain *chain, const int order[], struct split
     add_to_link(chain, link, order[dim]);
 }
 
-/* The axes that grid dimensions split where the chain begins and ends, and those that they split on each side. */
+/* Axes that grid dimensions split at the beginning and end of the chain, and on each side. */
 struct ends {
     int chain[2][REDIST_MAX_NDIMS], side[2][REDIST_MAX_NDIMS];
 };
@@ -135,7 +134,8 @@ static struct ends find_ends(const struct fftnd__shape *shape, const int order[]
     return ends;
 }
 
-/* Alignments that are no side's have balanced blocks, and so has the axis that one rank has the whole of. */
+/* Returns the blocks at an end of the chain: those of the side if it does not move and splits the same axis, else
+ * balanced ones. */
 static const struct fftnd__blocks *blocks_of(const struct fftnd__chain *chain,
                                              const struct fftnd__shape *shape,
                                              const struct ends *ends, enum fftnd_side side,
@@ -145,8 +145,8 @@ static const struct fftnd__blocks *blocks_of(const struct fftnd__chain *chain,
     return chain->moves[side] || differs ? &balanced : &shape->blocks[side][dim];
 }
 
-/* Whether a side takes one more exchange; the same on all ranks. An axis that stays split goes through the chain in the
- * blocks with which that begins: those of the physical side, unless that side moves. */
+/* Returns nonzero if a side takes one more exchange; the same on all ranks. An axis that stays split keeps the blocks
+ * with which the chain begins: those of the physical side, unless that moves. */
 static int must_move(const struct fftnd__chain *chain, const struct fftnd__shape *shape,
                      const struct split *split, const struct ends *ends, enum fftnd_side side) {
     for (int i = 0; i < split->ndims; i++) {
@@ -159,7 +159,7 @@ static int must_move(const struct fftnd__chain *chain, const struct fftnd__shape
     return shape->has_box[side];
 }
 
-/* How a side lies: in its box, or as the grid splits it. */
+/* Sets the alignment of a side: its box, or as the grid splits it. */
 static void set_end(struct fftnd__chain *chain, const struct fftnd__shape *shape,
                     const struct split *grid, const struct ends *ends, enum fftnd_side side) {
     const struct fftnd__link *first = &chain->links[0], *last = &chain->links[chain->nlinks - 1];
@@ -179,7 +179,7 @@ static void set_end(struct fftnd__chain *chain, const struct fftnd__shape *shape
     }
 }
 
-/* Real axes alone leave the elements of both sides real. */
+/* Sets the sides that have real elements. */
 static void find_real(struct fftnd__chain *chain) {
     int has_complex = 0;
     for (int axis = 0; axis < chain->ndims; axis++)

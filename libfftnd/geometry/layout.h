@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The chain of alignments: which axes are whole, and transformed, at each link, on any grid. */
+/* The chain of alignments: axes that are whole, and transformed, at each link, on any grid. */
 #ifndef FFTND__LAYOUT_H
 #define FFTND__LAYOUT_H
 
@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How one rank holds the array: batch not counted. A plan has many, so each has numbers for its axes only: the global
- * extents, and behind them where the part of this rank begins, and its extents. */
+/* The box of an array that this rank has, without the batch: global extents, start, count. A plan has many, so each has
+ * numbers for its axes only. */
 struct fftnd__alignment {
     redist_index *size, *start, *count;
 };
@@ -32,19 +32,19 @@ struct fftnd__link {
     struct fftnd__alignment physical; /* extents before the transforms of a forward chain */
     struct fftnd__alignment spectral; /* and after them */
     int naxes;
-    int axes[REDIST_MAX_NDIMS]; /* the halved axis, if it is here, last */
-    int grid_dim;               /* among whose subgroup the exchange into this link happens */
+    int axes[REDIST_MAX_NDIMS]; /* the halved axis, if any, last */
+    int grid_dim;               /* of the exchange into this link */
     int axis_before;            /* whole before that exchange, split after */
     int axis_after;             /* split before, whole after */
 };
 
-/* Which elements of the axis that it splits each process along a grid dimension has. */
+/* Blocks of the axis that a grid dimension splits. */
 struct fftnd__blocks {
     enum fftnd_blocks rule;
-    const redist_index *bounds; /* where each block begins, and the end; NULL = by the rule */
+    const redist_index *bounds; /* beginning of each block, and the end; NULL = by the rule */
 };
 
-/* What the chain is built for. Axes are numbered as they lie in memory on the physical side. */
+/* Input of a chain. Axes are numbered in their order in memory on the physical side. */
 struct fftnd__shape {
     int ndims;
     int halved;                            /* axis, or -1 */
@@ -52,38 +52,38 @@ struct fftnd__shape {
     redist_index modes[REDIST_MAX_NDIMS];  /* that are retained on the spectral side */
     enum fftnd_axis axes[REDIST_MAX_NDIMS];
     struct fftnd__blocks blocks[2][REDIST_MAX_NDIMS]; /* of each side and grid dimension */
-    int has_box[2];                                   /* a side is in boxes: this rank has */
+    int has_box[2];                                   /* a side is in boxes; this rank's is: */
     redist_box box[2];
     int aligns_input; /* the spectral side splits the axes that the chain splits first */
-    int has_split[2]; /* or a side those that are listed for the grid dimensions */
+    int has_split[2]; /* or a side those listed for the grid dimensions */
     int split[2][REDIST_MAX_NDIMS];
     int twiddles; /* axes 0 and 1 are one long axis */
 };
 
-/* The whole transform. Link 0 is where forward begins. */
+/* The whole transform. Forward begins at link 0. */
 struct fftnd__chain {
     int ndims;
     int halved;
     redist_index points[REDIST_MAX_NDIMS];
     redist_index modes[REDIST_MAX_NDIMS];
     enum fftnd_axis axes[REDIST_MAX_NDIMS];
-    int real[2];  /* whether the elements of each side are real */
+    int real[2];  /* elements of each side are real */
     int balanced; /* all blocks are */
     int twiddles; /* between the transforms of axes 0 and 1 */
     int nlinks;
-    struct fftnd__link *links; /* behind them the numbers of all alignments */
-    int is_borrowed;           /* they are another chain's */
-    int moves[2]; /* a side lies otherwise than the link at its end, one more exchange away: */
-    struct fftnd__alignment ends[2]; /* each side */
+    struct fftnd__link *links;       /* behind them the numbers of all alignments */
+    int is_borrowed;                 /* links are another chain's */
+    int moves[2];                    /* a side is one more exchange away from the link at its end */
+    struct fftnd__alignment ends[2]; /* of each side */
 };
 
-/* Extent of an axis with this number of modes. */
+/* Returns the spectral extent of an axis with this number of modes. */
 static inline redist_index fftnd__spectral_extent(const struct fftnd__chain *chain, int axis,
                                                   redist_index modes) {
     return axis == chain->halved ? modes / 2 + 1 : modes;
 }
 
-/* The factor of a forward and backward transform of an axis without scaling (FFTW's manual, section 4.8). */
+/* Returns the factor of a forward and a backward transform of an axis without scaling (FFTW's manual, section 4.8). */
 static inline long double fftnd__logical_extent(enum fftnd_axis axis, enum fftnd_r2r r2r,
                                                 redist_index points) {
     long double n = (long double)points;
@@ -101,12 +101,12 @@ static inline void fftnd__set_whole(const struct fftnd__alignment *alignment, in
     alignment->start[axis] = 0;
 }
 
-/* This many elements always have a number of bytes that fits; a larger array counts one more. */
+/* Most elements of an array: their bytes always fit. A larger array counts one more. */
 #define FFTND__MOST_ELEMENTS ((size_t)PTRDIFF_MAX / 64)
 
-/* Elements of one element type in a local array, and how far apart; batch and padding included. */
+/* Layout of a local array, with batch and padding. */
 struct fftnd__local {
-    int ndims;                   /* array axes, the batch counted if there is one */
+    int ndims;                   /* array axes, with that of a batch */
     int order[REDIST_MAX_NDIMS]; /* array axes from the slowest in memory to the fastest */
     redist_index *extent;
     ptrdiff_t *stride; /* in elements */
@@ -120,39 +120,37 @@ struct fftnd__batch {
     int shift; /* array axis of transform axis 0 */
 };
 
-/* Axes that are not transformed come first, and the halved one last: it has to be transformed before complex ones, so
- * it is whole at the start. The others keep their order. */
+/* Sets the usual order: axes that are not transformed, all others, and the halved one, which is transformed first. */
 void fftnd__usual_order(const struct fftnd__shape *shape, int order[]);
 
-/* Whether an axis of the order that is split first stays so: it is not transformed. */
+/* Returns nonzero if an axis that is split first stays so, as it is not transformed. */
 static inline int fftnd__stays_split(const enum fftnd_axis axes[], int axis) {
     return axes[axis] == FFTND_AXIS_NONE;
 }
 
-/* The place in the order of the axis that grid dimension `dim` splits instead of order[dim], which becomes
- * whole: the next one that is whole then. */
+/* Returns the place in the order of the axis that grid dimension `dim` splits when order[dim] becomes whole: the next
+ * one that is whole then. */
 int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int grid_ndims,
                             int dim);
 
-/* Grid dimension i splits axis order[i] first; one link for each exchange that is needed. No complex axis is
- * transformed before the halved one. `grid` may be NULL when it has no dimensions. */
+/* Builds a chain, with one link for each exchange. Grid dimension i splits axis order[i] first. No complex axis is
+ * transformed before the halved one. `grid` may be NULL without dimensions. Not collective. REDIST_ERR_MEMORY. */
 int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *shape,
                        const int order[], const redist_grid *grid);
 void fftnd__chain_free(struct fftnd__chain *chain);
 
-/* Whether the part of a side that this rank has is the one with which the chain begins or ends. */
+/* Returns nonzero if the chain begins or ends with this rank's box of a side. */
 int fftnd__chain_meets(const struct fftnd__chain *chain, enum fftnd_side side);
 
 struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims);
 
-/* Describes the local array of an alignment, with its axes in C order in memory, or as `memory` lists them from the
- * slowest to the fastest; the batch keeps its place. `padding`, if not NULL, is how many elements longer than the
- * alignment each axis is. */
+/* Describes the local array of an alignment, its axes in C order, or as `memory` lists them from the slowest to the
+ * fastest; the batch keeps its place. `padding`, unless NULL, is added to the extents. */
 void fftnd__set_local(struct fftnd__local *local, const struct fftnd__alignment *alignment,
                       int ndims, const int memory[], const struct fftnd__batch *batch,
                       const redist_index padding[]);
 
-/* With a grid of more dimensions the halved axis would be transformed after a complex one. */
+/* Returns the most grid dimensions with which no complex axis is transformed before the halved one. */
 int fftnd__most_grid_ndims(const struct fftnd__shape *shape, const int order[]);
 
 #endif

@@ -7,14 +7,14 @@ enum { ALIGNMENT = 256 };
 
 /* ---------------------------------------------------------------- both transforms */
 
-/* The layout of an array in the middle, which is not one of the program's. */
+/* Memory for the layout of an array in the middle, which no program lists. */
 struct middle {
     struct fftnd__layout layout;
     redist_index numbers[4 * REDIST_MAX_NDIMS + 1];
     ptrdiff_t strides[REDIST_MAX_NDIMS + 1];
 };
 
-/* One of the two: the arrays before and after it, and how these are cut. */
+/* A transform, there or back: the arrays before and after it, and their cut. */
 struct half {
     struct fftnd__step steps[2];
     struct middle middle; /* of one of the steps */
@@ -23,7 +23,7 @@ struct half {
     struct fftnd__side in, out;
 };
 
-/* The array in the middle that belongs to one outside, with its layout. */
+/* Returns the array in the middle that belongs to one outside, with its layout. */
 static struct fftnd__step middle_step(const struct fftnd__transform *transform,
                                       const struct fftnd__step *step,
                                       const struct fftnd__step *outside, struct middle *own) {
@@ -33,7 +33,7 @@ static struct fftnd__step middle_step(const struct fftnd__transform *transform,
     fftnd__copy_layout(&own->layout, outside->layout, chain->ndims);
     middle.layout = &own->layout;
     int forward = step->direction == REDIST_FORWARD;
-    middle.truncates_inside = 0; /* that was the step before; a block has all modes */
+    middle.truncates_inside = 0; /* a block has all modes */
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i];
         redist_index modes = fftnd__spectral_extent(chain, axis, chain->modes[axis]);
@@ -51,7 +51,7 @@ static void set_whole_counts(const struct fftnd__transform *transform, struct ha
         }
 }
 
-/* The axis that is transformed next to the operator: a halved one, else the last. */
+/* Returns the axis transformed next to the operator: the halved one, else the last. */
 static int axis_inside(const struct fftnd__transform *transform, const struct fftnd__step *step) {
     int halved = transform->chain.halved;
     return halved >= 0 && fftnd__is_transformed(step, halved) ? halved
@@ -88,7 +88,7 @@ static void find_half(struct half *half, const struct fftnd__applied *applied,
     set_whole_counts(transform, half);
 }
 
-/* Where a piece is cut inside: its other axes, in place. */
+/* Describes the transform of the other axes, in place, of a piece that is cut inside. */
 static void find_others(struct half *half, const struct fftnd__applied_problem *problem, int back) {
     const struct fftnd__step *step = problem->step, *outside = back ? step : fftnd__previous(step);
     const struct fftnd__side *side = back ? problem->out : problem->in;
@@ -103,7 +103,8 @@ static void find_others(struct half *half, const struct fftnd__applied_problem *
     set_whole_counts(problem->transform, half);
 }
 
-/* Only at the physical end, where no modes are missing between the transforms. */
+/* Returns nonzero for pieces larger than a tile that can be cut inside: at the physical end, where no modes are missing
+ * between the transforms. */
 static int is_large(const struct fftnd__applied_problem *problem) {
     const struct fftnd__step *step = problem->step;
     return !problem->on_device && step->direction == REDIST_BACKWARD && step->naxes > 1 &&
@@ -112,8 +113,8 @@ static int is_large(const struct fftnd__applied_problem *problem) {
            problem->in->bytes + problem->out->bytes > problem->transform->configuration.tile_bytes;
 }
 
-/* A piece has one element along the axes that the array is cut along. Rows of all fields take half of a tile: the other
- * half is for what they come from. */
+/* Cuts a piece, with one element along the axes that the array is cut along, in rows of all fields. These take half of
+ * a tile, their source the other half. */
 static void cut_inside(struct fftnd__applied *applied,
                        const struct fftnd__applied_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
@@ -138,7 +139,7 @@ static void cut_inside(struct fftnd__applied *applied,
 
 /* ---------------------------------------------------------------- memory of a piece */
 
-/* Modes are those of which the arrays retain some. */
+/* Lays out an array in the middle, with all modes of which the arrays retain some. */
 static void lay_out_middle(struct fftnd__applied *applied,
                            const struct fftnd__applied_problem *problem, int i) {
     const struct fftnd__transform *transform = problem->transform;
@@ -175,7 +176,7 @@ static size_t take(size_t *next, size_t bytes) {
     return place;
 }
 
-/* Rows inside a piece may then be written where the input's were. */
+/* Returns nonzero if rows inside a piece may be written in the place of the input's. */
 static int replaces_input(const struct fftnd__applied_problem *problem) {
     const struct fftnd__side *in = problem->in, *out = problem->out;
     redist_index count[REDIST_MAX_NDIMS];
@@ -186,9 +187,9 @@ static int replaces_input(const struct fftnd__applied_problem *problem) {
            fftnd__lies_alike(problem->cut->ndims, count, in->stride, out->stride);
 }
 
-/* Blocks take the place of those that are not needed any more and lie alike; what lies in an array is planned on
- * memory all the same. In the caches a transform between two places is faster than one in place, for which FFTW copies
- * lines to a buffer and back; but several fields in two places would be too much. */
+/* Places the blocks of a piece, in the memory of earlier ones that are used up and have the same layout; blocks in an
+ * array get memory to plan on. In the caches a transform between two places is faster than one in place, for which FFTW
+ * copies lines to a buffer and back, but several fields would take too much memory. */
 static void place_blocks(struct fftnd__applied *applied,
                          const struct fftnd__applied_problem *problem) {
     const struct fftnd__side *in = problem->in, *out = problem->out, *middle = applied->middle;
@@ -212,7 +213,7 @@ static void place_blocks(struct fftnd__applied *applied,
     applied->places.bytes = next;
 }
 
-/* Behind the blocks. */
+/* Places rows behind the blocks. */
 static void place_rows(struct fftnd__applied *applied) {
     const struct fftnd__operator *op = applied->op;
     size_t rows = 2 * FFTND__ROW * (size_t)(op->inputs + op->outputs) + fftnd__operator_spare(op);
@@ -258,7 +259,7 @@ static int create_kernel(struct fftnd__kernel *kernel, const struct half *half,
     return fftnd__kernel_create(kernel, &own);
 }
 
-/* In the middle where there are other axes, else from the piece before to the one after. */
+/* Plans the round trip in the middle, or without other axes from the piece before to the one after. */
 static int create_trip(struct fftnd__applied *applied,
                        const struct fftnd__applied_problem *problem) {
     struct half half;
@@ -268,7 +269,7 @@ static int create_trip(struct fftnd__applied *applied,
     int is_alone = step->naxes == 1;
     struct fftnd__piece first;
     fftnd__find_piece(&half.cut, 0, &first);
-    if (is_alone && in->in_array == out->in_array && /* which may be one */
+    if (is_alone && in->in_array == out->in_array && /* perhaps one array */
         !fftnd__lies_alike(half.cut.ndims, first.after, in->stride, out->stride))
         return REDIST_OK;
     const struct fftnd__kernel_problem own = {.transform = problem->transform,
@@ -333,7 +334,7 @@ int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area) {
 
 /* ---------------------------------------------------------------- rows */
 
-/* Elements of `have` numbers, `stride` bytes apart, are rows of `want` doubles each. */
+/* Conversion between elements of `have` numbers, `stride` bytes apart, and a row of `want` doubles each. */
 typedef void copy_row(char *at, ptrdiff_t stride, int n, int have, int want, double row[]);
 
 #define ROWS(T)                                                                                    \
@@ -359,11 +360,11 @@ static copy_row *const store_row[] = {[FFTND_DOUBLE] = store_double,
                                       [FFTND_FLOAT] = store_float,
                                       [FFTND_LONG_DOUBLE] = store_long_double};
 
-/* The way through a part of a piece, row by row. */
+/* Iteration over a retained box of a piece, row by row. */
 struct sweep {
     const struct fftnd__applied *applied;
     const struct fftnd__block *blocks; /* before and after the operator */
-    struct fftnd__part part;
+    struct fftnd__retained_box box;
     int line; /* the array axis of rows */
     int reads_directly, writes_directly;
     double *room;
@@ -386,7 +387,7 @@ static void scale_row(const struct sweep *sweep, double factor, double row[]) {
         row[i] *= factor;
 }
 
-/* Where a field of a batch is. */
+/* Returns the address of a field of a batch. */
 static char *field_at(const struct sweep *sweep, int i, char *at, int field) {
     int batch = sweep->applied->batch;
     return batch >= 0 ? at + (ptrdiff_t)field * sweep->blocks[i].stride[batch] : at;
@@ -425,18 +426,18 @@ static int run_row(struct sweep *sweep, char *before, char *after, int number) {
     return REDIST_OK;
 }
 
-/* The quotient; what is left stays in *index. Division is slow, and few axes are merged. */
+/* Returns the quotient, and leaves the remainder in *index. Divides only if axes are merged, as division is slow. */
 static redist_index divide(redist_index *index, redist_index n) {
     redist_index quotient = *index < n ? 0 : *index / n;
     *index -= quotient * n;
     return quotient;
 }
 
-/* Sets where element `i` of a part is along an axis, and along those before it that are merged with it: these were set
- * to their first element before. Returns how many elements there are from there to the end of the axis itself. */
+/* Sets the index of element `i` of a box along an axis, and along the axes that are merged with it, whose first
+ * elements were set before. Returns the number of elements to the end of the axis. */
 static redist_index set_start(struct sweep *sweep, int at, redist_index i) {
     const struct fftnd__applied *applied = sweep->applied;
-    redist_index index = sweep->part.start[at] + i, next = divide(&index, applied->count[at]);
+    redist_index index = sweep->box.start[at] + i, next = divide(&index, applied->count[at]);
     redist_index rest = applied->count[at] - index;
     sweep->row.start[at - applied->shift] = applied->start[at] + index;
     for (int outer = at - 1; outer >= 0 && next > 0; outer--) {
@@ -447,10 +448,10 @@ static redist_index set_start(struct sweep *sweep, int at, redist_index i) {
     return rest;
 }
 
-/* A line is cut evenly in rows that have room, and where an axis ends that is merged with others. */
+/* Runs a line in even rows of at most FFTND__ROW elements, which end where a merged axis does. */
 static int run_line(struct sweep *sweep, char *before, char *after) {
     int line = sweep->line;
-    redist_index n = sweep->part.count[line], count;
+    redist_index n = sweep->box.count[line], count;
     for (redist_index first = 0; first < n; first += count) {
         redist_index rest = set_start(sweep, line, first);
         count = rest < n - first ? rest : n - first;
@@ -463,13 +464,13 @@ static int run_line(struct sweep *sweep, char *before, char *after) {
     return REDIST_OK;
 }
 
-/* All lines of the axes from `at` on. */
+/* Runs all lines of the axes from `at` on. */
 static int run_lines(struct sweep *sweep, int at, char *before, char *after) {
     if (at == sweep->blocks[0].ndims)
         return run_line(sweep, before, after);
     if (at == sweep->line || at == sweep->applied->batch)
         return run_lines(sweep, at + 1, before, after);
-    for (redist_index i = 0; i < sweep->part.count[at]; i++) {
+    for (redist_index i = 0; i < sweep->box.count[at]; i++) {
         set_start(sweep, at, i);
         REDIST_TRY(run_lines(sweep, at + 1, before + i * sweep->blocks[0].stride[at],
                              after + i * sweep->blocks[1].stride[at]));
@@ -477,7 +478,7 @@ static int run_lines(struct sweep *sweep, int at, char *before, char *after) {
     return REDIST_OK;
 }
 
-/* The last axis that has more than one element; rows along it are contiguous, unless fields are side by side. */
+/* Returns the last axis with more than one element, along which rows are contiguous unless fields are side by side. */
 static int choose_line(const struct fftnd__applied *applied, const struct fftnd__block *block) {
     int last = block->ndims - 1;
     for (int line = last; line >= 0; line--)
@@ -498,11 +499,12 @@ static int run_rows(const struct fftnd__applied *applied, const struct fftnd__pi
     sweep.reads_directly = is_row(&sweep, 0);
     sweep.writes_directly = is_row(&sweep, 1) && (!in_place || applied->op->type->in_place);
     for (int i = 0; i < 1 << truncation->n; i++) {
-        struct fftnd__part before, *after = &sweep.part;
+        struct fftnd__retained_box before, *after = &sweep.box;
         int ndims = blocks[0].ndims;
-        if (fftnd__find_part(truncation, i, ndims, piece->start, count, blocks[0].stride,
-                             &before) &&
-            fftnd__find_part(truncation, i, ndims, piece->start, count, blocks[1].stride, after))
+        if (fftnd__find_retained(truncation, i, ndims, piece->start, count, blocks[0].stride,
+                                 &before) &&
+            fftnd__find_retained(truncation, i, ndims, piece->start, count, blocks[1].stride,
+                                 after))
             REDIST_TRY(run_lines(&sweep, 0, blocks[0].memory + before.offset,
                                  blocks[1].memory + after->offset));
     }
@@ -511,7 +513,7 @@ static int run_rows(const struct fftnd__applied *applied, const struct fftnd__pi
 
 /* ---------------------------------------------------------------- a piece */
 
-/* What is in the middle of a piece; *count is as the array would retain it. */
+/* Returns a block in the middle of a piece, and in `count` its extents as the array would retain them. */
 static struct fftnd__block middle_block(const struct fftnd__applied *applied, int i,
                                         const struct fftnd__piece *piece,
                                         const struct fftnd__block *outside, char *memory,
@@ -531,7 +533,7 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
     return block;
 }
 
-/* All modes of the block, which lie as the block has them. */
+/* Runs the round trip on all modes of the blocks. */
 static int run_trip(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                     const struct fftnd__block *const blocks[2], const redist_index count[]) {
     struct lines__operation operation;
@@ -539,7 +541,7 @@ static int run_trip(const struct fftnd__applied *applied, const struct fftnd__pi
     return fftnd__round_trip_run(&applied->trip, piece->shorter, &operation, blocks[0], blocks[1]);
 }
 
-/* A piece, or a part of one that is cut inside. */
+/* Runs a piece, or some rows of one that is cut inside. */
 static int run_both(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                     char *memory, const struct fftnd__truncation *truncation_in,
                     const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
@@ -569,14 +571,14 @@ static int run_inside(const struct fftnd__applied *applied, const struct fftnd__
                       char *memory, const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__truncation none = {0};
     for (long long i = 0; i < applied->inside.n; i++) {
-        struct fftnd__block part_in = *in, part_out = *out;
-        struct fftnd__piece part;
-        fftnd__find_piece(&applied->inside, i, &part);
-        part_in.memory += fftnd__offset(in->ndims, part.start, in->stride);
-        part_out.memory += fftnd__offset(out->ndims, part.start, out->stride);
+        struct fftnd__block rows_in = *in, rows_out = *out;
+        struct fftnd__piece rows;
+        fftnd__find_piece(&applied->inside, i, &rows);
+        rows_in.memory += fftnd__offset(in->ndims, rows.start, in->stride);
+        rows_out.memory += fftnd__offset(out->ndims, rows.start, out->stride);
         for (int at = 0; at < in->ndims; at++)
-            part.start[at] += piece->start[at];
-        REDIST_TRY(run_both(applied, &part, memory, &none, &none, &part_in, &part_out));
+            rows.start[at] += piece->start[at];
+        REDIST_TRY(run_both(applied, &rows, memory, &none, &none, &rows_in, &rows_out));
     }
     return REDIST_OK;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel of a step with an operator: a transform, the operator row by row, the transform back. Where a piece of all
- * fields is larger than a tile, as planes of several are, it is cut inside: the axes but one are transformed in all of
- * it, field by field, the last one and the operator in a few rows of all fields at once. On a device one axis may go
- * there and back in one stage: then the transforms are those of the other axes, if there are any.
+ * The kernel of a step with an operator: a transform, the operator row by row, the transform back. A piece of all
+ * fields that is larger than a tile, such as planes of several, is cut inside: all axes except one are transformed in
+ * the whole piece, field by field, that one and the operator in a few rows of all fields at once. On a device one axis
+ * and the operator may be a round trip of the library; the two transforms are then those of the other axes.
  */
 #ifndef FFTND__APPLIED_H
 #define FFTND__APPLIED_H
@@ -15,27 +15,27 @@
 struct fftnd__applied {
     const struct fftnd__operator *op;
     struct fftnd__kernel kernels[2]; /* there and back */
-    struct fftnd__kernel others[2]; /* before and after these: the axes but one, of a whole piece */
-    struct fftnd__round_trip trip;  /* between both, if the library has one */
-    struct fftnd__cut inside;       /* of a piece; 0 axes = it is not cut */
+    struct fftnd__kernel
+        others[2]; /* before and after these: all axes except one, of a whole piece */
+    struct fftnd__round_trip trip;              /* between both, if the library has one */
+    struct fftnd__cut inside;                   /* of a piece; 0 axes = not cut */
     struct fftnd__truncation truncation;        /* of the modes between */
     struct fftnd__side middle[2];               /* before and after the operator */
     redist_index numbers[3 * REDIST_MAX_NDIMS]; /* of `inside`, */
     ptrdiff_t strides[2][REDIST_MAX_NDIMS];     /* and of the middle */
-    redist_index extent[2]
-                       [REDIST_MAX_NDIMS]; /* of these along whole axes, as retained; -1 = others */
-    redist_index start[REDIST_MAX_NDIMS];  /* global, of this rank's part in the middle */
-    redist_index count
-        [REDIST_MAX_NDIMS]; /* of this rank's part; pieces may be cut along axes merged with those before */
+    redist_index
+        extent[2][REDIST_MAX_NDIMS]; /* of the middle along whole axes, as retained; -1 = others */
+    redist_index start[REDIST_MAX_NDIMS]; /* global, of this rank's elements in the middle */
+    redist_index count[REDIST_MAX_NDIMS]; /* of these; pieces may be cut along merged axes */
     struct {
         size_t in, middle[2], out, rows, bytes;
     } places;     /* of all blocks in the memory of a piece */
-    int in_place; /* the middle is where a piece before is */
+    int in_place; /* the middle takes the memory of the piece before */
     int batch, shift,
         fields; /* array axes: of the fields or -1, and of axis 0; fields of a batch */
 };
 
-/* What it is made for: the stage of a step. */
+/* A step to make this kernel for. */
 struct fftnd__applied_problem {
     const struct fftnd__transform *transform;
     const struct fftnd__step *step; /* after the step of the array before */
@@ -43,11 +43,11 @@ struct fftnd__applied_problem {
     const struct fftnd__side *in, *out; /* laid out */
     const struct lines__library *library;
     void *stream;   /* of the library */
-    int on_device;  /* where pieces are */
+    int on_device;  /* pieces are on a device */
     int outside[2]; /* the block before, after has no place in the memory of a piece */
-    int trip_axis;  /* what fftnd__round_trip_axis says, or -1 */
-    int needs_trip; /* without it nothing is planned */
-    int in_place;   /* the operator works where the piece before is, which lies alike */
+    int trip_axis;  /* by fftnd__round_trip_axis, or -1 */
+    int needs_trip; /* plan nothing without a round trip */
+    int in_place;   /* the operator works in the memory of the piece before, of the same layout */
 };
 
 /* Places the blocks of a piece in memory. Not collective. REDIST_ERR_MEMORY. */
@@ -59,11 +59,11 @@ int fftnd__applied_plan(struct fftnd__applied *applied,
                         const struct fftnd__applied_problem *problem, char *memory);
 void fftnd__applied_free(struct fftnd__applied *applied);
 
-/* Scratch memory that the plans of both transforms need, and one for them to share. NULL needs none. */
+/* Scratch memory of both transforms, which use it one at a time: its bytes, and setting it. NULL needs none. */
 size_t fftnd__applied_area(const struct fftnd__applied *applied);
 int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area);
 
-/* Transforms a piece, whose memory is at `memory`. The blocks are the piece before and after. */
+/* Runs a piece, whose memory is at `memory`. The blocks are the piece before and after. */
 int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                        char *memory, const struct fftnd__truncation *truncation_in,
                        const struct fftnd__truncation *truncation_out,

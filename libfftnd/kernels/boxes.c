@@ -2,7 +2,7 @@
 #include "boxes.h"
 #include "runs.h"
 
-/* A part of a piece, of all fields: a box before and after the operator. */
+/* A retained box of a piece, of all fields, before and after the operator. */
 struct box {
     const struct fftnd__applied *applied;
     const struct fftnd__block *blocks;
@@ -22,7 +22,7 @@ static ptrdiff_t field_stride(const struct box *box, int i) {
 
 /* ---------------------------------------------------------------- the kinds of the library */
 
-/* A table from the box's first mode on, where the modes are. */
+/* Returns a table from the box's first mode on, in the space of the modes. */
 static const void *table_of(const struct fftnd__operator *op, const double *table,
                             redist_index first) {
     return table != NULL ? (const char *)op->tables +
@@ -69,7 +69,7 @@ static void describe(const struct box *box, struct lines__operation *operation) 
                                   .constants = op->constants,
                                   .scale = {op->after, (double)(op->factors[1] - op->after)},
                                   .number_bytes = lines__item_bytes(in->precision, 1),
-                                  .parts = numbers_of(in),
+                                  .numbers = numbers_of(in),
                                   .in = box->memory[0],
                                   .out = box->memory[1],
                                   .in_field = field_stride(box, 0),
@@ -102,7 +102,7 @@ void fftnd__boxes_describe(const struct fftnd__applied *applied, const struct ff
 
 /* ---------------------------------------------------------------- the user's function */
 
-/* The lists of a box, by the user's numbers of axes and of fields. */
+/* Lists of a fftnd_box, by the user's numbers of axes and fields. */
 struct lists {
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     ptrdiff_t stride[2][REDIST_MAX_NDIMS];
@@ -143,7 +143,7 @@ static void fill_fields(const struct box *box, int number, struct lists *lists) 
         lists->outputs[f] = box->memory[1] + first[1] + f * field_stride(box, 1);
 }
 
-/* The function may make another device current, which it is not any more afterwards. */
+/* Calls the user's function, then makes this device current again. */
 static int call_user(const struct fftnd__operator *op, const fftnd_box *box) {
     const redist_place *place = redist_place_entered();
     redist_visit visit;
@@ -176,29 +176,29 @@ static int call(const struct box *box) {
                                 "options->box_function of the operator returned %d", result);
 }
 
-/* What the user sees is scaled, and what he writes. */
+/* Scales a block, unless the factor is 1. */
 static int scale(const struct fftnd__block *block, long double factor) {
     return factor < 1 || factor > 1 ? fftnd__scale_block(block, factor) : REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- all boxes */
 
-static int run_parts(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                     const struct fftnd__block blocks[2], const redist_index count[]) {
+static int run_all(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                   const struct fftnd__block blocks[2], const redist_index count[]) {
     const struct fftnd__truncation *truncation = fftnd__truncated(&applied->middle[0]);
     int ndims = blocks[0].ndims;
     for (int i = 0; i < 1 << truncation->n; i++) {
         struct box box = {.applied = applied, .blocks = blocks};
-        struct fftnd__part part;
+        struct fftnd__retained_box retained;
         int is_there = 1;
         for (int j = 0; j < 2 && is_there; j++) {
-            is_there = fftnd__find_part(truncation, i, ndims, piece->start, count, blocks[j].stride,
-                                        &part);
-            box.memory[j] = blocks[j].memory + part.offset;
+            is_there = fftnd__find_retained(truncation, i, ndims, piece->start, count,
+                                            blocks[j].stride, &retained);
+            box.memory[j] = blocks[j].memory + retained.offset;
         }
         for (int at = 0; at < ndims; at++) {
-            box.start[at] = applied->start[at] + part.start[at];
-            box.count[at] = part.count[at];
+            box.start[at] = applied->start[at] + retained.start[at];
+            box.count[at] = retained.count[at];
         }
         if (is_there)
             REDIST_TRY(applied->op->type->of_user ? call(&box) : run_kind(&box));
@@ -211,6 +211,6 @@ int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__p
     int of_user = applied->op->type->of_user;
     if (of_user)
         REDIST_TRY(scale(&blocks[0], applied->op->factors[0]));
-    REDIST_TRY(run_parts(applied, piece, blocks, count));
+    REDIST_TRY(run_all(applied, piece, blocks, count));
     return of_user ? scale(&blocks[1], applied->op->factors[1]) : REDIST_OK;
 }

@@ -3,42 +3,42 @@
 
 #include <string.h>
 
-/* A part of the transform: from which side to which, over which axes. */
-struct part {
+/* Some axes of a step, transformed at once from one side to the other. */
+struct substep {
     const struct fftnd__side *in, *out;
     struct fftnd__step before, step;
-    int narrow_axis; /* with the modes that the array has; -1 = none */
+    int narrow_axis; /* of which only the retained modes are transformed; -1 = none */
 };
 
-/* For what is asked of columns before there is a plan. */
+/* Returns a problem without axes, for lines__columns_fill. */
 static struct lines__problem lines_of(const struct fftnd__kernel_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
     return (struct lines__problem){.precision = transform->precision,
                                    .direction = problem->direction,
                                    .effort = transform->options.effort,
                                    .threads = fftnd__pool_threads(problem->pool),
-                                   .library = problem->library};
+                                   .general = problem->library};
 }
 
-/* The modes that the array has, and some that it has not where that makes groups of columns full. */
+/* Returns the number of retained modes, rounded up to full column groups. */
 static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
-                                 const struct part *part) {
+                                 const struct substep *substep) {
     const struct fftnd__cut *cut = problem->cut;
     const struct lines__problem lines = lines_of(problem);
     int forward = problem->direction == REDIST_FORWARD;
     const redist_index *retained = forward ? cut->after : cut->before;
-    redist_index all[REDIST_MAX_NDIMS], count = retained[part->narrow_axis];
+    redist_index all[REDIST_MAX_NDIMS], count = retained[substep->narrow_axis];
     fftnd__widen(forward ? fftnd__truncated(problem->out) : fftnd__truncated(problem->in),
                  cut->ndims, retained, all);
-    if (part->step.naxes == 1)
-        count = lines__columns_fill(&lines, problem->transform->chain.points[part->step.axes[0]],
+    if (substep->step.naxes == 1)
+        count = lines__columns_fill(&lines, problem->transform->chain.points[substep->step.axes[0]],
                                     count);
-    return count < all[part->narrow_axis] ? count : all[part->narrow_axis];
+    return count < all[substep->narrow_axis] ? count : all[substep->narrow_axis];
 }
 
-/* What the library has to do for pieces like the first one, or for shorter ones. */
+/* Returns the library's problem for pieces like the first one, or for shorter ones. */
 static struct lines__problem serial_of(const struct fftnd__kernel_problem *problem,
-                                       const struct part *part, int is_shorter) {
+                                       const struct substep *substep, int is_shorter) {
     const struct fftnd__cut *cut = problem->cut;
     ptrdiff_t in[REDIST_MAX_NDIMS], out[REDIST_MAX_NDIMS];
     redist_index count[REDIST_MAX_NDIMS];
@@ -46,20 +46,20 @@ static struct lines__problem serial_of(const struct fftnd__kernel_problem *probl
     struct fftnd__piece piece;
     fftnd__find_piece(cut, is_shorter ? cut->n - 1 : 0, &piece);
     fftnd__widen(fftnd__truncated(problem->out), cut->ndims, piece.after, count);
-    if (part->narrow_axis >= 0)
-        count[part->narrow_axis] = count_narrow(problem, part);
+    if (substep->narrow_axis >= 0)
+        count[substep->narrow_axis] = count_narrow(problem, substep);
     for (int i = 0; i < cut->ndims; i++) {
-        in[i] = part->in->stride[i] / (ptrdiff_t)part->in->item;
-        out[i] = part->out->stride[i] / (ptrdiff_t)part->out->item;
+        in[i] = substep->in->stride[i] / (ptrdiff_t)substep->in->item;
+        out[i] = substep->out->stride[i] / (ptrdiff_t)substep->out->item;
     }
-    fftnd__describe_serial(problem->transform, &part->before, &part->step, problem->direction, in,
-                           out, count, &serial);
+    fftnd__describe_serial(problem->transform, &substep->before, &substep->step, problem->direction,
+                           in, out, count, &serial);
     serial.stream = problem->stream;
     serial.threads = fftnd__pool_threads(problem->pool);
     serial.keep_input = problem->keep_input;
-    serial.library = problem->library;
-    if (part->step.truncates_inside)
-        fftnd__retain(problem->transform, &serial, &part->step);
+    serial.general = problem->library;
+    if (substep->step.truncates_inside)
+        fftnd__retain(problem->transform, &serial, &substep->step);
     return serial;
 }
 
@@ -85,22 +85,20 @@ struct lines__problem fftnd__kernel_lines(const struct fftnd__kernel_problem *pr
 }
 
 static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
-                          const struct part *part, int is_shorter) {
-    const struct lines__problem serial = serial_of(problem, part, is_shorter);
+                          const struct substep *substep, int is_shorter) {
+    const struct lines__problem serial = serial_of(problem, substep, is_shorter);
     const struct lines__library *library =
-        lines__choose(&serial, part->in->memory, part->out->memory);
+        lines__choose(&serial, substep->in->memory, substep->out->memory);
     if (library == kernel->library && kernel->nplans == 1 && problem->prefetches &&
         fftnd__rows_suit(&serial)) {
         kernel->rows[is_shorter] = redist_calloc(1, sizeof *kernel->rows[0]);
         if (kernel->rows[is_shorter] == NULL)
             return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for rows of a plan");
-        return fftnd__rows_create(kernel->rows[is_shorter], kernel->library, &serial,
-                                  part->in->memory, part->out->memory);
+        return fftnd__rows_create(kernel->rows[is_shorter], &serial, substep->in->memory,
+                                  substep->out->memory);
     }
-    int last = kernel->nplans - 1;
-    kernel->plans[last].library[is_shorter] = library;
-    return library->create(&serial, part->in->memory, part->out->memory,
-                           &kernel->plans[last].serial[is_shorter]);
+    return lines__create(library, &serial, substep->in->memory, substep->out->memory,
+                         &kernel->plans[kernel->nplans - 1].serial[is_shorter]);
 }
 
 /* Appends a plan without libraries. REDIST_ERR_MEMORY. */
@@ -117,65 +115,68 @@ static int add_plan(struct fftnd__kernel *kernel) {
     return REDIST_OK;
 }
 
-/* For pieces like the first one, and for shorter ones if there are some. */
+/* Plans a substep for pieces like the first one, and for shorter ones, if any. */
 static int create_both(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
-                       const struct part *part) {
+                       const struct substep *substep) {
     struct fftnd__piece last;
     REDIST_TRY(add_plan(kernel));
-    kernel->plans[kernel->nplans - 1].from_out = part->in == problem->out;
-    kernel->plans[kernel->nplans - 1].to_in = part->out == problem->in;
+    kernel->plans[kernel->nplans - 1].from_out = substep->in == problem->out;
+    kernel->plans[kernel->nplans - 1].to_in = substep->out == problem->in;
     fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
-    REDIST_TRY(create_variant(kernel, problem, part, 0));
-    return last.shorter ? create_variant(kernel, problem, part, 1) : REDIST_OK;
+    REDIST_TRY(create_variant(kernel, problem, substep, 0));
+    return last.shorter ? create_variant(kernel, problem, substep, 1) : REDIST_OK;
 }
 
-/* The axes of one sort out of those of a part. */
-static void select_axes(const struct fftnd__transform *transform, int is_r2r, struct part *part) {
+/* Leaves a substep the axes of one kind. */
+static void select_axes(const struct fftnd__transform *transform, int is_r2r,
+                        struct substep *substep) {
     int n = 0;
-    for (int i = 0; i < part->step.naxes; i++)
-        if (fftnd__is_r2r(transform, part->step.axes[i]) == is_r2r)
-            part->step.axes[n++] = part->step.axes[i];
-    part->step.naxes = n;
+    for (int i = 0; i < substep->step.naxes; i++)
+        if (fftnd__is_r2r(transform, substep->step.axes[i]) == is_r2r)
+            substep->step.axes[n++] = substep->step.axes[i];
+    substep->step.naxes = n;
 }
 
-/* The halved axis of a part, by itself between the blocks: forward it is first. */
-static struct part halved_of(const struct fftnd__kernel_problem *problem, const struct part *part) {
-    struct part alone = *part;
+/* Returns the halved axis of a substep alone, between the blocks: forward it is first. */
+static struct substep halved_of(const struct fftnd__kernel_problem *problem,
+                                const struct substep *substep) {
+    struct substep alone = *substep;
     alone.step.naxes = 1;
     alone.step.axes[0] = problem->transform->chain.halved;
     return alone;
 }
 
-/* An axis of a part, by itself: backward it is first, in the block before if the others change that to real
- * elements. */
-static struct part alone_of(const struct fftnd__kernel_problem *problem, const struct part *part,
-                            int i) {
-    struct part alone = *part;
+/* Returns an axis of a substep alone: last, in the block after, or if the others lead to real elements first, in the
+ * block before. */
+static struct substep alone_of(const struct fftnd__kernel_problem *problem,
+                               const struct substep *substep, int i) {
+    struct substep alone = *substep;
     alone.step.naxes = 1;
-    alone.step.axes[0] = part->step.axes[i];
-    if (problem->direction == REDIST_FORWARD || part->before.real == part->step.real) {
-        alone.in = part->out;
-        alone.before.real = part->step.real;
+    alone.step.axes[0] = substep->step.axes[i];
+    if (problem->direction == REDIST_FORWARD || substep->before.real == substep->step.real) {
+        alone.in = substep->out;
+        alone.before.real = substep->step.real;
     } else {
-        alone.out = part->in;
-        alone.step.real = part->before.real;
+        alone.out = substep->in;
+        alone.step.real = substep->before.real;
         alone.narrow_axis = problem->transform->chain.halved + problem->transform->batch.shift;
     }
     return alone;
 }
 
-/* An axis whose lines are faster by themselves, in memory of the pieces: its place among those of the part, -1 = none.
- * One between the others, in their results, is taken before the halved one. */
-static int find_apart(const struct fftnd__kernel_problem *problem, const struct part *part) {
-    int changes = part->before.real != part->step.real;
+/* Finds an axis whose lines are faster alone, in memory of the pieces. Returns its place among those of the substep, or
+ * -1. The halved axis is tried last. */
+static int find_apart(const struct fftnd__kernel_problem *problem, const struct substep *substep) {
+    int changes = substep->before.real != substep->step.real;
     int ruins = changes && problem->direction == REDIST_BACKWARD;
-    if (part->step.naxes < 2 || problem->pool != NULL || fftnd__truncated(problem->in)->n > 0 ||
+    if (substep->step.naxes < 2 || problem->pool != NULL || fftnd__truncated(problem->in)->n > 0 ||
         fftnd__truncated(problem->out)->n > 0 || problem->library->space != REDIST_SPACE_HOST ||
-        (ruins && part->in->in_array && !problem->may_ruin))
+        (ruins && substep->in->in_array && !problem->may_ruin))
         return -1;
-    for (int i = 0; i < part->step.naxes; i++) {
-        int is_halved = changes && part->step.axes[i] == problem->transform->chain.halved;
-        const struct part alone = is_halved ? halved_of(problem, part) : alone_of(problem, part, i);
+    for (int i = 0; i < substep->step.naxes; i++) {
+        int is_halved = changes && substep->step.axes[i] == problem->transform->chain.halved;
+        const struct substep alone =
+            is_halved ? halved_of(problem, substep) : alone_of(problem, substep, i);
         const struct lines__problem serial = serial_of(problem, &alone, 0);
         if (lines__choose(&serial, alone.in->memory, alone.out->memory) != problem->library)
             return i;
@@ -184,33 +185,33 @@ static int find_apart(const struct fftnd__kernel_problem *problem, const struct 
 }
 
 static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
-                        const struct part *together);
+                        const struct substep *together);
 
-/* Fourier axes, all at once but those that are faster by themselves. */
+/* Plans Fourier axes, all at once except those that are faster alone. */
 static int create_fourier(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
-                          const struct part *part) {
-    struct part others = *part;
-    int at = find_apart(problem, part);
+                          const struct substep *substep) {
+    struct substep others = *substep;
+    int at = find_apart(problem, substep);
     if (at < 0)
-        return create_both(kernel, problem, part);
-    if (part->before.real != part->step.real &&
-        part->step.axes[at] == problem->transform->chain.halved)
-        return create_apart(kernel, problem, part);
-    const struct part alone = alone_of(problem, part, at);
-    int is_last = alone.in == part->out;
-    fftnd__remove_axis(&others.step, part->step.axes[at]);
+        return create_both(kernel, problem, substep);
+    if (substep->before.real != substep->step.real &&
+        substep->step.axes[at] == problem->transform->chain.halved)
+        return create_apart(kernel, problem, substep);
+    const struct substep alone = alone_of(problem, substep, at);
+    int is_last = alone.in == substep->out;
+    fftnd__remove_axis(&others.step, substep->step.axes[at]);
     if (!is_last)
         REDIST_TRY(create_both(kernel, problem, &alone));
     REDIST_TRY(create_fourier(kernel, problem, &others));
     return is_last ? create_both(kernel, problem, &alone) : REDIST_OK;
 }
 
-/* The halved axis by itself, and the others only for the modes of it that the array retains. */
+/* Plans the halved axis alone, and the others only for its retained modes. */
 static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
-                        const struct part *together) {
+                        const struct substep *together) {
     int forward = kernel->is_forward, halved = problem->transform->chain.halved;
-    const struct part alone = halved_of(problem, together);
-    struct part others = *together;
+    const struct substep alone = halved_of(problem, together);
+    struct substep others = *together;
     fftnd__remove_axis(&others.step, halved);
     others.in = others.out = forward ? together->out : together->in;
     others.before.real = others.step.real = 0;
@@ -221,12 +222,11 @@ static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel
     return forward ? REDIST_OK : create_both(kernel, problem, &alone);
 }
 
-/* Fourier axes on the way from one block to the other, then those from real to real where the results are: on
- * real and imaginary parts these change nothing in what the others do. */
+/* Plans Fourier axes from one block to the other, then real-to-real axes, which commute with them, in the results. */
 static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
-                        const struct part *all) {
+                        const struct substep *all) {
     const struct fftnd__chain *chain = &problem->transform->chain;
-    struct part fourier = *all, r2r = *all;
+    struct substep fourier = *all, r2r = *all;
     select_axes(problem->transform, 0, &fourier);
     select_axes(problem->transform, 1, &r2r);
     if (all->step.truncates_inside)
@@ -244,7 +244,7 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
     return create_both(kernel, problem, &r2r);
 }
 
-/* A halved axis that another kernel transforms, and of which the array retains some modes. */
+/* Finds a halved axis that another kernel transforms and that is truncated, -1 = none. */
 static int find_narrow(const struct fftnd__kernel_problem *problem) {
     const struct fftnd__truncation *truncation = fftnd__truncated(problem->out);
     int halved = problem->transform->chain.halved;
@@ -258,12 +258,13 @@ static int find_narrow(const struct fftnd__kernel_problem *problem) {
 int fftnd__kernel_create(struct fftnd__kernel *kernel,
                          const struct fftnd__kernel_problem *problem) {
     const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
-    const struct part part = {problem->in, problem->out, *before, *step, find_narrow(problem)};
+    const struct substep substep = {problem->in, problem->out, *before, *step,
+                                    find_narrow(problem)};
     *kernel = (struct fftnd__kernel){.library = problem->library,
                                      .precision = problem->transform->precision,
                                      .is_forward = problem->direction == REDIST_FORWARD,
                                      .halves = before->real && !step->real};
-    REDIST_TRY(create_mixed(kernel, problem, &part));
+    REDIST_TRY(create_mixed(kernel, problem, &substep));
     if (!step->twiddles)
         return REDIST_OK;
     int columns = problem->transform->batch.shift + 1;
@@ -275,11 +276,10 @@ int fftnd__kernel_create(struct fftnd__kernel *kernel,
 void fftnd__kernel_free(struct fftnd__kernel *kernel) {
     for (int i = 0; i < kernel->nplans; i++)
         for (int j = 0; j < 2; j++)
-            if (kernel->plans[i].serial[j] != NULL)
-                kernel->plans[i].library[j]->destroy(kernel->plans[i].serial[j]);
+            lines__destroy(&kernel->plans[i].serial[j]);
     for (int i = 0; i < 2; i++) {
         if (kernel->rows[i] != NULL)
-            fftnd__rows_free(kernel->rows[i], kernel->library);
+            fftnd__rows_free(kernel->rows[i]);
         redist_release(kernel->rows[i]);
     }
     redist_release(kernel->twiddles);
@@ -287,8 +287,8 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
     *kernel = (struct fftnd__kernel){0};
 }
 
-/* The mirror images of a truncated halved axis are known after its own plan, the first one forward, which another
- * kernel may have had. All that is done here is linear, so that any plan may multiply. */
+/* Adds mirror images of a truncated halved axis right after its own plan: forward the first one, or that of an earlier
+ * kernel. Any plan may multiply by the factor, since all are linear. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__truncation *truncation_in,
                       const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
@@ -299,20 +299,13 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {
         const struct fftnd__kernel_plan *plan = &kernel->plans[i];
-        const struct lines__library *library = plan->library[is_shorter];
         char *from = plan->from_out ? out->memory : in->memory;
         char *to = plan->to_in ? in->memory : out->memory;
         if (i == 0 && !kernel->halves)
             REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_MIRROR, out));
-        if (i == 0 && rows != NULL) {
-            REDIST_TRY(fftnd__rows_run(rows, kernel->library, from, to));
-        } else if (factor == NULL || library->execute_scaled == NULL) {
-            REDIST_TRY(library->execute(plan->serial[is_shorter], from, to));
-        } else {
-            const long double by = *factor;
-            *factor = 1;
-            REDIST_TRY(library->execute_scaled(plan->serial[is_shorter], from, to, by));
-        }
+        REDIST_TRY(i == 0 && rows != NULL
+                       ? fftnd__rows_run(rows, from, to)
+                       : lines__execute_scaled(&plan->serial[is_shorter], from, to, factor));
         if (i == 0 && kernel->halves)
             REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_MIRROR, out));
     }
@@ -322,24 +315,17 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
     return fftnd__add_half_way(truncation_out, LINES__NYQUIST_ALONE, out);
 }
 
-/* Scratch of a plan is that of all others of the kernel. */
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {
     size_t most = 0;
     for (int i = 0; i < 2 * kernel->nplans; i++) {
-        const struct lines__library *library = kernel->plans[i / 2].library[i % 2];
-        void *plan = kernel->plans[i / 2].serial[i % 2];
-        size_t bytes = plan != NULL && library->area_bytes != NULL ? library->area_bytes(plan) : 0;
+        size_t bytes = lines__area_bytes(&kernel->plans[i / 2].serial[i % 2]);
         most = bytes > most ? bytes : most;
     }
     return most;
 }
 
 int fftnd__kernel_set_area(const struct fftnd__kernel *kernel, void *area) {
-    for (int i = 0; i < 2 * kernel->nplans; i++) {
-        const struct lines__library *library = kernel->plans[i / 2].library[i % 2];
-        void *plan = kernel->plans[i / 2].serial[i % 2];
-        if (plan != NULL && library->set_area != NULL)
-            REDIST_TRY(library->set_area(plan, area));
-    }
+    for (int i = 0; i < 2 * kernel->nplans; i++)
+        REDIST_TRY(lines__set_area(&kernel->plans[i / 2].serial[i % 2], area));
     return REDIST_OK;
 }

@@ -8,11 +8,11 @@
 #include "../../liblines/lines.h"
 #include "redist_support.h"
 
-/* Rows are fetched this far ahead, into the second-level cache: a row has more lines than the first one waits for at
- * once. A call for each short row would cost more than the wait for memory. */
+/* Rows to fetch ahead, into the second-level cache: a row has more cache lines than the first-level cache waits for at
+ * once (measured: docs/performance-notebook.md, "Rows that are fetched"). MOST_BYTES of a row is a guess. */
 enum { AHEAD = 4, SECOND_LEVEL = 2, CACHE_LINE = 64, MOST_BYTES = 8192, ALIGNMENT = 16 };
 
-/* Whether all rows are aligned alike, as the library's fast plans need it. */
+/* Returns nonzero if all rows are aligned alike, as fast plans of the library need. */
 static int keeps_alignment(const struct lines__problem *problem, int n,
                            const struct lines__loop loops[]) {
     for (int i = 0; i < n; i++)
@@ -46,7 +46,7 @@ static void add_loops(struct fftnd__rows *rows, const struct lines__problem *pro
     }
 }
 
-/* The axes but the last, in the output. */
+/* Describes the transform of all axes except the last, in the output. */
 static void describe_rest(const struct lines__problem *problem, struct lines__problem *rest) {
     int last = problem->naxes - 1;
     redist_index n = problem->axes[last].n;
@@ -61,8 +61,8 @@ static void describe_rest(const struct lines__problem *problem, struct lines__pr
         (struct lines__loop){problem->kind == FFTND_R2C ? n / 2 + 1 : n, 1, 1};
 }
 
-int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__library *library,
-                       const struct lines__problem *problem, void *in, void *out) {
+int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__problem *problem, void *in,
+                       void *out) {
     struct lines__problem row = *problem, rest;
     int last = problem->naxes - 1;
     *rows = (struct fftnd__rows){.count = 1};
@@ -72,18 +72,16 @@ int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__library *li
     row.naxes = 1;
     row.axes[0] = problem->axes[last];
     row.nloops = 0;
-    REDIST_TRY(library->create(&row, in, out, &rows->row));
+    REDIST_TRY(lines__create(problem->general, &row, in, out, &rows->row));
     if (last == 0)
         return REDIST_OK;
     describe_rest(problem, &rest);
-    return library->create(&rest, out, out, &rows->rest);
+    return lines__create(problem->general, &rest, out, out, &rows->rest);
 }
 
-void fftnd__rows_free(struct fftnd__rows *rows, const struct lines__library *library) {
-    if (rows->row != NULL)
-        library->destroy(rows->row);
-    if (rows->rest != NULL)
-        library->destroy(rows->rest);
+void fftnd__rows_free(struct fftnd__rows *rows) {
+    lines__destroy(&rows->row);
+    lines__destroy(&rows->rest);
     *rows = (struct fftnd__rows){0};
 }
 
@@ -94,8 +92,7 @@ static void fetch(const char *row, size_t bytes) {
         __builtin_prefetch(row + i, 0, SECOND_LEVEL);
 }
 
-int fftnd__rows_run(const struct fftnd__rows *rows, const struct lines__library *library, char *in,
-                    char *out) {
+int fftnd__rows_run(const struct fftnd__rows *rows, char *in, char *out) {
     struct lines__position position = {{0}, 0, 0}, ahead = position;
     for (long long i = -AHEAD; i < rows->count; i++) {
         if (i + AHEAD < rows->count) {
@@ -104,8 +101,8 @@ int fftnd__rows_run(const struct fftnd__rows *rows, const struct lines__library 
         }
         if (i < 0)
             continue;
-        REDIST_TRY(library->execute(rows->row, in + position.in, out + position.out));
+        REDIST_TRY(lines__execute(&rows->row, in + position.in, out + position.out));
         lines__next_line(rows->nloops, rows->loops, &position);
     }
-    return rows->rest != NULL ? library->execute(rows->rest, out, out) : REDIST_OK;
+    return rows->rest.data != NULL ? lines__execute(&rows->rest, out, out) : REDIST_OK;
 }

@@ -6,21 +6,20 @@
 #include "../../liblines/lines.h"
 
 struct fftnd__rows {
-    void *row, *rest; /* plans of the library: of one row, and of the other axes, NULL = none */
+    struct lines__plan row, rest; /* of one row, and of the other axes, zeros = none */
     int nloops;
     struct lines__loop loops[REDIST_MAX_NDIMS]; /* over the rows; strides in bytes */
     long long count;                            /* of rows */
     size_t bytes;                               /* of a row of the input */
 };
 
-/* Whether a transform can be done so, and is worth it. */
+/* Returns nonzero if a transform can be done row by row, and gets faster. */
 int fftnd__rows_suit(const struct lines__problem *problem);
 
-/* As `create` and `execute` of the library; in != out. */
-int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__library *library,
-                       const struct lines__problem *problem, void *in, void *out);
-int fftnd__rows_run(const struct fftnd__rows *rows, const struct lines__library *library, char *in,
-                    char *out);
-void fftnd__rows_free(struct fftnd__rows *rows, const struct lines__library *library);
+/* As `create` and `execute` of the general library; in != out. */
+int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__problem *problem, void *in,
+                       void *out);
+int fftnd__rows_run(const struct fftnd__rows *rows, char *in, char *out);
+void fftnd__rows_free(struct fftnd__rows *rows);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runs.h"
 
-/* Sorts the axes that have any length, the largest stride first. */
+/* Sorts the axes of several elements, the largest stride first. */
 static void sort_axes(const struct fftnd__block *block, struct fftnd__runs *runs) {
     for (int i = 0; i < block->ndims; i++) {
         int at = runs->n;
@@ -72,7 +72,7 @@ static int scale_run(void *data, ptrdiff_t offset, size_t bytes) {
                                  block->stream);
 }
 
-/* On a device: a kernel for each run would take longer than the box. */
+/* Scales a box by one kernel of a device: a kernel for each run would take longer. */
 static int scale_at_once(const struct fftnd__block *block, const struct fftnd__runs *runs,
                          long double factor) {
     size_t number = lines__item_bytes(block->precision, 1);

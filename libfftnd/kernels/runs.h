@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations on all elements of a box, and on nothing that lies between them. */
+/* Operations on all elements of a box, without the padding between them. */
 #ifndef FFTND__RUNS_H
 #define FFTND__RUNS_H
 
@@ -19,12 +19,12 @@ struct fftnd__runs fftnd__find_runs(const struct fftnd__block *block);
 typedef int fftnd__visit_run(void *data, ptrdiff_t offset, size_t bytes);
 int fftnd__visit_runs(const struct fftnd__runs *runs, fftnd__visit_run *visit, void *data);
 
-/* All elements of the array after a step; `stride` is what the block points to. */
+/* Returns a block of all elements of the array after a step. The block points to `stride`. */
 struct fftnd__block fftnd__block_of_array(const struct fftnd__transform *transform,
                                           const struct fftnd__step *step, void *memory,
                                           ptrdiff_t stride[REDIST_MAX_NDIMS]);
 
-/* Multiplies the elements by the block's library, in its stream: as `scale` of struct lines__library. */
+/* Multiplies the elements, in the block's stream, as `scale` of struct lines__library. */
 int fftnd__scale_block(const struct fftnd__block *block, long double factor);
 
 #endif

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stores.h"
 
-static int create_variant(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
-                          const struct fftnd__side *in, int is_near, int is_shorter) {
+static int create_variant(struct fftnd__direct_stores *stores,
+                          const struct fftnd__kernel_problem *problem, const struct fftnd__side *in,
+                          int is_near, int is_shorter) {
     const struct lines__problem serial =
         fftnd__kernel_lines(problem, in, in, stores->axis, is_shorter);
     return stores->library->create(&serial, is_near, &stores->plans[is_shorter]);
 }
 
-/* For all pieces, or for none. */
-static int create_both(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
-                       const struct fftnd__side *in, int is_near) {
+/* Plans for all pieces, or for none. */
+static int create_both(struct fftnd__direct_stores *stores,
+                       const struct fftnd__kernel_problem *problem, const struct fftnd__side *in,
+                       int is_near) {
     struct fftnd__piece last;
     fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
     int code = create_variant(stores, problem, in, is_near, 0);
     if (code == REDIST_OK && last.shorter)
         code = create_variant(stores, problem, in, is_near, 1);
     if (stores->plans[0] == NULL || (last.shorter && stores->plans[1] == NULL))
-        fftnd__stores_free(stores);
+        fftnd__direct_stores_free(stores);
     return code;
 }
 
-static int create_stores(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
-                         int axis, int is_near) {
-    *stores = (struct fftnd__stores){
+static int create_stores(struct fftnd__direct_stores *stores,
+                         const struct fftnd__kernel_problem *problem, int axis, int is_near) {
+    *stores = (struct fftnd__direct_stores){
         .library = problem->library->stores, .axis = axis, .item = (ptrdiff_t)problem->out->item};
     for (int i = 0; i < problem->cut->ndims; i++)
         if (i != axis)
@@ -32,12 +34,12 @@ static int create_stores(struct fftnd__stores *stores, const struct fftnd__kerne
                        is_near);
 }
 
-int fftnd__stores_create(struct fftnd__stores *stores, struct fftnd__kernel *kernel,
-                         const struct fftnd__kernel_problem *problem, int axis, int stored) {
+int fftnd__direct_stores_create(struct fftnd__direct_stores *stores, struct fftnd__kernel *kernel,
+                                const struct fftnd__kernel_problem *problem, int axis, int direct) {
     struct fftnd__step steps[2] = {*fftnd__previous(problem->step), *problem->step},
                        *others = &steps[1];
     struct fftnd__kernel_problem rest = *problem;
-    REDIST_TRY(create_stores(stores, problem, axis, stored == FFTND__STORES_OWN));
+    REDIST_TRY(create_stores(stores, problem, axis, direct == FFTND__DIRECT_LOCAL));
     if (stores->library == NULL)
         return fftnd__kernel_create(kernel, problem);
     fftnd__remove_axis(others, axis - problem->transform->batch.shift);
@@ -46,14 +48,14 @@ int fftnd__stores_create(struct fftnd__stores *stores, struct fftnd__kernel *ker
     return others->naxes > 0 ? fftnd__kernel_create(kernel, &rest) : REDIST_OK;
 }
 
-void fftnd__stores_free(struct fftnd__stores *stores) {
+void fftnd__direct_stores_free(struct fftnd__direct_stores *stores) {
     for (int i = 0; i < 2; i++)
         if (stores->plans[i] != NULL)
             stores->library->destroy(stores->plans[i]);
-    *stores = (struct fftnd__stores){0};
+    *stores = (struct fftnd__direct_stores){0};
 }
 
-/* The position of an array axis among those of targets. */
+/* Returns the position of an array axis among those of targets. */
 static int position_of(const struct fftnd__storing *storing, int axis) {
     int position = 0;
     while (storing->order[position] != axis)
@@ -61,47 +63,48 @@ static int position_of(const struct fftnd__storing *storing, int axis) {
     return position;
 }
 
-static struct lines__target part_of(const struct fftnd__storing *storing,
-                                    const redist_target *target) {
-    const struct fftnd__stores *stores = storing->stores;
+static struct lines__target target_of(const struct fftnd__storing *storing,
+                                      const redist_target *target) {
+    const struct fftnd__direct_stores *stores = storing->stores;
     int at = position_of(storing, stores->axis);
-    struct lines__target part = {.end = target->start[at] + target->count[at],
-                                 .memory = target->memory,
-                                 .axis = target->stride[at] / stores->item};
+    struct lines__target along = {.end = target->start[at] + target->count[at],
+                                  .memory = target->memory,
+                                  .axis = target->stride[at] / stores->item};
     for (int i = 0; i < stores->nloops; i++)
-        part.loops[i] = target->stride[position_of(storing, stores->loops[i])] / stores->item;
-    return part;
+        along.loops[i] = target->stride[position_of(storing, stores->loops[i])] / stores->item;
+    return along;
 }
 
-/* Targets differ along the axis alone. */
+/* Sorts the targets, which differ along the axis alone, and stores into them. */
 int fftnd__store(void *data, int ntargets, const redist_target targets[], void *stream) {
     const struct fftnd__storing *storing = data;
-    const struct fftnd__stores *stores = storing->stores;
-    struct lines__target parts[LINES__MOST_TARGETS];
+    const struct fftnd__direct_stores *stores = storing->stores;
+    struct lines__target sorted[LINES__MOST_TARGETS];
     if (ntargets > LINES__MOST_TARGETS)
-        return redist_fail_in("libfftnd", REDIST_ERR_LIMIT, "%d parts of a line are more than %d",
-                              ntargets, LINES__MOST_TARGETS);
+        return redist_fail_in("libfftnd", REDIST_ERR_LIMIT,
+                              "the lines of a transform end in %d arrays, more than %d", ntargets,
+                              LINES__MOST_TARGETS);
     for (int i = 0; i < ntargets; i++) {
-        const struct lines__target part = part_of(storing, &targets[i]);
+        const struct lines__target next = target_of(storing, &targets[i]);
         int at = i;
-        for (; at > 0 && parts[at - 1].end > part.end; at--)
-            parts[at] = parts[at - 1];
-        parts[at] = part;
+        for (; at > 0 && sorted[at - 1].end > next.end; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = next;
     }
     return stores->library->execute(stores->plans[storing->is_shorter], storing->memory, ntargets,
-                                    parts, stream);
+                                    sorted, stream);
 }
 
-/* What lies from `first` to `last` - 1 along an axis. */
-static void add_part(const redist_target *here, int at, redist_index first, redist_index last,
-                     int *n, redist_target targets[]) {
+/* Adds elements `first` to `last` - 1 of `here` along an axis as a target, unless empty. */
+static void add_target(const redist_target *here, int at, redist_index first, redist_index last,
+                       int *n, redist_target targets[]) {
     if (first == last)
         return;
-    redist_target *part = &targets[(*n)++];
-    *part = *here;
-    part->start[at] = first;
-    part->count[at] = last - first;
-    part->memory += (ptrdiff_t)(first - here->start[at]) * here->stride[at];
+    redist_target *target = &targets[(*n)++];
+    *target = *here;
+    target->start[at] = first;
+    target->count[at] = last - first;
+    target->memory += (ptrdiff_t)(first - here->start[at]) * here->stride[at];
 }
 
 int fftnd__store_around(struct fftnd__storing *storing, const redist_target *here,
@@ -110,10 +113,10 @@ int fftnd__store_around(struct fftnd__storing *storing, const redist_target *her
     redist_index first = here->start[at], last = first + here->count[at];
     redist_target targets[3];
     if (own != NULL) {
-        add_part(here, at, first, own->start[at], &n, targets);
+        add_target(here, at, first, own->start[at], &n, targets);
         targets[n++] = *own;
         first = own->start[at] + own->count[at];
     }
-    add_part(here, at, first, last, &n, targets);
+    add_target(here, at, first, last, &n, targets);
     return fftnd__store(storing, n, targets, stream);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which modes of a piece the array retains, and what becomes of the others. */
+/* Retained boxes of a piece, padding, and modes half-way. */
 #include "truncation.h"
 
 #include <string.h>
 
-/* ---------------------------------------------------------------- which they are */
+/* ---------------------------------------------------------------- retained modes */
 
-/* The modes that a transform of `kept` points has too, of which the last `high` come from the end of the axis. */
+/* Returns how many of `kept` retained modes come from the end of the axis. */
 static redist_index count_high(const struct fftnd__transform *transform, int axis,
                                redist_index kept) {
     if (axis == transform->chain.halved)
@@ -67,27 +67,27 @@ void fftnd__widen(const struct fftnd__truncation *truncation, int ndims,
         wide[truncation->axes[i].axis] = truncation->axes[i].modes;
 }
 
-int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int ndims,
-                     const redist_index start[], const redist_index count[],
-                     const ptrdiff_t stride[], struct fftnd__part *part) {
-    part->offset = 0;
-    memcpy(part->start, start, (size_t)ndims * sizeof *start);
-    memcpy(part->count, count, (size_t)ndims * sizeof *count);
+int fftnd__find_retained(const struct fftnd__truncation *truncation, int which, int ndims,
+                         const redist_index start[], const redist_index count[],
+                         const ptrdiff_t stride[], struct fftnd__retained_box *box) {
+    box->offset = 0;
+    memcpy(box->start, start, (size_t)ndims * sizeof *start);
+    memcpy(box->count, count, (size_t)ndims * sizeof *count);
     for (int i = 0; i < truncation->n; i++) {
         const struct lines__retained *at = &truncation->axes[i];
         int is_high = which >> i & 1;
-        part->start[at->axis] = is_high ? at->low : 0;
-        part->count[at->axis] = is_high ? at->high : at->low;
-        if (part->count[at->axis] == 0)
+        box->start[at->axis] = is_high ? at->low : 0;
+        box->count[at->axis] = is_high ? at->high : at->low;
+        if (box->count[at->axis] == 0)
             return 0;
-        part->offset += is_high ? (ptrdiff_t)(at->modes - at->high) * stride[at->axis] : 0;
+        box->offset += is_high ? (ptrdiff_t)(at->modes - at->high) * stride[at->axis] : 0;
     }
     return 1;
 }
 
 /* ---------------------------------------------------------------- ranges of a piece */
 
-/* All elements with an index of an axis in begin..end-1. */
+/* Changes all elements whose index along an axis is in begin..end - 1. */
 static int change_range(const struct fftnd__block *block, int axis, redist_index begin,
                         redist_index end, ptrdiff_t partner, enum lines__change change) {
     size_t number = lines__item_bytes(block->precision, 1);
@@ -109,8 +109,7 @@ static int change_range(const struct fftnd__block *block, int axis, redist_index
 
 /* ---------------------------------------------------------------- modes half-way */
 
-/* Index in the piece of the mode half-way that the array has; bytes from there to the other one, or to itself if the
- * piece has no other. */
+/* Returns the index in the piece of the retained mode half-way. *partner is the bytes to the dropped one, or 0. */
 static redist_index half_way(const struct lines__retained *at, const struct fftnd__block *block,
                              ptrdiff_t *partner) {
     int paired = at->nyquist == LINES__NYQUIST_PAIR;
@@ -145,7 +144,7 @@ int fftnd__pad_modes(const struct fftnd__truncation *truncation, const struct ff
         ptrdiff_t partner;
         redist_index index = half_way(at, block, &partner);
         if (at->nyquist != LINES__NYQUIST_NONE)
-            code = change_range(block, at->axis, index, index + 1, partner, LINES__SHARE);
+            code = change_range(block, at->axis, index, index + 1, partner, LINES__SPLIT);
     }
     return code;
 }

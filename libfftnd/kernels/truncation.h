@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Truncation: of the modes that a piece has, the array retains some. */
+/* Truncation: an array retains some of the modes that its pieces have. */
 #ifndef FFTND__TRUNCATION_H
 #define FFTND__TRUNCATION_H
 
@@ -21,41 +21,41 @@ struct fftnd__block {
     const ptrdiff_t *stride; /* bytes */
     size_t item;
     char *memory;
-    const struct lines__library *library; /* where the memory is, NULL = the host; its stream */
+    const struct lines__library *library; /* of the memory, NULL = the host's */
     void *stream;
 };
 
-/* A part of a piece that is a box in the array too. */
-struct fftnd__part {
+/* Modes of a piece that are a box in the array too. */
+struct fftnd__retained_box {
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS]; /* in the array */
     ptrdiff_t offset;                                              /* bytes, in the piece */
 };
 
-/* The truncation of a step; none if it retains all modes. */
+/* Finds the truncation of a step, without axes if it retains all modes. */
 void fftnd__truncation_of(struct fftnd__truncation *truncation,
                           const struct fftnd__transform *transform, const struct fftnd__step *step);
 
-/* Has a problem of the step's axes do its truncation: the serial library knows which modes the array retains. */
+/* Sets the modes that the array retains in a problem of the step's axes, whose library then does the truncation. */
 void fftnd__retain(const struct fftnd__transform *transform, struct lines__problem *problem,
                    const struct fftnd__step *step);
 
-/* Extents of a piece whose array has `extent`. */
+/* Finds the extents of a piece whose array has `extent`. */
 void fftnd__widen(const struct fftnd__truncation *truncation, int ndims,
                   const redist_index extent[], redist_index wide[]);
 
-/* Part number `which` of the box at `start`, `count` of the array; there are 1 << truncation->n. Returns 0
- * if it is empty. */
-int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int ndims,
-                     const redist_index start[], const redist_index count[],
-                     const ptrdiff_t stride[], struct fftnd__part *part);
+/* Finds one of the 1 << truncation->n retained boxes, number `which`, of a piece that is the box at `start`, `count` of
+ * the array. Returns 0 if it is empty. */
+int fftnd__find_retained(const struct fftnd__truncation *truncation, int which, int ndims,
+                         const redist_index start[], const redist_index count[],
+                         const ptrdiff_t stride[], struct fftnd__retained_box *box);
 
-/* After a forward transform: modes half-way of this kind are the sum of both. The mirror image is
- * known only as long as no other axis of the halved one's transform is transformed. */
+/* Adds to modes half-way of this kind, after a forward transform, those that the array drops. Mirror images are added
+ * before the axes that are transformed with the halved one. */
 int fftnd__add_half_way(const struct fftnd__truncation *truncation, enum lines__nyquist nyquist,
                         const struct fftnd__block *block);
 
-/* Before a backward transform: half of a mode half-way goes to each of both, and all modes that the
- * array does not have are zero. */
+/* Pads the modes before a backward transform: those that the array does not have are zero, and modes half-way are
+ * halved between both. */
 int fftnd__pad_modes(const struct fftnd__truncation *truncation, const struct fftnd__block *block);
 
 #endif

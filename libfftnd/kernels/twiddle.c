@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* What depends on the precision: factors, complex, as they are stored, and rows of a piece, whose elements are `stride`
- * bytes apart, times a factor of its own each and one for all. */
+/* Operations of a precision: rounding of a complex factor; multiplication of a row, whose elements are `stride` bytes
+ * apart, by a factor for each element and one for all. */
 struct numbers {
     size_t bytes; /* of a factor */
     void (*store)(void *factor, const long double root[2]);
@@ -65,7 +65,7 @@ static void multiply(const long double a[2], const long double b[2], long double
     product[1] = a[0] * b[1] + a[1] * b[0];
 }
 
-/* Exponents are below n. */
+/* Finds the factor of an exponent below n. */
 static void find_root(const struct fftnd__twiddles *twiddles, redist_index exponent,
                       long double root[2]) {
     redist_index mask = ((redist_index)1 << twiddles->low_bits) - 1;

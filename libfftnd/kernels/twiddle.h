@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Twiddle factors: what a transform of one long axis multiplies with between the transforms of its two halves. */
+/* Twiddle factors between the two transforms of one long axis. */
 #ifndef FFTND__TWIDDLE_H
 #define FFTND__TWIDDLE_H
 
@@ -12,8 +12,8 @@
  */
 struct fftnd__twiddles;
 
-/* For pieces of `width` columns at most of an array that begins with column `first`; *made is freed with
- * redist_release. Not collective. REDIST_ERR_MEMORY. */
+/* Makes the factors for pieces of `width` columns at most, of an array that begins with column `first`. *made is freed
+ * with redist_release. Not collective. REDIST_ERR_MEMORY. */
 int fftnd__twiddles_create(const struct fftnd__transform *transform, int direction,
                            redist_index first, redist_index width, struct fftnd__twiddles **made);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What operators of the library do with a row of modes, for the files of the kinds of registers, which define
+ * Operators of the library on a row of modes, for the files of the kinds of registers, which define
  *
  *     NAME(name)  the name of a function of this kind
  *     TARGET      the attribute of functions that use the registers
@@ -12,11 +12,11 @@
 
 #include <math.h>
 
-/* ---------------------------------------------------------------- what a row is multiplied by */
+/* ---------------------------------------------------------------- symbols of a row */
 
 static const double zeros[FFTND__ROW];
 
-/* The sum of squares along all axes but that of the row; *k is the numbers along that one. */
+/* Sums the squares along all axes except that of the row, along which *k are the numbers. */
 TARGET static double square(const struct fftnd__operator *op, const struct fftnd__row *row, int odd,
                             const double **k) {
     double sum = 0;
@@ -32,7 +32,7 @@ TARGET static double square(const struct fftnd__operator *op, const struct fftnd
     return sum;
 }
 
-/* In place apart from the other case: the compiler knows more about either. */
+/* Multiplies a row; in place apart, since the compiler knows more about either case. */
 TARGET static void multiply(int n, const double symbol[], const double in[], double out[]) {
     if (in == out)
         for (int i = 0; i < n; i++) {
@@ -64,7 +64,7 @@ FUNCTION_OF_SQUARE(helmholtz, LINES__HELMHOLTZ)
 FUNCTION_OF_SQUARE(biharmonic, LINES__BIHARMONIC)
 FUNCTION_OF_SQUARE(shell, LINES__SHELL)
 
-/* In loops without branches, which the compiler vectorizes; where the divisor is 0, 1 takes its place. */
+/* Divides in loops without branches, which the compiler vectorizes; 1 replaces divisors of 0. */
 TARGET static void invert(int n, double numerator, double zero, const double divisor[],
                           double symbol[]) {
     for (int i = 0; i < n; i++)
@@ -129,7 +129,7 @@ TARGET static int product(const struct fftnd__operator *op, const struct fftnd__
 
 /* ---------------------------------------------------------------- vectors */
 
-/* out = factor i k in, or that is added. */
+/* Sets out = factor i k in, or adds it. */
 TARGET static void differentiate(int n, const double k[], double factor, const double *restrict in,
                                  double *restrict out, int adds) {
     if (adds)
@@ -146,7 +146,7 @@ TARGET static void differentiate(int n, const double k[], double factor, const d
         }
 }
 
-/* The derivative of a field along the axis in place `a`. */
+/* Sets an output to the derivative of a field along axis number `a`, or adds it. */
 TARGET static void add_derivative(const struct fftnd__operator *op, const struct fftnd__row *row,
                                   int a, double sign, int field, int output, int adds) {
     double room[FFTND__ROW];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What operators of the library do with a row of modes, for each kind of registers of a processor. */
+/* Operators of the library on a row of modes, for each kind of registers of a processor. */
 #ifndef FFTND__OPERATOR_ROWS_H
 #define FFTND__OPERATOR_ROWS_H
 

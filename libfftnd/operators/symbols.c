@@ -10,7 +10,7 @@
 
 static const long double pi = 3.14159265358979323846264338327950288L;
 
-/* What a mode is along an axis. */
+/* Kinds of modes along an axis. */
 enum family { WAVES, HARTLEY, COSINES, POINTS };
 
 static enum family family_of(const struct fftnd__transform *transform, int axis) {
@@ -33,11 +33,11 @@ static int is_half_way(const struct fftnd__transform *transform, int axis, doubl
     return 2 * fabs(wavenumber) >= (double)transform->chain.modes[axis];
 }
 
-/* ---------------------------------------------------------------- what there is no symbol for */
+/* ---------------------------------------------------------------- axes without symbols */
 
 #define REFUSE(...) redist_fail_in("fftnd_operator_create", REDIST_ERR_AXIS, __VA_ARGS__)
 
-/* What a derivative of odd order, or a shift, makes of a mode along an axis that is no Fourier axis. */
+/* Names the odd derivatives, or shifts, of modes along an axis that is no Fourier axis. */
 static const char *results_of(enum fftnd_r2r r2r) {
     switch (r2r) {
     case FFTND_R2HC:
@@ -132,7 +132,7 @@ static int has_factor(const struct fftnd__operator *op, int user,
                                         : op->kind == FFTND_SHIFT;
 }
 
-/* All tables, as precise as they can be; rows have them in double. */
+/* Fills all tables in long double, then those of rows in double. */
 static void fill_all(struct fftnd__operator *op, long double *exact, size_t numbers,
                      const struct fftnd__transform *transform,
                      const fftnd_operator_options *options) {
@@ -150,7 +150,7 @@ static void fill_all(struct fftnd__operator *op, long double *exact, size_t numb
         op->memory[i] = (double)exact[i];
 }
 
-/* A device that has the modes reads the tables too. */
+/* Copies the tables to the device that has the modes. */
 static int copy_to_device(struct fftnd__operator *op, size_t numbers) {
     const redist_index count = (redist_index)numbers;
     const ptrdiff_t stride = sizeof *op->memory;
@@ -160,7 +160,7 @@ static int copy_to_device(struct fftnd__operator *op, size_t numbers) {
     return op->space->stream_wait(NULL);
 }
 
-/* Numbers of all tables: k, odd, and a complex factor for each mode along each axis. */
+/* Counts the numbers of all tables: k, odd, and a complex factor for each mode along each axis. */
 static int count_modes(struct fftnd__operator *op, const struct fftnd__transform *transform,
                        const fftnd_operator_options *options, size_t *numbers) {
     *numbers = 0;

@@ -24,9 +24,9 @@ static int has_stores(const struct fftnd__request *request) {
     return lines__library_for(request->options.space)->stores != NULL;
 }
 
-/* Partitions hide all of the last transform but its last one, transforms before the exchange only make it
- * shorter; but partitions need a second work array, which a user who does not even measure may not have. The more there
- * are the sooner the first one is complete; in a user's stream each costs a kernel that waits. */
+/* Partitions hide all of the last transform but its last one; but they need a second work array, which a user who does
+ * not even measure may not have. The more there are the sooner the first one is complete; in a user's stream each costs
+ * a kernel that waits. */
 static void guess_segments(struct fftnd__candidates *candidates) {
     const fftnd_options *options = &candidates->request->options;
     struct fftnd__configuration *guess = &candidates->guess;
@@ -36,9 +36,8 @@ static void guess_segments(struct fftnd__candidates *candidates) {
     guess->partitions = !cuts || options->effort == FFTND_ESTIMATE ? 1
                         : options->asynchronous                    ? USUAL_SEGMENTS
                                                                    : 2 * USUAL_SEGMENTS;
-    guess->before_exchange = guess->partitions == 1;
-    guess->stored =
-        cuts && has_stores(candidates->request) ? FFTND__STORES_OWN : FFTND__STORES_NONE;
+    guess->direct_stores =
+        cuts && has_stores(candidates->request) ? FFTND__DIRECT_LOCAL : FFTND__DIRECT_NONE;
 }
 
 /* A rank's share of the array on the spectral side, about; the same on all ranks. */
@@ -58,20 +57,35 @@ static int find_threshold(const struct fftnd__request *request, size_t *nontempo
     return redist_choose_loops(request->comm, &options, bytes, nontemporal_bytes);
 }
 
+/* The transformed axis that is whole last, and first backward; the last of the order if none is transformed. */
+static int find_last_whole(const struct fftnd__request *request, const int order[]) {
+    int place = 0;
+    while (place + 1 < request->shape.ndims &&
+           fftnd__stays_split(request->shape.axes, order[place]))
+        place++;
+    return order[place];
+}
+
+/* Whether neighbours in memory belong to different lines along an axis. */
+static int lies_across(const struct fftnd__request *request, int axis) {
+    const fftnd_options *options = &request->options;
+    return axis + 1 < request->shape.ndims ||
+           (options->batch > 1 && options->batch_position == FFTND_BATCH_LAST);
+}
+
 /* Lines that are transformed side by side, a few at a time, are read from an array as they would be from a tile, and
- * nothing copies them there and back: the next ones are fetched meanwhile. The axis that is whole last has such
+ * nothing copies them there and back: the next ones are fetched meanwhile. Complex axes across memory have such
  * lines. */
 static int has_columns(const struct fftnd__request *request,
                        const struct fftnd__configuration *guess) {
     const struct lines__problem lines = {.precision = request->precision,
                                          .direction = REDIST_FORWARD,
                                          .effort = request->options.effort,
-                                         .library = lines__library_for(request->options.space)};
-    int axis = guess->order[0];
+                                         .general = lines__library_for(request->options.space)};
+    int axis = find_last_whole(request, guess->order);
     return !is_on_device(request) && request->options.threads == 1 &&
-           (request->kind == FFTND_C2C || request->kind == FFTND_R2C) &&
-           axis != request->shape.halved && !request->shape.twiddles &&
-           lines__columns_gain(&lines, request->shape.points[axis], 1);
+           request->shape.axes[axis] == FFTND_AXIS_COMPLEX && lies_across(request, axis) &&
+           !request->shape.twiddles && lines__columns_gain(&lines, request->shape.points[axis], 1);
 }
 
 /* Ranks may have other caches, but which steps there are, and which candidates are tried, has to be the same on all of
@@ -133,17 +147,39 @@ static void widen_tiles(const struct fftnd__request *request, struct fftnd__conf
         guess->tile_bytes = bytes;
 }
 
-/* On one rank tiles are what threads share. One thread alone gains by them where a library's plan of all axes would go
- * through memory for each: with several lines in a tile, and not with one axis, which the library cuts by itself. */
+/* Bytes from which on an array is faster in tiles (measured on one core: docs/performance-notebook.md). `only` is the
+ * single transformed axis, or -1: a library's plan of several goes through memory for each. Lines across memory a
+ * library visits one by one, in rows that many lines share: a tile fetches these once. Contiguous lines wait for
+ * memory, out of place twice, as stores read what they overwrite: tiles fetch the next rows meanwhile and store past
+ * the caches. That costs more than it saves while the last cache has the array, and for real lines, which have half the
+ * bytes. */
+static size_t least_tiled_bytes(const struct fftnd__candidates *candidates, int only) {
+    const struct fftnd__request *request = candidates->request;
+    size_t many = MANY_CACHES * candidates->cache_bytes;
+    if (only < 0 || lies_across(request, only))
+        return many;
+    if (only == request->shape.halved)
+        return SIZE_MAX;
+    return many > candidates->last_bytes ? many : candidates->last_bytes;
+}
+
+/* Tiles are shared by threads. For one thread on one rank they are for large arrays, with several lines in a tile, but
+ * not for columns of a single axis, which are read from the array as from a tile. */
 static int prefers_tiles(const struct fftnd__candidates *candidates) {
     const struct fftnd__request *request = candidates->request;
-    const struct fftnd__shape *shape = &request->shape;
-    size_t cache_bytes = candidates->cache_bytes;
+    const struct fftnd__configuration *guess = &candidates->guess;
     int count;
-    redist_index longest = find_longest(shape, &count);
+    redist_index longest = find_longest(&request->shape, &count);
+    int only = count == 1 ? find_last_whole(request, guess->order) : -1;
     return request->options.threads > 1 ||
-           (count > 1 && !shape->twiddles && share_bytes(request) > MANY_CACHES * cache_bytes &&
-            bytes_of_lines(request, longest) <= cache_bytes);
+           (count > 0 && !(count == 1 && guess->untiled) && !request->shape.twiddles &&
+            share_bytes(request) > least_tiled_bytes(candidates, only) &&
+            bytes_of_lines(request, longest) <= candidates->cache_bytes);
+}
+
+/* Whether the user leaves the process grid open. */
+static int has_grids(const struct fftnd__request *request) {
+    return request->nranks > 1 && request->options.grid == NULL;
 }
 
 int fftnd__candidates_init(struct fftnd__candidates *candidates,
@@ -176,6 +212,11 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         guess->group_bytes = guess_group(candidates);
     }
     widen_tiles(request, guess);
+    int nnodes = 1;
+    const int *node_of;
+    if (code == REDIST_OK)
+        code = redist_nodes(request->user_comm, 0, &nnodes, &node_of);
+    candidates->is_open = is_on_device(request) || (nnodes > 1 && has_grids(request));
     return code;
 }
 
@@ -186,64 +227,17 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
 typedef int vary(struct fftnd__candidates *candidates, int i,
                  struct fftnd__configuration *candidate);
 
-/* Values of one number, which only tiles use. */
-static int vary_value(const struct fftnd__configuration *candidate, int i, int n,
-                      const size_t values[], size_t *value) {
-    if (i < n && (candidate->fused || candidate->tiled))
-        *value = values[i];
-    return i < n;
-}
-
-static int vary_stores(struct fftnd__candidates *candidates, int i,
-                       struct fftnd__configuration *candidate) {
-    static const size_t values[] = {1, SIZE_MAX};
-    (void)candidates;
-    return vary_value(candidate, i, 2, values, &candidate->nontemporal_bytes);
-}
-
-static int vary_groups(struct fftnd__candidates *candidates, int i,
-                       struct fftnd__configuration *candidate) {
-    const size_t values[] = {guess_group(candidates), candidates->cache_bytes / 2, SIZE_MAX};
-    return vary_value(candidate, i, 3, values, &candidate->group_bytes);
-}
-
-static int vary_tiles(struct fftnd__candidates *candidates, int i,
-                      struct fftnd__configuration *candidate) {
-    const fftnd_options *options = &candidates->request->options;
-    size_t tile = candidates->guess.tile_bytes;
-    const size_t values[] = {tile / 2, tile * 2, tile / 4, tile * 4};
-    int varies = options->effort == FFTND_PATIENT && options->tile_bytes == 0;
-    return varies && vary_value(candidate, i, 4, values, &candidate->tile_bytes);
-}
-
 /* The most promising grids first. */
 static int vary_grid(struct fftnd__candidates *candidates, int i,
                      struct fftnd__configuration *candidate) {
     struct fftnd__grids *grids = &candidates->grids;
-    if (candidates->request->nranks == 1 || candidates->request->options.grid != NULL ||
+    if (!has_grids(candidates->request) ||
         (i == 0 && fftnd__grids_find(candidates->request, candidate, candidates->verbose, grids) !=
                        REDIST_OK) ||
         i == grids->count)
         return 0;
     candidate->grid_ndims = grids->list[i].ndims;
     memcpy(candidate->grid, grids->list[i].dims, sizeof candidate->grid);
-    return 1;
-}
-
-/* First those that are planned fast: exchanges that are not fused have to be tuned. */
-static int vary_fusion(struct fftnd__candidates *candidates, int i,
-                       struct fftnd__configuration *candidate) {
-    static const struct {
-        int fused, tiled, untiled;
-    } values[] = {{1, 1, 0}, {1, 1, 1}, {0, 1, 0}, {0, 1, 1}, {0, 0, 0}};
-    if (i == sizeof values / sizeof *values)
-        return 0;
-    if (values[i].fused ? candidate->fused
-                        : candidates->request->options.fusion != FFTND_FUSION_ALWAYS) {
-        candidate->fused = values[i].fused;
-        candidate->tiled = values[i].tiled;
-        candidate->untiled = values[i].untiled;
-    }
     return 1;
 }
 
@@ -264,12 +258,6 @@ static int vary_order(struct fftnd__candidates *candidates, int i,
     return 1;
 }
 
-static int vary_before_exchange(struct fftnd__candidates *candidates, int i,
-                                struct fftnd__configuration *candidate) {
-    candidate->before_exchange = !candidate->before_exchange;
-    return i == 0 && candidates->request->nranks > 1;
-}
-
 static int vary_transposed(struct fftnd__candidates *candidates, int i,
                            struct fftnd__configuration *candidate) {
     candidate->transposed = !candidate->transposed;
@@ -286,7 +274,7 @@ static int vary_stored(struct fftnd__candidates *candidates, int i,
         share_bytes(request) > most_stored_bytes || !has_stores(request))
         return 0;
     candidate->segments = candidate->partitions = 1;
-    candidate->stored = i == 0 ? FFTND__STORES_NONE : FFTND__STORES_ALL;
+    candidate->direct_stores = i == 0 ? FFTND__DIRECT_NONE : FFTND__DIRECT_ALL;
     return 1;
 }
 
@@ -297,9 +285,10 @@ static int vary_own(struct fftnd__candidates *candidates, int i,
     if (i > 0 || request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
         !has_stores(request))
         return 0;
-    if (candidate->stored != FFTND__STORES_ALL)
-        candidate->stored =
-            candidate->stored == FFTND__STORES_OWN ? FFTND__STORES_NONE : FFTND__STORES_OWN;
+    if (candidate->direct_stores != FFTND__DIRECT_ALL)
+        candidate->direct_stores = candidate->direct_stores == FFTND__DIRECT_LOCAL
+                                       ? FFTND__DIRECT_NONE
+                                       : FFTND__DIRECT_LOCAL;
     return 1;
 }
 
@@ -315,10 +304,10 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
     if (request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
         i == sizeof values / sizeof *values)
         return 0;
-    if (candidate->stored == FFTND__STORES_ALL) {
+    if (candidate->direct_stores == FFTND__DIRECT_ALL) {
         if (values[i].segments == 0 || values[i].partitions == 0)
             return 1;
-        candidate->stored = FFTND__STORES_OWN;
+        candidate->direct_stores = FFTND__DIRECT_LOCAL;
     }
     if (values[i].segments != 0)
         candidate->segments = values[i].segments;
@@ -330,11 +319,9 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
 int fftnd__candidates_next(struct fftnd__candidates *candidates,
                            const struct fftnd__configuration *best,
                            struct fftnd__configuration *candidate) {
-    static vary *const on_host[] = {vary_stores, vary_grid,  vary_fusion,
-                                    vary_groups, vary_tiles, NULL};
-    static vary *const on_device[] = {
-        vary_stored,   vary_own, vary_grid,       vary_order, vary_before_exchange,
-        vary_segments, vary_own, vary_transposed, NULL};
+    static vary *const on_host[] = {vary_grid, NULL};
+    static vary *const on_device[] = {vary_stored,   vary_own, vary_grid,       vary_order,
+                                      vary_segments, vary_own, vary_transposed, NULL};
     vary *const *kinds = is_on_device(candidates->request) ? on_device : on_host;
     for (; kinds[candidates->kind] != NULL; candidates->kind++, candidates->next = 0) {
         *candidate = *best;

@@ -13,20 +13,27 @@ static double largest_part(redist_index n, int nparts) {
     return (double)((n + nparts - 1) / nparts);
 }
 
-/* How many ranks share the axis at a place of the order when grid dimension `dim` exchanges, and dimensions behind it
- * have done so. */
-static int find_sharing(const struct fftnd__request *request,
-                        const struct fftnd__configuration *configuration, int dim, int place) {
+/* The grid dimension that splits the axis at a place of the order when grid dimension `dim` exchanges, and dimensions
+ * behind it have done so; -1 = the axis is whole. */
+static int find_splitting(const struct fftnd__request *request,
+                          const struct fftnd__configuration *configuration, int dim, int place) {
     const enum fftnd_axis *axes = request->shape.axes;
-    const int *order = configuration->order, *grid = configuration->grid;
+    const int *order = configuration->order;
     int n = configuration->grid_ndims;
     if (place <= dim || (place < n && fftnd__stays_split(axes, order[place])))
-        return grid[place];
+        return place;
     for (int i = dim + 1; i < n; i++)
         if (!fftnd__stays_split(axes, order[i]) &&
             fftnd__place_split_next(axes, order, n, i) == place)
-            return grid[i];
-    return 1;
+            return i;
+    return -1;
+}
+
+/* Elements of the axis at a place of the order when grid dimension `dim` exchanges. */
+static redist_index extent_at(const struct fftnd__request *request, const int order[], int dim,
+                              int place) {
+    return place <= dim ? request->shape.points[order[place]]
+                        : fftnd__request_extent(request, order[place]);
 }
 
 /* Whether the elements are real when grid dimension `dim` exchanges. */
@@ -47,9 +54,9 @@ double fftnd__local_bytes(const struct fftnd__request *request,
     double bytes = (double)lines__item_bytes(request->precision, is_real(request, order, dim)) *
                    request->options.batch;
     for (int i = 0; i < request->shape.ndims; i++) {
-        redist_index extent =
-            i <= dim ? request->shape.points[order[i]] : fftnd__request_extent(request, order[i]);
-        bytes *= largest_part(extent, find_sharing(request, configuration, dim, i));
+        int split_by = find_splitting(request, configuration, dim, i);
+        bytes *= largest_part(extent_at(request, order, dim, i),
+                              split_by < 0 ? 1 : configuration->grid[split_by]);
     }
     return bytes;
 }
@@ -62,13 +69,59 @@ int fftnd__exchanges(const struct fftnd__request *request,
            !fftnd__stays_split(request->shape.axes, configuration->order[dim]);
 }
 
-static double sent_bytes(const struct fftnd__request *request,
-                         const struct fftnd__configuration *configuration) {
-    double sum = 0;
-    for (int dim = 0; dim < configuration->grid_ndims; dim++)
+/* Elements of a balanced part. */
+static uint64_t part_of(redist_index extent, int nparts, int part) {
+    redist_index count = 0, start;
+    (void)redist_decompose(extent, nparts, part, &count, &start);
+    return (uint64_t)count;
+}
+
+/* Bytes of a rank's array before the exchange of grid dimension `dim`, for each element of the axis that is whole. */
+static uint64_t row_bytes(const struct fftnd__request *request,
+                          const struct fftnd__configuration *configuration, const int coords[],
+                          int dim, int whole) {
+    const int *order = configuration->order;
+    uint64_t bytes = lines__item_bytes(request->precision, is_real(request, order, dim)) *
+                     (uint64_t)request->options.batch;
+    for (int i = 0; i < request->shape.ndims; i++) {
+        redist_index extent = extent_at(request, order, dim, i);
+        int split_by = find_splitting(request, configuration, dim, i);
+        if (i != whole)
+            bytes *= split_by < 0
+                         ? (uint64_t)extent
+                         : part_of(extent, configuration->grid[split_by], coords[split_by]);
+    }
+    return bytes;
+}
+
+/* Elements of the whole axis that go to other ranks along grid dimension `dim`, whose neighbours are `stride` ranks
+ * apart. */
+static uint64_t sent_rows(redist_index extent, int nparts, int part, int rank, int stride,
+                          const int node_of[]) {
+    uint64_t sum = 0;
+    if (node_of == NULL)
+        return (uint64_t)extent - part_of(extent, nparts, part);
+    for (int i = 0; i < nparts; i++)
+        if (node_of[rank + (i - part) * stride] != node_of[rank])
+            sum += part_of(extent, nparts, i);
+    return sum;
+}
+
+uint64_t fftnd__sent_bytes(const struct fftnd__request *request,
+                           const struct fftnd__configuration *configuration, int rank,
+                           const int node_of[]) {
+    const int *order = configuration->order, *grid = configuration->grid;
+    int n = configuration->grid_ndims, coords[REDIST_MAX_NDIMS];
+    uint64_t sum = 0;
+    for (int dim = n - 1, rest = rank; dim >= 0; rest /= grid[dim--])
+        coords[dim] = rest % grid[dim];
+    for (int dim = n - 1, stride = 1; dim >= 0; stride *= grid[dim--]) {
+        int whole = fftnd__place_split_next(request->shape.axes, order, n, dim);
         if (fftnd__exchanges(request, configuration, dim))
-            sum += fftnd__local_bytes(request, configuration, dim) *
-                   (1 - 1.0 / configuration->grid[dim]);
+            sum += row_bytes(request, configuration, coords, dim, whole) *
+                   sent_rows(extent_at(request, order, dim, whole), grid[dim], coords[dim], rank,
+                             stride, node_of);
+    }
     return sum;
 }
 
@@ -101,11 +154,11 @@ static void take_least(const struct fftnd__request *request,
     int places[REDIST_MAX_NDIMS];
     for (int i = 0; i < shape->ndims; i++)
         places[i] = i;
-    double least = sent_bytes(request, &usual);
+    uint64_t least = fftnd__sent_bytes(request, &usual, 0, NULL);
     while (least > 0 && permute(shape->ndims, places)) {
         for (int i = 0; i < shape->ndims; i++)
             trial.order[i] = usual.order[places[i]];
-        double bytes = sent_bytes(request, &trial);
+        uint64_t bytes = fftnd__sent_bytes(request, &trial, 0, NULL);
         if (fftnd__most_grid_ndims(shape, trial.order) < usual.grid_ndims || bytes >= least)
             continue;
         least = bytes;

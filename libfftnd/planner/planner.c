@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measuring starts from a good guess and changes one thing at a time, keeping what is faster in a round trip
- * on arrays of the real shapes. At the end the leaders run in turns, amid other data, and that decides. The time that
- * counts is the slowest rank's, so all ranks choose alike.
+ * on arrays of the real shapes. The time that counts is the slowest rank's, so all ranks choose alike. In host memory
+ * only process grids over several nodes are measured: on one node no other configuration gained 5 % on the guess
+ * (docs/performance.md).
  */
 #include "planner.h"
 #include "../engine/engine.h"
@@ -13,21 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEEPS = 4, REMARK_BYTES = 600, MOST_LEADERS = REDIST_MOST_TURNS };
-
-static const double turns_share = 0.25; /* of the time to choose */
+enum { SWEEPS = 4, REMARK_BYTES = 600 };
 
 /* A candidate that can run, and the arrays that it does it on; in place there is one. */
 struct trial {
     struct fftnd__engine *engine;
     void *arrays[2];
-};
-
-/* The fastest candidate of its kind so far. */
-struct leader {
-    struct fftnd__configuration configuration;
-    double seconds;
-    struct trial trial;
 };
 
 struct search {
@@ -38,10 +30,6 @@ struct search {
     double best_seconds; /* of a round trip; < 0 = nothing could be timed */
     double begin;
     int verbose;
-    int nleaders;
-    struct leader leaders[MOST_LEADERS];
-    void *arrays[2]; /* of all leaders, with room for each candidate */
-    size_t array_bytes[2];
 };
 
 static void report(const struct search *search, const struct fftnd__configuration *configuration,
@@ -60,15 +48,8 @@ static void report(const struct search *search, const struct fftnd__configuratio
 
 /* ---------------------------------------------------------------- timing a candidate */
 
-/* For turns amid other data, which devices do not have. */
-static double turns_seconds(const struct search *search) {
-    return search->space == REDIST_SPACE_HOST ? turns_share * search->request->options.plan_seconds
-                                              : 0;
-}
-
 static int out_of_time(const struct search *search) {
-    int out =
-        MPI_Wtime() - search->begin > search->request->options.plan_seconds - turns_seconds(search);
+    int out = MPI_Wtime() - search->begin > search->request->options.plan_seconds;
     int code = redist_broadcast(search->comm, &out, sizeof out, 0);
     return out || code != REDIST_OK;
 }
@@ -180,42 +161,15 @@ static void close_trial(struct trial *trial) {
     redist_release(trial->engine);
 }
 
-static int time_alone(struct search *search, struct trial *trial, double *best) {
+static int time_alone(const struct search *search, struct trial *trial, double *best) {
     size_t bytes[2];
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         bytes[i] = fftnd__engine_bytes(trial->engine, i);
-        if (bytes[i] > search->array_bytes[i])
-            search->array_bytes[i] = bytes[i];
-    }
     int code = allocate_arrays(search, bytes, trial->arrays);
     if (code == REDIST_OK)
         code = time_sweeps(search, trial, best);
     free_arrays(search, trial->arrays);
     return code;
-}
-
-/* Other data changes what arrays cost that are whole against tiles, and stores through the caches against those past
- * them: the rest of a configuration gains alike everywhere. */
-static int is_same_kind(const struct fftnd__configuration *a,
-                        const struct fftnd__configuration *b) {
-    return a->fused == b->fused && a->tiled == b->tiled && a->untiled == b->untiled &&
-           a->nontemporal_bytes == b->nontemporal_bytes;
-}
-
-/* Keeps the leaders of all kinds in order. */
-static void note_leader(struct search *search, const struct fftnd__configuration *configuration,
-                        double seconds) {
-    struct leader *leaders = search->leaders;
-    int i = 0;
-    while (i < search->nleaders && !is_same_kind(&leaders[i].configuration, configuration))
-        i++;
-    i = i < MOST_LEADERS ? i : MOST_LEADERS - 1;
-    if (i < search->nleaders && !is_faster(search, seconds, leaders[i].seconds))
-        return;
-    search->nleaders += i == search->nleaders;
-    for (; i > 0 && leaders[i - 1].seconds > seconds; i--)
-        leaders[i] = leaders[i - 1];
-    leaders[i] = (struct leader){.configuration = *configuration, .seconds = seconds};
 }
 
 /* Times a candidate and keeps it if it is the best so far. One that cannot be set up (memory), or fails, is no
@@ -239,8 +193,6 @@ static void try_candidate(struct search *search, const struct fftnd__configurati
         search->best = taken;
         search->best_seconds = seconds;
     }
-    if (code == REDIST_OK)
-        note_leader(search, &taken, seconds);
     report(search, &taken, code == REDIST_OK ? seconds : -1, remark);
     close_trial(&trial);
 }
@@ -274,64 +226,6 @@ static void measure(struct search *search, struct fftnd__candidates *candidates)
         }
     if (!is_best(search, &first)) /* it was timed when nothing was warm yet */
         try_candidate(search, &first);
-}
-
-/* ---------------------------------------------------------------- turns amid other data */
-
-static int open_leader(void *context, int i, size_t *buffers) {
-    struct search *search = context;
-    struct leader *leader = &search->leaders[i];
-    REDIST_TRY(open_trial(search, &leader->configuration, &leader->trial));
-    memcpy(leader->trial.arrays, search->arrays, sizeof search->arrays);
-    *buffers = fftnd__engine_work(leader->trial.engine);
-    return REDIST_OK;
-}
-
-static int time_leader(void *context, int i, double seconds[REDIST_TURN_STEPS]) {
-    struct search *search = context;
-    return time_round_trip(search, &search->leaders[i].trial, &seconds[0]);
-}
-
-static void close_leader(void *context, int i) {
-    struct search *search = context;
-    close_trial(&search->leaders[i].trial);
-}
-
-static int run_turns(struct search *search, int count, double medians[]) {
-    int in_place = search->request->options.in_place != 0;
-    size_t bytes = search->array_bytes[0] + (in_place ? 0 : search->array_bytes[1]);
-    const redist_turns turns = {.comm = search->comm,
-                                .count = count,
-                                .array_bytes = bytes,
-                                .seconds = turns_seconds(search),
-                                .context = search,
-                                .open = open_leader,
-                                .time = time_leader,
-                                .close = close_leader};
-    int winner = -1;
-    if (allocate_arrays(search, search->array_bytes, search->arrays) == REDIST_OK)
-        winner = redist_take_turns(&turns, medians);
-    free_arrays(search, search->arrays);
-    return winner;
-}
-
-/* What is fastest alone may lose where a program has other data in the caches: among the leaders that decides. */
-static void compare_leaders(struct search *search) {
-    struct leader *leaders = search->leaders;
-    double medians[MOST_LEADERS];
-    int n = 0;
-    while (n < search->nleaders && leaders[n].seconds <= REDIST_TURNS_BEHIND * leaders[0].seconds)
-        n++;
-    if (n < 2 || search->space != REDIST_SPACE_HOST)
-        return;
-    int winner = run_turns(search, n, medians);
-    for (int i = 0; i < n && winner >= 0; i++)
-        if (medians[i] >= 0)
-            report(search, &leaders[i].configuration, medians[i], "  in turns");
-    if (winner >= 0) {
-        search->best = leaders[winner].configuration;
-        search->best_seconds = medians[winner];
-    }
 }
 
 /* ---------------------------------------------------------------- what is remembered */
@@ -393,7 +287,6 @@ static int recall_or_measure(struct search *search, struct fftnd__candidates *ca
         report(search, &found, -1, "  <- remembered");
     } else {
         measure(search, candidates);
-        compare_leaders(search);
         store(search, key);
     }
     return REDIST_OK;
@@ -432,7 +325,8 @@ int fftnd__planner_choose(const struct fftnd__request *request,
     REDIST_TRY(fftnd__candidates_init(&candidates, request, search.verbose));
     search.best = candidates.guess;
     REDIST_TRY(take_dictated(&search, &dictated));
-    if (!dictated && options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options))
+    if (!dictated && candidates.is_open && options->effort != FFTND_ESTIMATE &&
+        !fftnd__offload_wanted(options))
         REDIST_TRY(recall_or_measure(&search, &candidates, recalls, remembered));
     *configuration = search.best;
     return REDIST_OK;

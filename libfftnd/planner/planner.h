@@ -16,7 +16,8 @@ enum { FFTND__MOST_GRIDS = 256 };
 
 struct fftnd__grid {
     int ndims, dims[REDIST_MAX_NDIMS];
-    double seconds; /* of exchanges in one direction, by the model; 0 = not known */
+    uint64_t bytes;     /* that a rank sends in one direction, at most */
+    uint64_t far_bytes; /* that ranks, or a sample of them, send to other nodes */
 };
 
 struct fftnd__grids {
@@ -30,9 +31,9 @@ struct fftnd__grids {
 void fftnd__grids_guess(const struct fftnd__request *request,
                         struct fftnd__configuration *configuration);
 
-/* Grids that the user left open, for axes in the order of a configuration: any number of dimensions, any factors. Where
- * they differ in more than which axis is split, the communication model sorts them and leaves out those that are
- * predicted to be much slower; it is measured once and remembered. Collective, the same on all ranks. */
+/* Lists the grids that the user left open, for axes in the order of a configuration: any number of dimensions, any
+ * factors. First are those on which ranks send the fewest bytes to other nodes, among these the fewest in all; those
+ * with more than twice the fewest are left out. Collective, the same on all ranks. */
 int fftnd__grids_find(const struct fftnd__request *request,
                       const struct fftnd__configuration *configuration, int verbose,
                       struct fftnd__grids *grids);
@@ -42,6 +43,12 @@ int fftnd__grids_find(const struct fftnd__request *request,
 /* Whether grid dimension `dim` exchanges at all. */
 int fftnd__exchanges(const struct fftnd__request *request,
                      const struct fftnd__configuration *configuration, int dim);
+
+/* Bytes that a rank sends in one direction, to all others or, with the nodes of all ranks, to those on other nodes.
+ * They are exact for balanced parts, and the same wherever they are counted. */
+uint64_t fftnd__sent_bytes(const struct fftnd__request *request,
+                           const struct fftnd__configuration *configuration, int rank,
+                           const int node_of[]);
 
 /* Bytes of the largest local array before the exchange of grid dimension `dim`. */
 double fftnd__local_bytes(const struct fftnd__request *request,
@@ -66,6 +73,7 @@ struct fftnd__candidates {
     size_t last_bytes;  /* the smallest share of a last-level cache */
     int verbose;
     struct fftnd__configuration guess;
+    int is_open;    /* others than the guess are tried */
     int kind, next; /* how far they are: one number of a configuration after the other */
     struct fftnd__grids grids;
 };

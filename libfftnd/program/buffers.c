@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which array each step of a program uses: the cheapest assignment. */
+/* Buffers: the cheapest assignment of arrays to the steps of a program. */
 #include "program.h"
 
 enum { IMPOSSIBLE = 1 << 28 };
 
-/* Costs, in order of weight: a second work array, an exchange that peers cannot map, a transform that is not in place,
- * one of a single axis, which may go without tiles, a first work array. */
+/* Costs that only order the assignments: a second work array, an exchange that peers cannot map, a transform not in
+ * place, one of a single axis, which may do without tiles, a first work array. */
 enum { SECOND_WORK = 10000, UNMAPPED = 1000, EXTRA_ARRAY = 20, SINGLE_AXIS = 2, FIRST_WORK = 1 };
 
-/* From one array to the next. */
+/* Way from one array to the next. */
 struct edge {
     enum fftnd__step_type type;
     int naxes;
     int ruins_source, reaches_output;
     int maps_source, maps_destination; /* peers have to map them */
-    int apart; /* the destination must not be the array before the source either */
+    int apart; /* the destination is not the array before the source either */
 };
 
-/* The edges, and whether the arrays of the user at both ends are padded. */
+/* Edges of a program, and padding of the user's arrays at both ends. */
 struct problem {
     const fftnd_options *options;
     int padded[2], n;
@@ -33,8 +33,8 @@ static int is_mapped(const fftnd_options *options, int buffer) {
     return options->mapped_arrays || buffer == FFTND__WORK0 || buffer == FFTND__WORK1;
 }
 
-/* Whether the array after edge `j` may lie in `buffer`. What lies between the elements of an array of the user is left
- * alone, so that a padded array holds no other elements. */
+/* Returns nonzero if the array after edge `j` may be in `buffer`. Padded arrays of the user hold no others, which would
+ * change their padding. */
 static int may_hold(const struct problem *problem, int j, int buffer) {
     const fftnd_options *options = problem->options;
     if (j == problem->n - 1)
@@ -74,7 +74,7 @@ static int edge_cost(const fftnd_options *options, const struct edge *edge, int 
     return cost;
 }
 
-/* For the array before edge `j` and the one before that: the least cost to the end, and where to go. */
+/* Least cost to the end, and next array, by the array before an edge and the one before that. */
 struct table {
     int cost[FFTND__BUFFERS][FFTND__BUFFERS], next[FFTND__BUFFERS][FFTND__BUFFERS];
 };
@@ -96,7 +96,7 @@ static void choose_next(const struct problem *problem, int j, int before, int so
     }
 }
 
-/* From the array after step `from` to that after step `to`; what is between them is done in pieces on their way. */
+/* Returns the edge from the array after step `from` to that after step `to`; steps between them are done in pieces. */
 static struct edge edge_between(const struct fftnd__program *program, int from, int to) {
     const struct fftnd__step *before = &program->steps[from], *step = &program->steps[to];
     struct edge edge = {
@@ -112,19 +112,18 @@ static struct edge edge_between(const struct fftnd__program *program, int from, 
     return edge;
 }
 
-/* The cheapest assignment: from the last array backwards, what is the least cost to the end from each buffer
- * (dynamic programming). */
+/* Assigns buffers by dynamic programming, from the last array backwards: the least cost to the end from each buffer. */
 int fftnd__assign_buffers(struct fftnd__program *program,
                           const struct fftnd__transform *transform) {
     struct table tables[FFTND__MOST_STEPS];
     int from = program->direction, to = transform->applied != NULL ? from : !from;
     struct problem problem = {.options = &transform->options,
                               .padded = {transform->padded[from], transform->padded[to]}};
-    int stored[FFTND__MOST_STEPS + 1] = {0}, n = 0;
+    int arrays[FFTND__MOST_STEPS + 1] = {0}, n = 0;
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].buffer != FFTND__NOWHERE) {
-            problem.edges[n] = edge_between(program, stored[n], i);
-            stored[++n] = i;
+            problem.edges[n] = edge_between(program, arrays[n], i);
+            arrays[++n] = i;
         }
     problem.n = n;
     for (int j = n - 1; j >= 0; j--)
@@ -133,7 +132,7 @@ int fftnd__assign_buffers(struct fftnd__program *program,
                 choose_next(&problem, j, before, source, tables);
     for (int j = 0, before = FFTND__INPUT, buffer = FFTND__INPUT; j < n; j++) {
         int next = tables[j].next[before][buffer];
-        program->steps[stored[j + 1]].buffer = next;
+        program->steps[arrays[j + 1]].buffer = next;
         before = buffer;
         buffer = next;
     }

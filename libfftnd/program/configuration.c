@@ -25,11 +25,10 @@ static const struct {
               {"group", FIELD(group_bytes), 0, 0, SIZE_MAX},
               {"nontemporal", FIELD(nontemporal_bytes), 0, 0, SIZE_MAX},
               {"segments", FIELD(segments), 1, 1, MOST_CUTS},
-              {"before_exchange", FIELD(before_exchange), 1, 0, 1},
               {"transposed", FIELD(transposed), 1, 0, 1},
               {"untiled", FIELD(untiled), 1, 0, 1},
               {"partitions", FIELD(partitions), 1, 1, MOST_CUTS},
-              {"stored", FIELD(stored), 1, 0, FFTND__STORES_OWN}};
+              {"stored", FIELD(direct_stores), 1, 0, FFTND__DIRECT_LOCAL}};
 
 enum { NFIELDS = sizeof fields / sizeof *fields };
 

@@ -34,18 +34,17 @@ static inline redist_index fftnd__request_extent(const struct fftnd__request *re
     return axis == shape->halved ? shape->modes[axis] / 2 + 1 : shape->modes[axis];
 }
 
-/* What the last transform before an exchange stores itself where the exchange would, as far as it can. */
-enum fftnd__stored {
-    FFTND__STORES_NONE,
-    FFTND__STORES_ALL, /* into the peers' arrays and this rank's own one */
-    FFTND__STORES_OWN /* what stays on this rank; the rest is sent from the array before the exchange */
+/* Direct stores of the last transform before an exchange, as far as its library can. */
+enum fftnd__direct {
+    FFTND__DIRECT_NONE,
+    FFTND__DIRECT_ALL, /* all results, into the peers' arrays and this rank's own one */
+    FFTND__DIRECT_LOCAL /* what stays on this rank; the rest is sent from the array before the exchange */
 };
 
 struct fftnd__configuration {
     int grid_ndims;
     int grid[REDIST_MAX_NDIMS];  /* processes along each grid dimension */
     int order[REDIST_MAX_NDIMS]; /* grid dimension i splits axis order[i] first */
-    int before_exchange; /* backward transforms an axis before an exchange if it is whole before and after it */
     int transposed; /* transforms over whole arrays permute the axes in memory, so that lines are contiguous */
     int fused;         /* tiles go from transforms to exchanges and back without an array between */
     int tiled;         /* transforms that are not fused work in tiles too */
@@ -58,8 +57,8 @@ struct fftnd__configuration {
         row_bytes; /* tiles on a device: what is left contiguous of axes that are not transformed,
                          at least; 0 = any */
     int segments;  /* whole arrays: of a transform before an exchange; each is sent as it is done */
-    int partitions; /* of the transform after that exchange; each begins as it arrives */
-    int stored;     /* of enum fftnd__stored: of a segment */
+    int partitions;    /* of the transform after that exchange; each begins as it arrives */
+    int direct_stores; /* of enum fftnd__direct: of a segment */
 };
 
 enum { FFTND__CONFIGURATION_BYTES = REDIST_WISDOM_BYTES };

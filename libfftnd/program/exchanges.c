@@ -9,7 +9,7 @@ static MPI_Datatype element_type(const struct fftnd__transform *transform, int r
     return types[transform->precision][real];
 }
 
-/* An array of an exchange: peers have to know work arrays when the plan is made; the user's come with each
+/* Binds an array of an exchange: work arrays when the plan is made, as peers have to know them, the user's at each
  * execution. */
 static void *bind(const struct fftnd__transform *transform, int buffer, void *const work[2],
                   enum redist_binding *binding) {
@@ -27,7 +27,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
     options.verbose = transform->options.verbose;
     options.effort = measures ? REDIST_MEASURE : REDIST_ESTIMATE;
     options.tune_seconds = transform->options.plan_seconds / 4;
-    options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
+    options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have agreed */
     options.nontemporal_bytes = transform->configuration.nontemporal_bytes;
     options.space = transform->library->space;
     options.stream = transform->options.stream;
@@ -39,8 +39,8 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
     return options;
 }
 
-/* The box of the array after a step among those that take part in its exchange, its axes as they lie in memory:
- * along an axis on which these do not differ all of them have the whole. */
+/* Returns the box of the array after a step, in memory order, and in `sizes` the array of its exchange: along an axis
+ * on which boxes do not differ, each is the whole. */
 static redist_box box_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          const int differs[], redist_index sizes[]) {
     redist_box box = REDIST_BOX_DEFAULT;
@@ -56,8 +56,7 @@ static redist_box box_of(const struct fftnd__transform *transform, const struct 
     return box;
 }
 
-/* The axes along which those who take part have different elements; an empty box of one of them is no reason for
- * empty sizes. */
+/* Finds the axes along which ranks of an exchange may have different elements, also if this rank's box is empty. */
 static void find_differing(const struct fftnd__transform *transform, const struct fftnd__step *step,
                            int differs[]) {
     for (int axis = 0; axis < step->layout->local.ndims; axis++)
@@ -78,13 +77,13 @@ static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
                              sizes, &box_a, source, &box_b, destination, options, &step->exchange);
 }
 
-/* An exchange takes the axes as they lie in memory: extents in that order. */
+/* Lists the extents in memory order, as an exchange takes them. */
 static void list_extents(const struct fftnd__local *local, redist_index extents[]) {
     for (int i = 0; i < local->ndims; i++)
         extents[i] = local->extent[local->order[i]];
 }
 
-/* The position of an axis in that order. */
+/* Returns the position of an axis in memory order. */
 static int find_position(const struct fftnd__local *local, int axis) {
     int position = 0;
     while (local->order[position] != axis)
@@ -99,13 +98,13 @@ static int is_padded(const struct fftnd__transform *transform, const struct fftn
     return 0;
 }
 
-/* Balanced blocks of arrays that are not padded. */
+/* Returns nonzero for balanced blocks of arrays without padding. */
 static int is_regular(const struct fftnd__transform *transform, const struct fftnd__step *step) {
     return transform->chain.balanced && !is_padded(transform, fftnd__previous(step)) &&
            !is_padded(transform, step);
 }
 
-/* Of the ranks that take part in an exchange. */
+/* Finds the communicator of an exchange. */
 static int find_comm(const struct fftnd__transform *transform, const struct fftnd__step *step,
                      MPI_Comm *comm) {
     *comm = transform->comm;
@@ -113,7 +112,7 @@ static int find_comm(const struct fftnd__transform *transform, const struct fftn
                                : REDIST_OK;
 }
 
-/* Collective on the ranks that take part in it. */
+/* Collective on the ranks of the exchange. */
 static int plan_exchange(const struct fftnd__program *program, struct fftnd__step *step,
                          const struct fftnd__transform *transform, void *const work[2]) {
     static const enum redist_tiles tiles[] = {[FFTND__UNFUSED] = REDIST_WHOLE,
@@ -146,14 +145,14 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
                                 &step->exchange);
 }
 
-/* Subgroups plan an exchange by themselves; the ranks of all of them agree before the next step. A method
- * that does not apply to one subgroup does not hide a failure of another. Collective. */
+/* Agrees on an exchange that each subgroup has planned. A method that does not apply to one subgroup does not hide a
+ * failure of another. Collective. */
 static int agree_on_exchange(const struct fftnd__transform *transform, int code) {
     REDIST_TRY(redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK));
     return redist_agree(transform->comm, code);
 }
 
-/* In segments, and by partitions, where the methods can, else over whole arrays. */
+/* Plans an exchange in segments and by partitions if the methods can, else over whole arrays. */
 static int plan_step(const struct fftnd__program *program, struct fftnd__step *step,
                      const struct fftnd__transform *transform, void *const work[2]) {
     for (;;) {
@@ -165,7 +164,7 @@ static int plan_step(const struct fftnd__program *program, struct fftnd__step *s
             step->by_partitions = 0;
         else {
             step->fused_with = FFTND__UNFUSED;
-            step->stored = FFTND__STORES_NONE;
+            step->direct_stores = FFTND__DIRECT_NONE;
         }
     }
 }

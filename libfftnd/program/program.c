@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of a transform, listed, and how the array lies between them. */
+/* The steps of a transform, and the layouts between them. */
 #include "program.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ void fftnd__copy_layout(struct fftnd__layout *to, const struct fftnd__layout *fr
     memcpy(to->local.stride, from->local.stride, all * sizeof *to->local.stride);
 }
 
-/* All fields of an array are one batch. */
+/* Lays out an array, all fields as one batch. */
 static void lay_out(const struct fftnd__transform *transform, struct fftnd__step *step,
                     const redist_index padding[]) {
     struct fftnd__batch batch = transform->batch;
@@ -74,8 +74,8 @@ static int has_halved(const struct fftnd__chain *chain, const struct fftnd__link
     return chain->halved >= 0 && link->naxes > 0 && link->axes[link->naxes - 1] == chain->halved;
 }
 
-/* An array of the user has padding; in place the real side has that of r2c besides, which gives it the bytes of
- * the complex side, where the halved axis is transformed right there. */
+/* Pads an array of the user. In place, a real side where the halved axis is transformed gets the bytes of the complex
+ * side, too. */
 static void pad_array(const struct fftnd__transform *transform, struct fftnd__step *step,
                       enum fftnd_side side) {
     const struct fftnd__chain *chain = &transform->chain;
@@ -109,7 +109,7 @@ static int is_truncated(const struct fftnd__chain *chain, int naxes, const int a
     return 0;
 }
 
-/* Gives a step the array after a transform over its axes. */
+/* Sets the array after a transform over the step's axes. */
 static void set_transformed(const struct fftnd__transform *transform, struct fftnd__step *step,
                             int backward, int real) {
     const struct fftnd__chain *chain = &transform->chain;
@@ -123,7 +123,7 @@ static void set_transformed(const struct fftnd__transform *transform, struct fft
     lay_out(transform, step, NULL);
 }
 
-/* Moves axes of a list to its front or end; the others stay in order. */
+/* Moves a link's axes to the front or end of a list; the others stay in order. */
 static void move_axes(int ndims, int list[], const struct fftnd__link *link, int to_end) {
     int moved[REDIST_MAX_NDIMS], n[2] = {0, to_end ? ndims - link->naxes : 0};
     n[0] = to_end ? 0 : link->naxes;
@@ -136,7 +136,7 @@ static void move_axes(int ndims, int list[], const struct fftnd__link *link, int
     memcpy(list, moved, (size_t)ndims * sizeof *list);
 }
 
-/* How the array lies in memory after the last transform of a link: between the sides in C order. */
+/* Sets the memory order after the last transform of a link: between the sides C order. */
 static void turn_memory(const struct fftnd__program *program,
                         const struct fftnd__transform *transform, const struct fftnd__link *link,
                         int is_first, int is_last, int memory[]) {
@@ -148,8 +148,8 @@ static void turn_memory(const struct fftnd__program *program,
         move_axes(ndims, memory, link, backward);
 }
 
-/* Whether each line of the padded real side has the bytes of a line of the complex side, where tiles may take
- * its place, since each of them is read before it is written. */
+/* Returns nonzero if tiles may overwrite lines of a padded real side with those of the complex side: both have the same
+ * bytes, and each tile is read before it is written. */
 static int lines_lie_alike(const struct fftnd__transform *transform,
                            const struct fftnd__step *step) {
     const struct fftnd__local *before = &fftnd__previous(step)->layout->local,
@@ -164,7 +164,7 @@ static int lines_lie_alike(const struct fftnd__transform *transform,
     return transform->offload != NULL && transform->options.in_place;
 }
 
-/* Over axes `first`..`last` - 1 of a link. */
+/* Adds a transform over axes `first`..`last` - 1 of a link. */
 static void add_serial(struct fftnd__program *program, const struct fftnd__transform *transform,
                        const struct fftnd__link *link, int first, int last, const int memory[]) {
     int backward = program->direction == REDIST_BACKWARD;
@@ -185,7 +185,7 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
     set_transformed(transform, step, backward, changes ? backward : fftnd__previous(step)->real);
 }
 
-/* Leaves the array as it is, but elsewhere, or in another memory order. */
+/* Adds a copy to another array, or into another memory order. */
 static void add_copy(struct fftnd__program *program, const struct fftnd__transform *transform,
                      const int memory[]) {
     const struct fftnd__step *before = &program->steps[program->nsteps];
@@ -198,14 +198,14 @@ static void add_copy(struct fftnd__program *program, const struct fftnd__transfo
 
 enum { CACHE_LINE = 64 };
 
-/* What a tile has at least along the fastest axis, where it is not transformed. */
+/* Returns the least bytes of a tile along the fastest axis, if that is not transformed. */
 static size_t least_row(const struct fftnd__transform *transform, int in_caches) {
     size_t row = fftnd__element_bytes(transform, 0), wanted = transform->configuration.row_bytes;
     row = in_caches && row < CACHE_LINE ? CACHE_LINE : row;
     return row < wanted ? wanted : row;
 }
 
-/* Whether a link transforms the axis that is contiguous in memory. */
+/* Returns nonzero if a link transforms the axis that is contiguous in memory. */
 static int has_fastest(const struct fftnd__chain *chain, const struct fftnd__link *link) {
     for (int i = 0; i < link->naxes; i++)
         if (link->axes[i] == chain->ndims - 1)
@@ -213,8 +213,8 @@ static int has_fastest(const struct fftnd__chain *chain, const struct fftnd__lin
     return 0;
 }
 
-/* Cuts a link's axes in groups that are transformed at once, the last first: bounds[0] = naxes >
- * bounds[1] > ... > bounds[n] = 0. Without the fastest axis, in the caches, they fit a tile. Returns n. */
+/* Cuts a link's axes in groups that are transformed at once, the last first: bounds[0] = naxes > bounds[1] > ... >
+ * bounds[n] = 0. In the caches, groups without the fastest axis fit a tile. Returns n. */
 static int find_groups(const struct fftnd__transform *transform, const struct fftnd__link *link,
                        int halved_apart, int fields, int bounds[]) {
     const struct fftnd__chain *chain = &transform->chain;
@@ -243,8 +243,8 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
     return n;
 }
 
-/* Whether the array of a side lies otherwise in memory than those between the sides; the same on all ranks, as what
- * has another padding on each of them, a box, meets no transform. */
+/* Returns nonzero if the array of a side has another layout than those between the sides; the same on all ranks, since
+ * boxes, which may be padded on some, have an exchange of their own. */
 static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_side side) {
     const struct fftnd__chain *chain = &transform->chain;
     for (int axis = 0; axis < chain->ndims; axis++)
@@ -254,7 +254,7 @@ static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_s
     return 0;
 }
 
-/* A transform, the operator and the transform back: the array's alignment stays as it was. */
+/* Adds a transform, the operator and the transform back, which keep the alignment. */
 static void add_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
                         const struct fftnd__link *link, int first, int last) {
     int keeps = transform->fields[0] == transform->fields[1];
@@ -268,7 +268,7 @@ static void add_applied(struct fftnd__program *program, const struct fftnd__tran
               fftnd__previous(step)->real);
 }
 
-/* The operator's step is the last one there, and the first one back. */
+/* Completes the operator's step, the last one there, as the first one back. */
 static void end_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
                         const int memory[], enum fftnd__split split) {
     struct fftnd__step *step = &program->steps[program->nsteps];
@@ -281,7 +281,7 @@ static void end_applied(struct fftnd__program *program, const struct fftnd__tran
         add_copy(program, transform, step->layout->memory);
 }
 
-/* A part of a program: all of it, or one side of its operator. */
+/* All of a program, or one side of its operator. */
 enum leg { ALONE, THERE, BACK };
 
 static void add_link(struct fftnd__program *program, const struct fftnd__transform *transform,
@@ -328,7 +328,7 @@ static void add_exchange(struct fftnd__program *program, const struct fftnd__tra
               fftnd__previous(step)->real);
 }
 
-/* Between a side and the end of the chain, where these lie differently, in one exchange of all ranks. */
+/* Adds an exchange of all ranks between a side and its end of the chain, if these differ. */
 static void add_move(struct fftnd__program *program, const struct fftnd__transform *transform,
                      enum fftnd_side side) {
     const struct fftnd__chain *chain = &transform->chain;
@@ -345,46 +345,16 @@ static void add_move(struct fftnd__program *program, const struct fftnd__transfo
               fftnd__previous(step)->real);
 }
 
-/* The last link in which each axis is whole, where all its modes are kept and it is not the halved one,
- * which backward must transform at the very end. */
-static void find_last_whole(const struct fftnd__chain *chain, int last[]) {
-    int whole[REDIST_MAX_NDIMS] = {0};
-    for (int link = 0; link < chain->nlinks; link++) {
-        const struct fftnd__link *at = &chain->links[link];
-        if (link > 0)
-            whole[at->axis_before] = 0;
-        for (int i = 0; i < at->naxes; i++)
-            whole[at->axes[i]] = 1, last[at->axes[i]] = link;
-        for (int axis = 0; axis < chain->ndims; axis++)
-            if (whole[axis] && axis != chain->halved && chain->modes[axis] == chain->points[axis])
-                last[axis] = link;
-    }
-}
-
-/* A link of a backward transform: with the axes that can be transformed in it, and no earlier. */
-static struct fftnd__link early_link(const struct fftnd__chain *chain, int link) {
-    struct fftnd__link early = chain->links[link];
-    int last[REDIST_MAX_NDIMS] = {0};
-    find_last_whole(chain, last);
-    early.naxes = 0;
-    for (int axis = 0; axis < chain->ndims; axis++)
-        if (last[axis] == link && axis != chain->halved && chain->axes[axis] != FFTND_AXIS_NONE)
-            early.axes[early.naxes++] = axis;
-    if (has_halved(chain, &chain->links[link]))
-        early.axes[early.naxes++] = chain->halved;
-    return early;
-}
-
-/* The links from first to last in a direction that transform anything. */
+/* Links of a direction that transform axes: number, first and last. */
 struct used {
-    int n, begin, end; /* of them, by number in the chain */
+    int n, begin, end; /* by number in the chain */
 };
 
-static struct used find_used(const struct fftnd__link links[], int nlinks, int backward) {
+static struct used find_used(const struct fftnd__chain *chain, int backward) {
     struct used used = {0, -1, -1};
-    for (int i = 0; i < nlinks; i++) {
-        int link = backward ? nlinks - 1 - i : i;
-        if (links[link].naxes == 0)
+    for (int i = 0; i < chain->nlinks; i++) {
+        int link = backward ? chain->nlinks - 1 - i : i;
+        if (chain->links[link].naxes == 0)
             continue;
         used.begin = used.n++ == 0 ? link : used.begin;
         used.end = link;
@@ -392,32 +362,21 @@ static struct used find_used(const struct fftnd__link links[], int nlinks, int b
     return used;
 }
 
-/* The links of a direction, each with the axes that it transforms there. */
-static void list_links(const struct fftnd__transform *transform, int backward,
-                       struct fftnd__link links[]) {
-    const struct fftnd__chain *chain = &transform->chain;
-    for (int i = 0; i < chain->nlinks; i++)
-        links[i] = backward && transform->configuration.before_exchange ? early_link(chain, i)
-                                                                        : chain->links[i];
-}
-
-/* The operator's link ends the way there, and begins that back. */
+/* Adds the links of a leg. The operator's link ends the way there, and begins that back. */
 static void add_links(struct fftnd__program *program, const struct fftnd__transform *transform,
                       enum fftnd__split split, enum leg leg) {
     const struct fftnd__chain *chain = &transform->chain;
     int backward = program->direction == REDIST_BACKWARD, step = backward ? -1 : 1;
-    struct fftnd__link links[REDIST_MAX_NDIMS + 1];
-    list_links(transform, backward, links);
-    const struct used used = find_used(links, chain->nlinks, backward);
+    const struct used used = find_used(chain, backward);
     int first = leg == BACK ? used.begin : backward ? chain->nlinks - 1 : 0;
     int last = leg == THERE ? used.end : backward ? 0 : chain->nlinks - 1;
     for (int link = first; link != last + step; link += step) {
         int late = backward ? link + 1 : link;
         if (link != first)
             add_exchange(program, transform, &chain->links[late - 1], &chain->links[late]);
-        if (links[link].naxes > 0)
-            add_link(program, transform, &links[link], link == used.begin, link == used.end, split,
-                     leg);
+        if (chain->links[link].naxes > 0)
+            add_link(program, transform, &chain->links[link], link == used.begin, link == used.end,
+                     split, leg);
     }
     if (used.n == 0 && split == FFTND__WITH_COPY)
         add_copy(program, transform, program->steps[program->nsteps].layout->memory);
@@ -425,8 +384,8 @@ static void add_links(struct fftnd__program *program, const struct fftnd__transf
         add_copy(program, transform, transform->memory[!backward]);
 }
 
-/* Arrays of which one is padded, or lies in another order, do not take the place of each other; but lines of
- * tiles may, where all of them have the same bytes. */
+/* Sets which steps may run in place: not between arrays of different padding or order, except in tiles whose lines have
+ * the same bytes. */
 static void find_types(struct fftnd__program *program, const struct fftnd__transform *transform,
                        enum fftnd_side from, enum fftnd_side to) {
     for (int i = 1; i <= program->nsteps; i++) {
@@ -441,7 +400,8 @@ static void find_types(struct fftnd__program *program, const struct fftnd__trans
     }
 }
 
-/* Exchanges whose peers have to know where they end when the plan is made do not end in arrays of the user. */
+/* Lists all steps. Asynchronous exchanges do not end in arrays of the user, as peers have to know these when the plan
+ * is made. */
 static void list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                        enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
@@ -469,8 +429,8 @@ static int check_bytes(const struct fftnd__program *program) {
     for (int i = 0; i <= program->nsteps; i++)
         if (program->steps[i].layout->local.elements > FFTND__MOST_ELEMENTS)
             return redist_fail_in("fftnd_plan_create", REDIST_ERR_LIMIT,
-                                  "this rank's part of sizes, with options->batch, padding and the "
-                                  "extent of boxes, has more than %zu elements",
+                                  "this rank's array, with options->batch, padding and the extent "
+                                  "of boxes, has more than %zu elements",
                                   FFTND__MOST_ELEMENTS);
     return REDIST_OK;
 }
@@ -499,7 +459,7 @@ static int are_alike(const struct fftnd__layout *a, const struct fftnd__layout *
            memcmp(a->local.extent, b->local.extent, numbers + sizeof(redist_index)) == 0;
 }
 
-/* Keeps one of the layouts that are alike, in the first places. Returns how many there are. */
+/* Keeps one of equal layouts, in the first places. Returns their number. */
 static size_t join_layouts(const struct fftnd__program *program, int ndims) {
     size_t n = 0;
     for (int i = 0; i <= program->nsteps; i++) {
@@ -514,7 +474,7 @@ static size_t join_layouts(const struct fftnd__program *program, int ndims) {
     return n;
 }
 
-/* Few programs have as many steps as there could be, and fewer layouts. */
+/* Moves steps and layouts to memory of just their size. */
 static int shrink(struct fftnd__program *program, int ndims) {
     const struct fftnd__program listed = *program;
     size_t nsteps = (size_t)program->nsteps + 2, nlayouts = join_layouts(program, ndims);
@@ -533,7 +493,7 @@ static int shrink(struct fftnd__program *program, int ndims) {
     return code;
 }
 
-/* Steps and layouts while they are listed. */
+/* Steps, and layouts, while they are listed. */
 enum { MOST_ROOM = FFTND__MOST_STEPS + 2 };
 
 int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
@@ -593,10 +553,10 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
                                        .direction = direction,
                                        .effort = transform->options.effort,
                                        .stream = transform->options.stream};
-    double share = transform->options.plan_seconds / 4;
-    problem->seconds = share > 1 ? share : 1;
+    double seconds = transform->options.plan_seconds / 4;
+    problem->seconds = seconds > 1 ? seconds : 1;
     int is_r2r = step->naxes > 0 ? fftnd__is_r2r(transform, step->axes[0]) : step->real;
-    int numbers = is_r2r && !step->real ? 2 : 1; /* real and imaginary parts are lines of reals */
+    int numbers = is_r2r && !step->real ? 2 : 1; /* real and imaginary parts are real lines */
     problem->kind = changes ? FFTND_R2C : is_r2r ? FFTND_R2R : FFTND_C2C;
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], at = axis + shift;
@@ -614,7 +574,7 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
 
 /* ---------------------------------------------------------------- truncation in the serial library */
 
-/* Whether an array's lines along the halved axis are contiguous and aligned to complex elements. */
+/* Returns nonzero if an array's lines along the halved axis are contiguous and aligned to complex elements. */
 static int has_aligned_lines(const struct fftnd__transform *transform,
                              const struct fftnd__step *step) {
     int ndims = transform->chain.ndims, halved = transform->chain.halved;

@@ -55,7 +55,7 @@ static int check_axis(const struct fftnd__request *request, int axis) {
     REDIST_TRY(check_element(request, "options->axes", axis, fftnd__axis_name, (int)kind));
     if (kind == FFTND_AXIS_NONE && modes != NULL && modes[axis] != request->sizes[axis])
         return FAIL(REDIST_ERR_SIZE,
-                    "options->retained_modes[%d] = %lld, but the axis is FFTND_AXIS_NONE: it keeps "
+                    "options->retained_modes[%d] = %lld, but the axis is FFTND_AXIS_NONE: pass "
                     "its %lld elements",
                     axis, (long long)modes[axis], (long long)request->sizes[axis]);
     return kind == FFTND_AXIS_R2R ? check_r2r(request, axis) : REDIST_OK;
@@ -66,7 +66,7 @@ int fftnd__check_axes(const struct fftnd__request *request) {
     if (request->kind == FFTND_MIXED && request->options.axes == NULL)
         return FAIL(REDIST_ERR_NULL, "options->axes = NULL, but kind is FFTND_MIXED");
     if (request->kind != FFTND_MIXED && request->options.axes != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->axes is for kind FFTND_MIXED, not %s",
+        return FAIL(REDIST_ERR_ARGUMENT, "options->axes needs kind = FFTND_MIXED, not %s",
                     fftnd__kind_name((int)request->kind));
     for (int i = 0; i < request->ndims; i++) {
         REDIST_TRY(check_axis(request, i));
@@ -74,8 +74,8 @@ int fftnd__check_axes(const struct fftnd__request *request) {
             continue;
         if (halved >= 0)
             return FAIL(REDIST_ERR_AXIS,
-                        "options->axes[%d] and options->axes[%d] are both FFTND_AXIS_HALVED: after "
-                        "the first of them elements are complex",
+                        "options->axes[%d] and options->axes[%d] are both FFTND_AXIS_HALVED: only "
+                        "one axis can be",
                         halved, i);
         halved = i;
     }
@@ -87,8 +87,8 @@ int fftnd__check_list(const struct fftnd__request *request, const char *name, in
     int seen[REDIST_MAX_NDIMS] = {0};
     for (int i = 0; list != NULL && i < n; i++) {
         if (list[i] < 0 || list[i] >= request->ndims || seen[list[i]])
-            return FAIL(REDIST_ERR_AXIS, "options->%s[%d] = %d is no axis, or there twice", name, i,
-                        list[i]);
+            return FAIL(REDIST_ERR_AXIS, "options->%s[%d] = %d is no axis, or listed twice", name,
+                        i, list[i]);
         seen[list[i]] = 1;
     }
     return REDIST_OK;
@@ -105,8 +105,7 @@ static int check_padding(const struct fftnd__request *request, int side) {
     for (int i = 0; padding != NULL && i < request->ndims; i++)
         if ((size_t)padding[i] > FFTND__MOST_ELEMENTS)
             return FAIL(REDIST_ERR_LIMIT,
-                        "options->padding[%s][%d] = %lld is more than the %zu elements that an "
-                        "array has at most",
+                        "options->padding[%s][%d] = %lld is above the limit of %zu elements",
                         fftnd__side_name(side), i, (long long)padding[i], FFTND__MOST_ELEMENTS);
     return REDIST_OK;
 }
@@ -119,7 +118,7 @@ static redist_index extent_of(const struct fftnd__request *request, int side, in
     return halved && side == FFTND_SPECTRAL ? n / 2 + 1 : n;
 }
 
-/* The axis that a grid dimension splits on a side, in the given order. */
+/* Returns the axis that a grid dimension splits on a side, in the given order. */
 static int split_axis(const struct fftnd__request *request, int side, int dim) {
     const fftnd_options *options = &request->options;
     enum fftnd_axis axes[REDIST_MAX_NDIMS];
@@ -164,8 +163,7 @@ static int check_bounds(const struct fftnd__request *request, int side) {
         return REDIST_OK;
     if (!fftnd__has_whole_grid(options) || options->order == NULL)
         return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->bounds[%s] needs options->grid and options->order: they say which "
-                    "axes are split in how many blocks",
+                    "options->bounds[%s] needs options->order and all numbers of options->grid",
                     fftnd__side_name(side));
     for (int dim = 0; dim < options->grid_ndims; dim++)
         if (options->bounds[side][dim] != NULL)
@@ -178,7 +176,7 @@ static int check_split(const struct fftnd__request *request, int side) {
     const char *names[] = {"split[FFTND_PHYSICAL]", "split[FFTND_SPECTRAL]"};
     if (options->split[side] != NULL && options->grid_ndims == 0)
         return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->%s needs options->grid_ndims: it has as many values", names[side]);
+                    "options->%s needs options->grid_ndims, the number of its values", names[side]);
     return fftnd__check_list(request, names[side], options->grid_ndims, options->split[side]);
 }
 
@@ -206,16 +204,14 @@ static int check_box(const struct fftnd__request *request, int side) {
                         fftnd__side_name(side), (long long)box.count[i], (long long)box.start[i], i,
                         (long long)extent);
         if (box.offset[i] != 0 || (box.extent[i] != 0 && box.extent[i] < box.count[i]))
-            return FAIL(REDIST_ERR_SIZE, "options->box[%s]->%s[%d] = %lld, but %s",
+            return FAIL(REDIST_ERR_SIZE, "options->box[%s]->%s[%d] = %lld must be %s",
                         fftnd__side_name(side), box.offset[i] != 0 ? "offset" : "extent", i,
                         (long long)(box.offset[i] != 0 ? box.offset[i] : box.extent[i]),
-                        box.offset[i] != 0 ? "arrays begin with their first element"
-                                           : "it has room for its count at least");
+                        box.offset[i] != 0 ? "0" : "its count or more, or 0");
         if (box.extent[i] > box.count[i] &&
             (size_t)(box.extent[i] - box.count[i]) > FFTND__MOST_ELEMENTS)
             return FAIL(REDIST_ERR_LIMIT,
-                        "options->box[%s]->extent[%d] = %lld is more than the %zu elements that an "
-                        "array has at most",
+                        "options->box[%s]->extent[%d] = %lld is above the limit of %zu elements",
                         fftnd__side_name(side), i, (long long)box.extent[i], FFTND__MOST_ELEMENTS);
     }
     return REDIST_OK;
@@ -234,7 +230,7 @@ int fftnd__check_sides(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
-/* Whether the only axis is split: as rows and columns of an array, by the library. */
+/* Returns nonzero if the only axis is split, which the library takes for rows and columns. */
 static int is_long(const struct fftnd__request *request) {
     return request->ndims == 1 && request->nranks > 1;
 }
@@ -244,25 +240,23 @@ int fftnd__check_long_axis(const struct fftnd__request *request) {
     if (!is_long(request))
         return REDIST_OK;
     if (fftnd__user_axis_kind(request, 0) != FFTND_AXIS_COMPLEX)
-        return FAIL(REDIST_ERR_GRID,
-                    "ndims = 1 cannot be distributed over %d ranks, unless the axis is complex",
+        return FAIL(REDIST_ERR_GRID, "ndims = 1 over %d ranks needs a complex axis",
                     request->nranks);
     for (int side = 0; side < 2; side++)
         if (options->blocks[side] != FFTND_BLOCKS_BALANCED || options->box[side] != NULL ||
             (options->padding[side] != NULL && options->padding[side][0] != 0))
-            return FAIL(REDIST_ERR_ARGUMENT,
-                        "options->blocks, padding and box are not for ndims = 1 over %d ranks",
-                        request->nranks);
+            return FAIL(
+                REDIST_ERR_ARGUMENT,
+                "options->blocks, padding and box are not supported for ndims = 1 over %d ranks",
+                request->nranks);
     if (options->retained_modes != NULL && options->retained_modes[0] != request->sizes[0])
-        return FAIL(REDIST_ERR_SIZE,
-                    "options->retained_modes[0] = %lld is not sizes[0], as ndims = 1 over %d ranks "
-                    "needs it",
-                    (long long)options->retained_modes[0], request->nranks);
+        return FAIL(
+            REDIST_ERR_SIZE,
+            "options->retained_modes[0] = %lld must be sizes[0] for ndims = 1 over %d ranks",
+            (long long)options->retained_modes[0], request->nranks);
     if (lines__library_for(options->space)->space != REDIST_SPACE_HOST ||
         fftnd__offload_wanted(options))
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "ndims = 1 over %d ranks is for host memory: twiddle factors are multiplied in "
-                    "the caches",
+        return FAIL(REDIST_ERR_ARGUMENT, "ndims = 1 over %d ranks is not supported on a device",
                     request->nranks);
     return REDIST_OK;
 }
@@ -275,7 +269,7 @@ static int boxes_meet(int ndims, const redist_box *a, const redist_box *b) {
     return 1;
 }
 
-/* All ranks see all boxes, and say the same. */
+/* Checks that boxes leave no hole and do not overlap, with the same result on all ranks. */
 static int check_cover(const struct fftnd__request *request, int side, const redist_box all[]) {
     double elements = 0, total = 1;
     for (int i = 0; i < request->nranks; i++) {
@@ -317,23 +311,23 @@ int fftnd__check_boxes(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
-/* ---------------------------------------------------------------- what has to agree */
+/* ---------------------------------------------------------------- agreement */
 
-redist_shared_value fftnd__share_enums(const char *name, const int list[], int n,
-                                       redist_name_of *name_of) {
+redist_shared_value fftnd__agreed_enums(const char *name, const int list[], int n,
+                                        redist_name_of *name_of) {
     redist_shared_value value = redist_share(name, REDIST_SHARED_INTS, list, (size_t)n);
     value.name_of = name_of;
     return value;
 }
 
-/* How grid dimensions cut a side, from `values` on. */
-static void share_bounds(const struct fftnd__request *request, int is_checked, int side,
-                         struct fftnd__shared_sides *shared, redist_shared_value values[]) {
+/* Lists the bounds of a side, from `values` on. */
+static void list_agreed_bounds(const struct fftnd__request *request, int is_checked, int side,
+                               struct fftnd__agreed_sides *agreed, redist_shared_value values[]) {
     const fftnd_options *options = &request->options;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int given = is_checked && options->bounds[side] != NULL && i < options->grid_ndims;
-        char *name = shared->names[side][i];
-        snprintf(name, sizeof shared->names[side][i], "options->bounds[%s][%d]",
+        char *name = agreed->names[side][i];
+        snprintf(name, sizeof agreed->names[side][i], "options->bounds[%s][%d]",
                  fftnd__side_name(side), i);
         values[i] =
             redist_share(name, REDIST_SHARED_EXTENTS, given ? options->bounds[side][i] : NULL,
@@ -341,8 +335,8 @@ static void share_bounds(const struct fftnd__request *request, int is_checked, i
     }
 }
 
-void fftnd__share_sides(const struct fftnd__request *request, int is_checked,
-                        struct fftnd__shared_sides *shared) {
+void fftnd__list_agreed_sides(const struct fftnd__request *request, int is_checked,
+                              struct fftnd__agreed_sides *agreed) {
     static const char *const names[2][4] = {
 #define NAMES_OF(side)                                                                             \
     {"options->memory_order[" side "]", "options->padding[" side "]", "options->split[" side "]",  \
@@ -350,12 +344,12 @@ void fftnd__share_sides(const struct fftnd__request *request, int is_checked,
         NAMES_OF("FFTND_PHYSICAL"), NAMES_OF("FFTND_SPECTRAL")};
     const fftnd_options *options = &request->options;
     size_t ndims = (size_t)request->ndims, grid_ndims = (size_t)options->grid_ndims;
-    redist_shared_value *next = shared->values;
+    redist_shared_value *next = agreed->values;
     for (int i = 0; i < request->ndims && is_checked && options->axes != NULL; i++)
-        shared->axes[i] = (int)options->axes[i];
-    *next++ = fftnd__share_enums("options->axes",
-                                 is_checked && options->axes != NULL ? shared->axes : NULL,
-                                 request->ndims, fftnd__axis_name);
+        agreed->axes[i] = (int)options->axes[i];
+    *next++ = fftnd__agreed_enums("options->axes",
+                                  is_checked && options->axes != NULL ? agreed->axes : NULL,
+                                  request->ndims, fftnd__axis_name);
     for (int side = 0; side < 2; side++, next += REDIST_MAX_NDIMS) {
         *next++ = redist_share(names[side][0], REDIST_SHARED_INTS,
                                is_checked ? options->memory_order[side] : NULL, ndims);
@@ -364,16 +358,16 @@ void fftnd__share_sides(const struct fftnd__request *request, int is_checked,
         *next++ = redist_share(names[side][2], REDIST_SHARED_INTS,
                                is_checked ? options->split[side] : NULL, grid_ndims);
         *next++ = redist_share_number(names[side][3], is_checked && options->box[side] != NULL);
-        share_bounds(request, is_checked, side, shared, next);
+        list_agreed_bounds(request, is_checked, side, agreed, next);
     }
 }
 
 long long fftnd__hash_sides(const struct fftnd__request *request) {
-    struct fftnd__shared_sides shared;
+    struct fftnd__agreed_sides agreed;
     long long hash = redist_hash_bytes(0, request->options.blocks, sizeof request->options.blocks);
-    fftnd__share_sides(request, 1, &shared);
-    for (int i = 0; i < FFTND__SHARED_SIDES; i++)
-        hash = redist_hash_bytes(hash, &shared.values[i].value, sizeof shared.values[i].value);
+    fftnd__list_agreed_sides(request, 1, &agreed);
+    for (int i = 0; i < FFTND__AGREED_SIDES; i++)
+        hash = redist_hash_bytes(hash, &agreed.values[i].value, sizeof agreed.values[i].value);
     return hash;
 }
 
@@ -420,7 +414,7 @@ static void number_side(struct fftnd__request *request, int side, const int own_
     number_box(request, side);
 }
 
-/* The divisor of n that is closest to its root from below. */
+/* Returns the largest divisor of n that is at most its root. */
 static redist_index find_rows(redist_index n) {
     redist_index rows = (redist_index)sqrt((double)n) + 1;
     while (rows > n / rows || n % rows != 0)
@@ -428,8 +422,8 @@ static redist_index find_rows(redist_index n) {
     return rows;
 }
 
-/* One axis that is split is an array of rows and columns. Both sides have rows; natural order has those of the
- * transposed array. */
+/* Numbers rows and columns of one axis that is split. Ranks have rows on both sides, in natural order those of the
+ * transposed spectral side. */
 static void number_long_axis(struct fftnd__request *request) {
     redist_index n = request->sizes[0], rows = find_rows(n);
     int natural = request->options.alignment == FFTND_ALIGN_INPUT;
@@ -491,7 +485,7 @@ static int has_padding(const struct fftnd__transform *transform, int side) {
 
 int fftnd__keep_sides(struct fftnd__transform *transform) {
     struct fftnd__chain *chain = &transform->chain;
-    int found[2][2]; /* it moves, it is padded: the latter differs between ranks in boxes only */
+    int found[2][2]; /* moves, padded: the latter differs between ranks with boxes only */
     for (int side = 0; side < 2; side++) {
         int padded = has_padding(transform, side);
         found[1][side] = transform->padded[side] = padded;

@@ -28,7 +28,7 @@ long double fftnd__subset_factor(const struct fftnd__transform *transform, const
     return factor;
 }
 
-/* Real data have a halved axis: if it is left out, another one, the first that is transformed. */
+/* Halves the first axis that is transformed, if the halved axis of real data is left out. */
 static void halve(const struct fftnd__transform *transform, struct fftnd__shape *shape) {
     const struct fftnd__chain *chain = &transform->chain;
     for (int i = 0; i < shape->ndims; i++) {
@@ -42,8 +42,8 @@ static void halve(const struct fftnd__transform *transform, struct fftnd__shape 
         shape->axes[shape->halved] = FFTND_AXIS_HALVED;
 }
 
-/* Whether real data may be taken for complex: two neighbours along the fastest axis are one element. What is real of an
- * operator does the same to both, and transforms of complex lines side by side are faster than those of real ones. */
+/* Returns nonzero if pairs of real neighbours along the fastest axis may be complex elements: a real operator does the
+ * same to both, and transforms of complex lines side by side are faster than those of real ones. */
 static int may_pair(const struct fftnd__transform *transform, const struct fftnd__shape *shape) {
     const struct fftnd__chain *chain = &transform->chain;
     int last = chain->ndims - 1, has_complex = 0;

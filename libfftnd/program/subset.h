@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The transform of only some axes: transforms of axes on which an operator does not depend cancel. */
+/* Transforms of some axes only: those of axes on which an operator does not depend cancel. */
 #ifndef FFTND__SUBSET_H
 #define FFTND__SUBSET_H
 
 #include "program.h"
 
-/* Whether an operator that depends on the wavenumbers along these axes alone may do with their transforms: they are
- * fewer, no mode is dropped, and the grid's blocks are where the chain begins. The same on all ranks. */
+/* Returns nonzero if an operator that depends on wavenumbers along these axes alone may transform only them: they are
+ * fewer, no mode is dropped, and the chain begins in balanced blocks. The same on all ranks. */
 int fftnd__subset_suits(const struct fftnd__transform *transform, const int axes[]);
 
-/* Of transforms there and back without scaling along the other axes: their factor. */
+/* Returns the factor of unscaled transforms there and back along the other axes. */
 long double fftnd__subset_factor(const struct fftnd__transform *transform, const int axes[]);
 
-/* Leaves out the other axes. The physical side stays as it is, but for real elements that become complex ones in pairs.
- * Not collective. */
+/* Leaves out the other axes. The physical side stays the same, except that pairs of real elements may become complex
+ * ones. Not collective. REDIST_ERR_MEMORY. */
 int fftnd__subset_take(struct fftnd__transform *transform, const int axes[]);
 
 #endif

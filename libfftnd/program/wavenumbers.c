@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wavenumbers.h"
 
-/* Of element `n` of an axis of the spectral side that is transformed from real to real. */
+/* Returns the wavenumber of element `n` of a real-to-real axis of the spectral side. */
 static double wavenumber_r2r(enum fftnd_r2r r2r, redist_index n, redist_index modes) {
     static const double lowest[] = {
         [FFTND_DCT1] = 0, [FFTND_DCT2] = 0, [FFTND_DCT3] = 0.5, [FFTND_DCT4] = 0.5,
@@ -12,7 +12,7 @@ static double wavenumber_r2r(enum fftnd_r2r r2r, redist_index n, redist_index mo
     return lowest[r2r] + (double)(is_negative ? n - modes : n);
 }
 
-/* The mode at a place of the spectral side of one long axis: that of its row and column, n0 modes apart. */
+/* Returns the mode at a place of the spectral side of one long axis: that of its row and column, n0 modes apart. */
 static redist_index long_mode(const struct fftnd__transform *transform, redist_index place) {
     const struct fftnd__chain *chain = &transform->chain;
     const int *memory = transform->memory[FFTND_SPECTRAL];

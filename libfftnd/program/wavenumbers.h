@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which mode an element of the spectral side is. */
+/* Wavenumbers of the elements of the spectral side. */
 #ifndef FFTND__WAVENUMBERS_H
 #define FFTND__WAVENUMBERS_H
 
 #include "program.h"
 
-/* Of element `n` of the whole axis, by the library's number; see fftnd_plan_wavenumbers. */
+/* Returns the wavenumber of element `n` of a whole axis, by the library's number, as fftnd_plan_wavenumbers. */
 double fftnd__wavenumber(const struct fftnd__transform *transform, int axis, redist_index n);
 
 #endif

@@ -39,7 +39,7 @@ static int has_two_streams(const struct fftnd__stage *stage,
     const struct fftnd__step *step = problem->step;
     return problem->transform->second != NULL && stage->window > 1 && stage->cut.n > 1 &&
            (fftnd__next(step)->fused_with != FFTND__PUSHED ||
-            (step->naxes == 1 && fftnd__next(step)->stored != FFTND__STORES_ALL));
+            (step->naxes == 1 && fftnd__next(step)->direct_stores != FFTND__DIRECT_ALL));
 }
 
 /* What stores does so in any stream, and has no kernel before that where there are two. */
@@ -47,9 +47,9 @@ static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *p
     const struct fftnd__step *exchange = fftnd__next(problem->step);
     struct fftnd__kernel_problem kernel = fftnd__stage_in_arrays(stage, problem);
     REDIST_TRY(cut(stage, problem));
-    if (exchange->stored)
-        REDIST_TRY(fftnd__stores_create(&stage->stores, &stage->kernels[0], &kernel,
-                                        exchange->axis_source, exchange->stored));
+    if (exchange->direct_stores)
+        REDIST_TRY(fftnd__direct_stores_create(&stage->stores, &stage->kernels[0], &kernel,
+                                               exchange->axis_source, exchange->direct_stores));
     else
         REDIST_TRY(fftnd__kernel_create(&stage->kernels[0], &kernel));
     if (!has_two_streams(stage, problem))
@@ -78,11 +78,12 @@ static int open_run(struct fftnd__execution *execution) {
     const struct fftnd__transform *transform = execution->transform;
     const struct fftnd__step *step = execution->step;
     redist_plan *exchange = execution->sink.exchange;
-    int stored = step->stage->stores.library != NULL && exchange != NULL ? fftnd__next(step)->stored
-                                                                         : FFTND__STORES_NONE;
-    execution->stores = stored == FFTND__STORES_ALL && redist_plan_stores(exchange);
-    execution->sink.keeps = stored == FFTND__STORES_OWN && !fftnd__previous(step)->by_partitions &&
-                            redist_plan_keeps(exchange);
+    int stored = step->stage->stores.library != NULL && exchange != NULL
+                     ? fftnd__next(step)->direct_stores
+                     : FFTND__DIRECT_NONE;
+    execution->stores = stored == FFTND__DIRECT_ALL && redist_plan_stores(exchange);
+    execution->sink.keeps = stored == FFTND__DIRECT_LOCAL &&
+                            !fftnd__previous(step)->by_partitions && redist_plan_keeps(exchange);
     if (execution->stores)
         execution->behind = 0;
     return forks(execution) ? follow(transform, transform->second, transform->options.stream)

@@ -45,7 +45,7 @@ static int are_columns_suited(const struct fftnd__stage_problem *problem) {
     const struct fftnd__operator *op = transform->applied;
     const struct lines__problem lines = {.precision = transform->precision,
                                          .effort = transform->options.effort,
-                                         .library = transform->library};
+                                         .general = transform->library};
     struct fftnd__truncation truncation;
     fftnd__truncation_of(&truncation, transform, step);
     return step->applies && is_untiled(transform, step) && before->buffer != FFTND__INPUT &&

@@ -51,11 +51,11 @@ static int move_parts(const struct fftnd__block *block, const struct fftnd__side
                       const struct fftnd__terminal *terminal, const redist_index start[],
                       const redist_index count[], int stores) {
     const struct fftnd__truncation *truncation = fftnd__truncated(side);
-    struct fftnd__part part;
+    struct fftnd__retained_box part;
     if (truncation->n == 0)
         return fftnd__move_box(terminal, block, start, count, stores);
     for (int i = 0; i < 1 << truncation->n; i++)
-        if (fftnd__find_part(truncation, i, block->ndims, start, count, block->stride, &part)) {
+        if (fftnd__find_retained(truncation, i, block->ndims, start, count, block->stride, &part)) {
             struct fftnd__block retained = *block;
             retained.memory += part.offset;
             REDIST_TRY(fftnd__move_box(terminal, &retained, part.start, part.count, stores));

@@ -73,11 +73,11 @@ struct fftnd__stage {
     struct fftnd__truncation *truncation; /* of the sides; NULL = they have none */
     const struct lines__library *library; /* which changes the pieces, */
     int nstreams;
-    void *streams[2];                /* in these by turns */
-    struct fftnd__kernel kernels[2]; /* in each of them; without plans where an operator is */
-    struct fftnd__applied *applied;  /* instead of them, with an operator; else NULL */
-    struct fftnd__stores stores;     /* after the kernel: direct stores, or into the array */
-    struct fftnd__pool *pool;        /* threads that share out the pieces */
+    void *streams[2];                   /* in these by turns */
+    struct fftnd__kernel kernels[2];    /* in each of them; without plans where an operator is */
+    struct fftnd__applied *applied;     /* instead of them, with an operator; else NULL */
+    struct fftnd__direct_stores stores; /* after the kernel: direct stores, or into the array */
+    struct fftnd__pool *pool;           /* threads that share out the pieces */
     int window;    /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
     size_t bytes;  /* of the memory of all pieces, */
     char *memory;  /* where it is, */

@@ -11,11 +11,10 @@ int fftnd__offload_wanted(const fftnd_options *options) {
     return on_host && (elsewhere || options->device_bytes != 0);
 }
 
-/* What a rank takes of a device without being told: some of what is free is left to others, and the ranks
- * that share a device get equal parts. Collective. */
+/* Finds the default limit: four fifths of the free memory, a guess, divided among the ranks of a device. Collective. */
 static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
     int nranks, code;
-    size_t bytes = 0, sharers = 0;
+    size_t bytes = 0, ranks = 0;
     unsigned long long mine[2] = {0, 0}, *all;
     MPI_Comm_size(comm, &nranks);
     all = redist_calloc((size_t)nranks, sizeof mine);
@@ -28,16 +27,16 @@ static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
         code = redist_all_gather(comm, mine, sizeof mine, all);
     for (int rank = 0; rank < nranks && code == REDIST_OK; rank++)
         if (all[2 * rank] == mine[0]) {
-            sharers++;
+            ranks++;
             bytes = all[2 * rank + 1] < bytes ? (size_t)all[2 * rank + 1] : bytes;
         }
     if (code == REDIST_OK)
-        offload->limit = bytes / 5 * 4 / sharers;
+        offload->limit = bytes / 5 * 4 / ranks;
     redist_release(all);
     return code;
 }
 
-/* Devices differ, and so does what is free. Collective, after find_limit has failed too. */
+/* Finds the least limit of all ranks. Collective, after find_limit has failed, too. */
 static int find_least_limit(struct fftnd__offload *offload, MPI_Comm comm, int code) {
     unsigned long long least = offload->limit;
     int reduced = redist_all_reduce(comm, &least, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN);
@@ -126,7 +125,7 @@ char *fftnd__offload_align(void *memory) {
 typedef int allocate_memory(size_t bytes, void **memory);
 typedef void release_memory(void *memory);
 
-/* What was there stays if there is no more: plans use it. */
+/* Grows memory, or keeps its size, which plans use, after a failure. */
 static int grow(allocate_memory *allocate, release_memory *release, size_t wanted, void **memory,
                 size_t *bytes) {
     if (wanted <= *bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads poll for work for a moment, since the next step of a transform is not far, and then sleep.
- * The counter of rounds says that there is work, the counter of workers left that all have done it.
+ * Threads poll for work for a moment, as the next step of a transform begins soon, and then sleep. Work increments
+ * `round`, and each thread that has done it decrements `left`.
  */
 #include "thread_pool.h"
 #include "redist_support.h"
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Polling gives the core away each time, for other threads may need it. */
+/* Polls before a thread sleeps, a guess. Each yields the core. */
 enum { POLLS = 200 };
 
 struct member {
@@ -29,7 +29,7 @@ struct fftnd__pool {
     fftnd__work *work;             /* NULL = the threads are to end */
     void *data;
     _Atomic unsigned round;
-    _Atomic int left; /* threads that are still at work */
+    _Atomic int left; /* threads still at work */
     pthread_mutex_t mutex;
     pthread_cond_t begins, ends;
     struct member *members;
@@ -141,7 +141,7 @@ const struct lines__threads *fftnd__pool_threads(const struct fftnd__pool *pool)
 
 /* ---------------------------------------------------------------- beginning and end */
 
-/* Signals are for the program's own threads. */
+/* Starts the workers without signals, which are for the program's threads. */
 static int start_workers(struct fftnd__pool *pool) {
     sigset_t all, before;
     int failed = 0;

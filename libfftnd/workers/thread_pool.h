@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A few threads that do one piece of work together, again and again. */
+/* A pool of threads that do work together. */
 #ifndef FFTND__THREAD_POOL_H
 #define FFTND__THREAD_POOL_H
 
@@ -7,31 +7,30 @@
 
 struct fftnd__pool;
 
-/* A failure: messages are each thread's own. */
+/* A failure with its message, for other threads than the one that failed. */
 struct fftnd__failure {
-    int code;      /* REDIST_OK = there is none */
+    int code;      /* REDIST_OK = none */
     char *message; /* NULL = no memory for one */
 };
 
-/* Keeps a code with this thread's message, if it is one and the first. */
+/* Keeps the first code that is not REDIST_OK, with this thread's message. */
 void fftnd__failure_note(struct fftnd__failure *failure, int code);
 
-/* The code, whose message becomes this thread's. */
+/* Returns the code, whose message becomes this thread's. */
 int fftnd__failure_report(const struct fftnd__failure *failure);
 
-/* Makes it none, and frees its message. */
+/* Clears the failure and frees its message. */
 void fftnd__failure_forget(struct fftnd__failure *failure);
 
-/* What each thread does; the one that asked for the work is thread 0. Returns a code of
- * REDIST_ERRORS. */
+/* Work of each thread; thread 0 is the caller. Returns a code of REDIST_ERRORS. */
 typedef int fftnd__work(void *data, int thread);
 
-/* Starts n - 1 threads, which sleep until there is work; a pool of one is NULL. REDIST_ERR_MEMORY. */
+/* Starts n - 1 threads, which sleep until they have work; a pool of one is NULL. REDIST_ERR_MEMORY. */
 int fftnd__pool_create(int n, struct fftnd__pool **pool);
 
 int fftnd__pool_size(const struct fftnd__pool *pool);
 
-/* The same threads for a serial library, as long as the pool lives; NULL = one thread. */
+/* Returns the threads for a serial library, to be used as long as the pool lives; NULL = one thread. */
 const struct lines__threads *fftnd__pool_threads(const struct fftnd__pool *pool);
 
 /* Runs the work on all threads and waits for them. On failure: code and message of the first thread

@@ -149,14 +149,14 @@ static void measure_kind(struct sample *sample, int kind, struct lines__rates *r
     struct lines__panel_lines lines = sample_lines(rates, kind);
     const int is_real = kind == LINES__REAL || kind == LINES__TO_REAL;
     const double item = rates->is_double ? 16 : 8, real = is_real ? 2 : 1,
-                 share = LINES__SAMPLE_BYTES /
-                         ((double)lines.axis.n / real * item * (double)lines.side.n);
+                 samples = LINES__SAMPLE_BYTES /
+                           ((double)lines.axis.n / real * item * (double)lines.side.n);
     long long n = lines.axis.n;
     for (int i = 0; i < LINES__LINE_VARIANTS; i++) {
         lines.variant = i;
         if (!lines__panel_plan_has_variant(&lines, i))
             continue;
-        double milliseconds = share * time_panels(sample, &lines);
+        double milliseconds = samples * time_panels(sample, &lines);
         if (milliseconds > 0.0 &&
             (rates->panels[kind] <= 0.0 || milliseconds < rates->panels[kind])) {
             rates->panels[kind] = milliseconds;
@@ -164,8 +164,9 @@ static void measure_kind(struct sample *sample, int kind, struct lines__rates *r
         }
     }
     rates->cufft[kind] =
-        share * time_cufft(sample, rates->is_double, kind, 1, &n, lines.is_r2r ? 1 : lines.axis.in,
-                           lines.is_r2r ? lines.side.in / 2 : lines.side.in, lines.side.n);
+        samples * time_cufft(sample, rates->is_double, kind, 1, &n,
+                             lines.is_r2r ? 1 : lines.axis.in,
+                             lines.is_r2r ? lines.side.in / 2 : lines.side.in, lines.side.n);
 }
 
 static int measure(struct lines__rates *rates, cudaStream_t stream) {
@@ -312,13 +313,13 @@ static struct lines__panel_lines sample_planes(const struct lines__group_rate *r
 
 static void measure_planes(struct sample *sample, struct lines__group_rate *rate) {
     struct lines__panel_lines lines = sample_planes(rate);
-    const double share =
+    const double samples =
         LINES__SAMPLE_BYTES /
         ((double)(lines.rows.n * lines.axis.n * lines.side.n) * (rate->is_double ? 16 : 8));
     for (int i = 0; i < lines__planes_count_variants(); i++) {
         lines.variant = i;
         double milliseconds =
-            lines__panel_plan_has_variant(&lines, i) ? share * time_panels(sample, &lines) : 0.0;
+            lines__panel_plan_has_variant(&lines, i) ? samples * time_panels(sample, &lines) : 0.0;
         if (milliseconds > 0.0 && (rate->planes <= 0.0 || milliseconds < rate->planes)) {
             rate->planes = milliseconds;
             rate->variant = i;

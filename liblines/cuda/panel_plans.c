@@ -175,15 +175,15 @@ int lines__panel_plan_execute_retained(const struct lines__panel_plan *plan,
     return check((cudaError_t)error, "a kernel that transforms lines with a gap");
 }
 
-int lines__panel_plan_execute_parts(const struct lines__panel_plan *plan, const void *in,
-                                    const struct lines__panel_parts *parts, void *stream) {
-    for (const struct lines__panel_part *part = parts->part;; part++) {
-        REDIST_TRY(check_alignment(plan, in, part->base));
-        if (part->end >= plan->panels.n)
+int lines__panel_plan_execute_stores(const struct lines__panel_plan *plan, const void *in,
+                                     const struct lines__panel_targets *targets, void *stream) {
+    for (const struct lines__panel_target *target = targets->target;; target++) {
+        REDIST_TRY(check_alignment(plan, in, target->base));
+        if (target->end >= plan->panels.n)
             break;
     }
-    int error = lines__panels_launch_parts(&plan->panels, in, parts, plan->roots, stream);
-    return check((cudaError_t)error, "a kernel that transforms lines in parts");
+    int error = lines__panels_launch_stores(&plan->panels, in, targets, plan->roots, stream);
+    return check((cudaError_t)error, "a kernel that transforms lines in targets");
 }
 
 int lines__panel_plan_execute_applied(const struct lines__panel_plan *plan,

@@ -38,9 +38,9 @@ int lines__panel_plan_execute_retained(const struct lines__panel_plan *plan,
                                        const struct lines__panel_gap *gap, const void *in,
                                        void *out, void *stream);
 
-/* The same into parts (panels.h). */
-int lines__panel_plan_execute_parts(const struct lines__panel_plan *plan, const void *in,
-                                    const struct lines__panel_parts *parts, void *stream);
+/* The same into targets (panels.h). */
+int lines__panel_plan_execute_stores(const struct lines__panel_plan *plan, const void *in,
+                                     const struct lines__panel_targets *targets, void *stream);
 
 /* There and back, with an operator (panels.h). */
 int lines__panel_plan_execute_applied(const struct lines__panel_plan *plan,

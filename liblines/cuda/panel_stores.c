@@ -12,7 +12,7 @@
  * each row begins with a line of the cache. */
 enum { STRIDED_VARIANT = 1 };
 
-_Static_assert((int)LINES__MOST_TARGETS <= (int)LINES__PANEL_PARTS, "parts fit a table");
+_Static_assert((int)LINES__MOST_TARGETS <= (int)LINES__PANEL_TARGETS, "targets fit a table");
 
 struct plan {
     struct lines__panel_plan *lines;
@@ -47,23 +47,24 @@ static struct lines__loop of_input(const struct lines__loop *loop) {
     return (struct lines__loop){loop->n, loop->in, loop->in};
 }
 
-static int layout_of(const struct lines__problem *problem, int in_parts) {
+static int layout_of(const struct lines__problem *problem, int to_targets) {
     const struct lines__loop *axis = &problem->axes[0];
-    return axis->in == 1 && (in_parts || axis->out == 1) ? LINES__CONTIGUOUS : LINES__STRIDED;
+    return axis->in == 1 && (to_targets || axis->out == 1) ? LINES__CONTIGUOUS : LINES__STRIDED;
 }
 
 static struct lines__panel_lines describe(const struct lines__problem *problem,
-                                          const struct plan *plan, int in_parts, int variant) {
+                                          const struct plan *plan, int to_targets, int variant) {
     const struct lines__loop *axis = &problem->axes[0];
-    struct lines__panel_lines lines = {.layout = layout_of(problem, in_parts),
+    struct lines__panel_lines lines = {.layout = layout_of(problem, to_targets),
                                        .is_double = problem->precision == FFTND_DOUBLE,
                                        .direction = problem->direction,
                                        .variant = variant,
-                                       .axis = in_parts ? of_input(axis) : *axis,
+                                       .axis = to_targets ? of_input(axis) : *axis,
                                        .side = {1, 0, 0}};
     for (int i = 0; i < plan->nloops; i++) {
         const struct lines__loop *loop = &problem->loops[plan->loops[i]];
-        *(i == 0 ? &lines.side : &lines.outer[lines.nouter++]) = in_parts ? of_input(loop) : *loop;
+        *(i == 0 ? &lines.side : &lines.outer[lines.nouter++]) =
+            to_targets ? of_input(loop) : *loop;
     }
     return lines;
 }
@@ -77,15 +78,16 @@ static void destroy(void *data) {
 }
 
 /* Without lines where panels cannot do it. */
-static int create_plan(const struct lines__problem *problem, int in_parts, int variant,
+static int create_plan(const struct lines__problem *problem, int to_targets, int variant,
                        void **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     *result = NULL;
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    int fits = problem->kind == FFTND_C2C && sort_loops(problem, !in_parts, plan), code = REDIST_OK;
+    int fits = problem->kind == FFTND_C2C && sort_loops(problem, !to_targets, plan),
+        code = REDIST_OK;
     if (fits) {
-        const struct lines__panel_lines lines = describe(problem, plan, in_parts, variant);
+        const struct lines__panel_lines lines = describe(problem, plan, to_targets, variant);
         code = lines__panel_plan_create(&lines, &plan->lines);
     }
     if (plan->lines != NULL)
@@ -95,7 +97,7 @@ static int create_plan(const struct lines__problem *problem, int in_parts, int v
     return code;
 }
 
-/* ---------------------------------------------------------------- into parts */
+/* ---------------------------------------------------------------- into targets */
 
 static int has_aligned_rows(const struct lines__problem *problem) {
     struct lines__loop loops[1 + REDIST_MAX_NDIMS] = {of_input(&problem->axes[0])};
@@ -138,23 +140,23 @@ static int create(const struct lines__problem *problem, int is_near, void **resu
     return create_plan(problem, 1, choose_variant(problem, is_near), result);
 }
 
-/* A part's strides in place of those that the plan was made with. */
-static struct lines__panel_part make_part(const struct plan *plan, redist_index begin,
-                                          const struct lines__target *from) {
-    struct lines__panel_part part = {
+/* A target's strides in place of those that the plan was made with. */
+static struct lines__panel_target make_target(const struct plan *plan, redist_index begin,
+                                              const struct lines__target *from) {
+    struct lines__panel_target target = {
         (unsigned)begin, (unsigned)from->end, from->memory, from->axis, 0, {0}};
     for (int i = 0; i < plan->nloops; i++)
-        *(i == 0 ? &part.side : &part.outer[i - 1]) = from->loops[plan->loops[i]];
-    return part;
+        *(i == 0 ? &target.side : &target.outer[i - 1]) = from->loops[plan->loops[i]];
+    return target;
 }
 
-static int execute(void *data, const void *in, int nparts, const struct lines__target parts[],
+static int execute(void *data, const void *in, int ntargets, const struct lines__target targets[],
                    void *stream) {
     const struct plan *plan = data;
-    struct lines__panel_parts lines = {0};
-    for (int i = 0; i < nparts; i++)
-        lines.part[i] = make_part(plan, i > 0 ? parts[i - 1].end : 0, &parts[i]);
-    return lines__panel_plan_execute_parts(plan->lines, in, &lines, stream);
+    struct lines__panel_targets lines = {0};
+    for (int i = 0; i < ntargets; i++)
+        lines.target[i] = make_target(plan, i > 0 ? targets[i - 1].end : 0, &targets[i]);
+    return lines__panel_plan_execute_stores(plan->lines, in, &lines, stream);
 }
 
 const struct lines__stores lines__cufft_stores = {

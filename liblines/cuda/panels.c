@@ -243,22 +243,23 @@ int lines__panels_repeat(struct lines__panels *panels, const struct lines__panel
     return npanels <= INT_MAX;
 }
 
-/* ---------------------------------------------------------------- parts */
+/* ---------------------------------------------------------------- targets */
 
 /* Addresses of floats may be between those that two complex numbers can be read from. */
-static int is_part_adjacent(const struct lines__panel_part *part) {
-    int is_even = part->side == 1 && part->axis % 2 == 0 && (uintptr_t)part->base % ELEMENT == 0;
+static int is_target_adjacent(const struct lines__panel_target *target) {
+    int is_even =
+        target->side == 1 && target->axis % 2 == 0 && (uintptr_t)target->base % ELEMENT == 0;
     for (int i = 0; i < LINES__PANEL_LOOPS; i++)
-        is_even = is_even && part->outer[i] % 2 == 0;
+        is_even = is_even && target->outer[i] % 2 == 0;
     return is_even;
 }
 
 int lines__panels_are_adjacent(const struct lines__panels *panels,
-                               const struct lines__panel_parts *parts) {
-    const struct lines__panel_part *part = parts->part;
-    while (part->end < panels->n && is_part_adjacent(part))
-        part++;
-    return !panels->is_double && is_part_adjacent(part);
+                               const struct lines__panel_targets *targets) {
+    const struct lines__panel_target *target = targets->target;
+    while (target->end < panels->n && is_target_adjacent(target))
+        target++;
+    return !panels->is_double && is_target_adjacent(target);
 }
 
 /* ---------------------------------------------------------------- roots */

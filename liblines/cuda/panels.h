@@ -136,26 +136,26 @@ int lines__panels_launch_retained(const struct lines__panels *panels,
                                   const struct lines__panel_gap *gap, const void *in, void *out,
                                   const void *roots, void *stream);
 
-/* Results of complex lines in parts: some of the transformed axis' elements go elsewhere, as into the array of another
- * device. */
-enum { LINES__PANEL_PARTS = 8 };
+/* Results of complex lines in targets: some of the transformed axis' elements go elsewhere, as into the array of
+ * another device. */
+enum { LINES__PANEL_TARGETS = 8 };
 
-/* Elements `begin` to `end` - 1 of all lines. Strides are those of the part, in complex elements. */
-struct lines__panel_part {
+/* Elements `begin` to `end` - 1 of all lines. Strides are those of the target, in complex elements. */
+struct lines__panel_target {
     unsigned begin, end;
     void *base; /* where element `begin` of the first line is */
     long long axis, side, outer[LINES__PANEL_LOOPS];
 };
 
 /* In their order, up to the last element; more follow only if that has not come. */
-struct lines__panel_parts {
-    struct lines__panel_part part[LINES__PANEL_PARTS];
+struct lines__panel_targets {
+    struct lines__panel_target target[LINES__PANEL_TARGETS];
 };
 
-/* Enqueues the transforms into parts. `parts` may go when this returns. */
-int lines__panels_launch_parts(const struct lines__panels *panels, const void *in,
-                               const struct lines__panel_parts *parts, const void *roots,
-                               void *stream);
+/* Enqueues the transforms into targets. `targets` may go when this returns. */
+int lines__panels_launch_stores(const struct lines__panels *panels, const void *in,
+                                const struct lines__panel_targets *targets, const void *roots,
+                                void *stream);
 
 /* Enqueues transforms there, an operator on the modes (operators/symbol.h), and transforms back, for panels whose
  * transform is backward, of complex lines. The axes of the operation are the lines', the side, and the outer loops; it
@@ -165,9 +165,9 @@ int lines__panels_launch_applied(const struct lines__panels *panels,
                                  const struct lines__operation *operation, const void *in,
                                  void *out, const void *roots, void *stream);
 
-/* Whether pairs of floats in parts can be written at once, as the loops say it of whole lines. */
+/* Whether pairs of floats in targets can be written at once, as the loops say it of whole lines. */
 int lines__panels_are_adjacent(const struct lines__panels *panels,
-                               const struct lines__panel_parts *parts);
+                               const struct lines__panel_targets *targets);
 
 /* Enqueues the transforms, from arrays that may be the same one, without scaling; `roots` is in the device's memory.
  * Returns a cudaError_t. */

@@ -5,7 +5,7 @@
  * its name for the host. */
 #define LINES__PANEL_INLINE __device__ __forceinline__
 #include "../operation.h"
-#include "panels_parts.h"
+#include "panels_targets.h"
 #include "redist_early_launch.cuh"
 
 #include "panels_butterflies.cuh"
@@ -43,7 +43,7 @@ __device__ __forceinline__ position find_position(const lines__panels &p, unsign
     return {group, butterfly - group * done.n};
 }
 
-template <class value, int radix, lying how>
+template <class value, int radix, sort how>
 __device__ __forceinline__ void read_array(const lines__panels &p, unsigned pass,
                                            const place<value, how> &at, unsigned butterfly,
                                            complex<value> (&x)[radix]) {
@@ -60,7 +60,7 @@ __device__ __forceinline__ void read_array(const lines__panels &p, unsigned pass
     load(p, at, from, step, x);
 }
 
-template <class value, int radix, kind which, lying how>
+template <class value, int radix, kind which, sort how>
 __device__ __forceinline__ void
 read_shared(const lines__panels &p, unsigned pass, const place<value, how> &at,
             const complex<scalar<value>> *roots, unsigned butterfly, complex<value> (&x)[radix]) {
@@ -72,7 +72,7 @@ read_shared(const lines__panels &p, unsigned pass, const place<value, how> &at,
     twiddle<value, radix>(x, roots, i.element * p.passes[pass].step);
 }
 
-template <class value, int radix, kind which, lying how>
+template <class value, int radix, kind which, sort how>
 __device__ __forceinline__ void write_shared(const lines__panels &p, unsigned pass,
                                              const place<value, how> &at, unsigned butterfly,
                                              const complex<value> (&x)[radix]) {
@@ -85,20 +85,20 @@ __device__ __forceinline__ void write_shared(const lines__panels &p, unsigned pa
 }
 
 /* The backward transform is the forward one with its elements in the opposite order, but for the first one. */
-template <class value, int radix, lying how>
+template <class value, int radix, sort how>
 __device__ __forceinline__ void write_array(const lines__panels &p, unsigned pass,
                                             const place<value, how> &at, unsigned butterfly,
                                             const complex<value> (&x)[radix]) {
     const unsigned apart = p.passes[pass].butterflies;
     unsigned i = p.backward ? p.n - butterfly : butterfly;
-    if constexpr (how == DIVIDED) {
+    if constexpr (how == STORES) {
 #pragma unroll
         for (int k = 0; k < radix; k++)
-            write_part(p, at,
-                       k == 0 && butterfly == 0 ? 0
-                       : p.backward             ? i - k * apart
-                                                : i + k * apart,
-                       x[k]);
+            write_target(p, at,
+                         k == 0 && butterfly == 0 ? 0
+                         : p.backward             ? i - k * apart
+                                                  : i + k * apart,
+                         x[k]);
     } else {
         long long step = apart * p.axis.out;
         complex<scalar<value>> *to = at.lines.out + i * p.axis.out;
@@ -113,7 +113,7 @@ __device__ __forceinline__ void write_array(const lines__panels &p, unsigned pas
     }
 }
 
-template <class value, int radix, kind which, lying how>
+template <class value, int radix, kind which, sort how>
 __device__ __forceinline__ void
 get(const lines__panels &p, unsigned pass, const place<value, how> &at,
     const complex<scalar<value>> *roots, unsigned butterfly, complex<value> (&x)[radix]) {
@@ -124,7 +124,7 @@ get(const lines__panels &p, unsigned pass, const place<value, how> &at,
     transform<value, radix>(x);
 }
 
-template <class value, int radix, kind which, lying how>
+template <class value, int radix, kind which, sort how>
 __device__ __forceinline__ void put(const lines__panels &p, unsigned pass,
                                     const place<value, how> &at, unsigned butterfly,
                                     const complex<value> (&x)[radix]) {
@@ -136,7 +136,7 @@ __device__ __forceinline__ void put(const lines__panels &p, unsigned pass,
 
 /* Where shared memory is read and written, all threads of a block read before any of them writes. Registers that are
  * not set on all ways take room all the time, hence the zeros. */
-template <class value, int radix, kind which, lying how>
+template <class value, int radix, kind which, sort how>
 __device__ __forceinline__ void do_pass(const lines__panels &p, unsigned pass,
                                         const place<value, how> &at,
                                         const complex<scalar<value>> *roots) {
@@ -163,12 +163,12 @@ __device__ __forceinline__ void do_pass(const lines__panels &p, unsigned pass,
 }
 
 /* The pass of real lines that is next to the modes. */
-template <class value, int radix, lying how>
+template <class value, int radix, sort how>
 __device__ __forceinline__ void do_pass_of_modes(const lines__panels &p, unsigned pass,
                                                  const place<value, how> &at,
                                                  const complex<scalar<value>> *roots);
 
-template <class value, int least, int most, kind which, lying how>
+template <class value, int least, int most, kind which, sort how>
 __device__ __forceinline__ void choose_pass(const lines__panels &p, unsigned pass,
                                             const place<value, how> &at,
                                             const complex<scalar<value>> *roots) {
@@ -202,7 +202,7 @@ __device__ __forceinline__ void choose_pass(const lines__panels &p, unsigned pas
     }
 }
 
-template <class value, int least, int first, int rest, lying how>
+template <class value, int least, int first, int rest, sort how>
 __device__ __forceinline__ void
 transform_panels(const lines__panels &p, const lines_of<value, how> &lines,
                  const complex<scalar<value>> *roots, complex<value> *memory) {
@@ -218,7 +218,7 @@ transform_panels(const lines__panels &p, const lines_of<value, how> &lines,
 
 /* ---------------------------------------------------------------- real lines */
 
-template <class value, lying how>
+template <class value, sort how>
 __device__ __forceinline__ complex<value> read_mode(const lines__panels &p,
                                                     const place<value, how> &at, unsigned i) {
     if constexpr (how == RETAINED)
@@ -230,7 +230,7 @@ __device__ __forceinline__ complex<value> read_mode(const lines__panels &p,
     }
 }
 
-template <class value, lying how>
+template <class value, sort how>
 __device__ __forceinline__ void write_mode(const lines__panels &p, const place<value, how> &at,
                                            unsigned i, const complex<value> &z) {
     const complex<value> x[1] = {z};
@@ -242,7 +242,7 @@ __device__ __forceinline__ void write_mode(const lines__panels &p, const place<v
 
 /* The numbers at even and at odd places of a real line, z = even + i odd, are transformed at once: with w the i-th
  * root, modes i and n - i are e + w o and the conjugate of e - w o. */
-template <class value, lying how>
+template <class value, sort how>
 __device__ __forceinline__ void split_one(const lines__panels &p, const place<value, how> &at,
                                           const complex<scalar<value>> *roots, unsigned i,
                                           const complex<value> &a, const complex<value> &b) {
@@ -254,7 +254,7 @@ __device__ __forceinline__ void split_one(const lines__panels &p, const place<va
     write_mode(p, at, p.n - i, {even.x - odd.x, odd.y - even.y});
 }
 
-template <class value, lying how>
+template <class value, sort how>
 __device__ __forceinline__ void split(const lines__panels &p, const place<value, how> &at,
                                       const complex<scalar<value>> *roots) {
     for (unsigned i = at.row; at.is_line && 2 * i <= p.n; i += p.rows)
@@ -275,7 +275,7 @@ __device__ __forceinline__ void join_one(const complex<scalar<value>> *roots, un
     b = {even.x - odd.x, odd.y - even.y};
 }
 
-template <class value, lying how>
+template <class value, sort how>
 __device__ __forceinline__ void join(const lines__panels &p, const place<value, how> &at,
                                      const complex<scalar<value>> *roots) {
     for (unsigned i = at.row; at.is_line && 2 * i <= p.n; i += p.rows) {
@@ -315,7 +315,7 @@ __device__ __forceinline__ complex<value> either(bool is_one, const complex<valu
     return is_one ? one : other;
 }
 
-template <class value, int radix, lying how>
+template <class value, int radix, sort how>
 __device__ __forceinline__ void end_with_modes(const lines__panels &p, unsigned pass,
                                                const place<value, how> &at,
                                                const complex<scalar<value>> *roots) {
@@ -336,7 +336,7 @@ __device__ __forceinline__ void end_with_modes(const lines__panels &p, unsigned 
     }
 }
 
-template <class value, int radix, lying how>
+template <class value, int radix, sort how>
 __device__ __forceinline__ void begin_with_modes(const lines__panels &p,
                                                  const place<value, how> &at,
                                                  const complex<scalar<value>> *roots) {
@@ -371,7 +371,7 @@ __device__ __forceinline__ void begin_with_modes(const lines__panels &p,
     }
 }
 
-template <class value, int radix, lying how>
+template <class value, int radix, sort how>
 __device__ __forceinline__ void do_pass_of_modes(const lines__panels &p, unsigned pass,
                                                  const place<value, how> &at,
                                                  const complex<scalar<value>> *roots) {
@@ -381,7 +381,7 @@ __device__ __forceinline__ void do_pass_of_modes(const lines__panels &p, unsigne
         end_with_modes<value, radix>(p, pass, at, roots);
 }
 
-template <class value, int least, int first, int rest, lying how>
+template <class value, int least, int first, int rest, sort how>
 __device__ __forceinline__ void
 transform_real_lines(const lines__panels &p, const lines_of<value, how> &lines,
                      const complex<scalar<value>> *roots, complex<value> *memory) {
@@ -432,7 +432,7 @@ __device__ __forceinline__ void begin_kernel() {
     let_next_begin();
 }
 
-template <bool is_real, class value, lying how>
+template <bool is_real, class value, sort how>
 __device__ __forceinline__ void run(const lines__panels &p, const lines_of<value, how> &lines,
                                     const complex<scalar<value>> *roots) {
     complex<value> *shared = reinterpret_cast<complex<value> *>(memory);
@@ -464,11 +464,11 @@ __global__ void __launch_bounds__(threads)
 
 template <class value>
 __global__ void __launch_bounds__(threads)
-    transform_parts(const complex<scalar<value>> *in, const complex<scalar<value>> *roots,
-                    const __grid_constant__ lines__panels p,
-                    const __grid_constant__ lines__panel_parts parts) {
+    transform_stores(const complex<scalar<value>> *in, const complex<scalar<value>> *roots,
+                     const __grid_constant__ lines__panels p,
+                     const __grid_constant__ lines__panel_targets targets) {
     begin_kernel();
-    run<false>(p, lines_of<value, DIVIDED>{in, &parts, {}}, roots);
+    run<false>(p, lines_of<value, STORES>{in, &targets, {}}, roots);
 }
 
 template <class value>
@@ -497,7 +497,7 @@ template <class value> struct given {
     complex<scalar<value>> *out;
     cudaStream_t stream;
     const lines__panel_gap *gap;
-    const lines__panel_parts *parts;
+    const lines__panel_targets *targets;
     const lines__operation *operation;
 };
 
@@ -525,9 +525,9 @@ template <class value> cudaError_t launch_retained(const given<value> &to) {
         allowed[to.panels->is_real], to.in, to.out, to.roots, *to.panels, *to.gap);
 }
 
-template <class value> cudaError_t launch_parts(const given<value> &to) {
+template <class value> cudaError_t launch_stores(const given<value> &to) {
     static contexts allowed;
-    return launch(to, transform_parts<value>, allowed, to.in, to.roots, *to.panels, *to.parts);
+    return launch(to, transform_stores<value>, allowed, to.in, to.roots, *to.panels, *to.targets);
 }
 
 template <class value> cudaError_t launch_applied(const given<value> &to) {
@@ -544,10 +544,10 @@ template <class value> cudaError_t launch_r2r(const given<value> &to) {
 } // namespace
 
 extern "C" int LAUNCH(const lines__panels *panels, const lines__panel_gap *gap,
-                      const lines__panel_parts *parts, const lines__operation *operation,
+                      const lines__panel_targets *targets, const lines__operation *operation,
                       const void *in, void *out, const void *roots, void *stream) {
     typedef complex<scalar<VALUE>> element;
     return LINES<VALUE>({panels, static_cast<const element *>(in),
                          static_cast<const element *>(roots), static_cast<element *>(out),
-                         static_cast<cudaStream_t>(stream), gap, parts, operation});
+                         static_cast<cudaStream_t>(stream), gap, targets, operation});
 }

@@ -4,19 +4,19 @@
 #include <stdint.h>
 
 typedef int launch_function(const struct lines__panels *panels, const struct lines__panel_gap *gap,
-                            const struct lines__panel_parts *parts,
+                            const struct lines__panel_targets *targets,
                             const struct lines__operation *operation, const void *in, void *out,
                             const void *roots, void *stream);
 
 /* By sorts of lines; the build names the functions. */
-enum { WHOLE, RETAINED, PARTS, R2R, APPLIED };
+enum { WHOLE, RETAINED, STORES, R2R, APPLIED };
 
 #define DECLARE(lines)                                                                             \
     launch_function lines__panels_float_0_##lines, lines__panels_float_1_##lines,                  \
         lines__panels_double_0_##lines, lines__panels_double_1_##lines;
 DECLARE(whole)
 DECLARE(retained)
-DECLARE(parts)
+DECLARE(stores)
 DECLARE(r2r)
 DECLARE(applied)
 
@@ -28,7 +28,7 @@ DECLARE(applied)
     }
 static launch_function *const launches[][2][LINES__PANEL_KERNELS] = {[WHOLE] = LIST(whole),
                                                                      [RETAINED] = LIST(retained),
-                                                                     [PARTS] = LIST(parts),
+                                                                     [STORES] = LIST(stores),
                                                                      [R2R] = LIST(r2r),
                                                                      [APPLIED] = LIST(applied)};
 
@@ -39,7 +39,7 @@ static int is_aligned(const void *array) {
 
 /* A launch of no lines is an error of the runtime. */
 static int launch(const struct lines__panels *panels, int lines, int are_adjacent,
-                  const struct lines__panel_gap *gap, const struct lines__panel_parts *parts,
+                  const struct lines__panel_gap *gap, const struct lines__panel_targets *targets,
                   const struct lines__operation *operation, const void *in, void *out,
                   const void *roots, void *stream) {
     struct lines__panels now = *panels;
@@ -49,7 +49,7 @@ static int launch(const struct lines__panels *panels, int lines, int are_adjacen
         now.adjacent = are_adjacent && now.adjacent && is_aligned(in);
         now.second = now.adjacent ? 1 : now.width;
     }
-    return launches[lines][now.is_double][now.kernel](&now, gap, parts, operation, in, out, roots,
+    return launches[lines][now.is_double][now.kernel](&now, gap, targets, operation, in, out, roots,
                                                       stream);
 }
 
@@ -66,11 +66,11 @@ int lines__panels_launch_retained(const struct lines__panels *panels,
     return launch(panels, RETAINED, is_aligned(out), gap, NULL, NULL, in, out, roots, stream);
 }
 
-int lines__panels_launch_parts(const struct lines__panels *panels, const void *in,
-                               const struct lines__panel_parts *parts, const void *roots,
-                               void *stream) {
-    return launch(panels, PARTS, lines__panels_are_adjacent(panels, parts), NULL, parts, NULL, in,
-                  NULL, roots, stream);
+int lines__panels_launch_stores(const struct lines__panels *panels, const void *in,
+                                const struct lines__panel_targets *targets, const void *roots,
+                                void *stream) {
+    return launch(panels, STORES, lines__panels_are_adjacent(panels, targets), NULL, targets, NULL,
+                  in, NULL, roots, stream);
 }
 
 int lines__panels_launch_applied(const struct lines__panels *panels,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a thread of panels_cuda.cu finds its lines, whole, in parts or with modes that are not retained, and how it
+/* Where a thread of panels_cuda.cu finds its lines, whole, in targets or with modes that are not retained, and how it
  * reads and writes their elements. */
 
 namespace {
 
-/* Whole lines, lines of which the array retains some elements, lines in parts, whole lines with an operator. */
-enum lying { WHOLE, RETAINED, DIVIDED, APPLIED };
+/* Whole lines, lines of which the array retains some elements, lines in targets, whole lines with an operator. */
+enum sort { WHOLE, RETAINED, STORES, APPLIED };
 
 /* The lines of a thread: where they begin. */
-template <class value, lying how> struct lines_of {
+template <class value, sort how> struct lines_of {
     const complex<scalar<value>> *in;
     complex<scalar<value>> *out;
 
@@ -37,10 +37,10 @@ template <class value> struct lines_of<value, RETAINED> : lines_of<value, WHOLE>
     }
 };
 
-/* Where they are read, and which lines of the parts they are. */
-template <class value> struct lines_of<value, DIVIDED> {
+/* Where they are read, and which lines of the targets they are. */
+template <class value> struct lines_of<value, STORES> {
     const complex<scalar<value>> *in;
-    const lines__panel_parts *parts;
+    const lines__panel_targets *targets;
     lines__panel_line line;
 
     __device__ __forceinline__ void set(const lines__panels &p, unsigned side) {
@@ -69,14 +69,14 @@ template <class value> struct lines_of<value, APPLIED> : lines_of<value, WHOLE> 
 };
 
 /* What a thread works on. */
-template <class value, lying how> struct place {
+template <class value, sort how> struct place {
     lines_of<value, how> lines;
     complex<value> *shared;
     unsigned row;
     bool is_line, has_second;
 };
 
-template <class value, lying how>
+template <class value, sort how>
 __device__ __forceinline__ place<value, how>
 find_place(const lines__panels &p, const lines_of<value, how> &lines, complex<value> *shared) {
     place<value, how> at;
@@ -128,7 +128,7 @@ __device__ __forceinline__ void write_at_once(complex<scalar<value>> *to, const 
 }
 
 /* Elements that are `step` apart; of a pair of lines both are read, or one of them twice. */
-template <class value, int radix, lying how>
+template <class value, int radix, sort how>
 __device__ __forceinline__ void load(const lines__panels &p, const place<value, how> &at,
                                      const complex<scalar<value>> *from, long long step,
                                      complex<value> (&x)[radix]) {
@@ -149,7 +149,7 @@ __device__ __forceinline__ void load(const lines__panels &p, const place<value, 
 }
 
 /* The first element goes to a place of its own. */
-template <class value, int radix, lying how>
+template <class value, int radix, sort how>
 __device__ __forceinline__ void store(const lines__panels &p, const place<value, how> &at,
                                       complex<scalar<value>> *first, complex<scalar<value>> *to,
                                       long long step, const complex<value> (&x)[radix]) {
@@ -206,7 +206,7 @@ read_retained(const lines__panels &p, const place<value, RETAINED> &at, unsigned
 }
 
 /* An element, whose second line is so far from there. */
-template <class value, lying how>
+template <class value, sort how>
 __device__ __forceinline__ void write_one(const lines__panels &p, const place<value, how> &at,
                                           complex<scalar<value>> *to, long long second,
                                           const complex<value> &z) {
@@ -231,12 +231,12 @@ write_retained(const lines__panels &p, const place<value, RETAINED> &at, unsigne
 }
 
 template <class value>
-__device__ __forceinline__ void write_part(const lines__panels &p, const place<value, DIVIDED> &at,
-                                           unsigned i, const complex<value> &z) {
-    const lines__panel_part *part = lines__panel_part_of(at.lines.parts, i);
-    complex<scalar<value>> *to = static_cast<complex<scalar<value>> *>(part->base) +
-                                 lines__panel_place(part, &at.lines.line, i);
-    write_one(p, at, to, p.second * part->side, z);
+__device__ __forceinline__ void write_target(const lines__panels &p, const place<value, STORES> &at,
+                                             unsigned i, const complex<value> &z) {
+    const lines__panel_target *target = lines__panel_target_of(at.lines.targets, i);
+    complex<scalar<value>> *to = static_cast<complex<scalar<value>> *>(target->base) +
+                                 lines__panel_place(target, &at.lines.line, i);
+    write_one(p, at, to, p.second * target->side, z);
 }
 
 } // namespace

@@ -42,7 +42,7 @@ static int set_cluster(struct lines__planes *planes, unsigned log_cluster, const
         !factorize((unsigned)n[1], 1, planes->radix[1]))
         return 0;
     planes->log_cluster = log_cluster;
-    planes->share = lines__panel_divide_by(planes->radix[0][1].n >> log_cluster);
+    planes->per_block = lines__panel_divide_by(planes->radix[0][1].n >> log_cluster);
     planes->group = planes->radix[1][1].n | 1;
     planes->pitch = planes->radix[1][0].n * planes->group;
     planes->shared_bytes = item * planes->wide.n * planes->pitch * ((unsigned)n[0] >> log_cluster);

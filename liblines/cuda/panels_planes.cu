@@ -107,11 +107,11 @@ __device__ __forceinline__ void transform_times(complex<value> *at, unsigned ste
 /* The block's lines of axis 1 follow each other as the elements of its butterflies of axis 0 do. */
 template <class value, int radix>
 __device__ __forceinline__ void begin_rows(const lines__planes &p, const work<value> &at) {
-    const unsigned end = p.wide.n * p.radix[1][1].n * p.share.n * p.radix[0][0].n;
+    const unsigned end = p.wide.n * p.radix[1][1].n * p.per_block.n * p.radix[0][0].n;
     const long long step = p.radix[1][1].n * p.axis[1].in;
     for (unsigned t = threadIdx.x; t < end; t += LINES__PLANES_THREADS) {
         unsigned line = t, side = take(line, p.wide), j = take(line, p.radix[1][1]), k = line,
-                 mine = take(k, p.share),
+                 mine = take(k, p.per_block),
                  row = at.block + (mine << p.log_cluster) + k * p.radix[0][1].n;
         const complex<value> *from = at.in + side + row * p.axis[0].in + j * p.axis[1].in;
         complex<value> x[radix], *to = at.shared + (line * p.pitch + j) * p.wide.n + side;
@@ -129,7 +129,7 @@ __device__ __forceinline__ void begin_rows(const lines__planes &p, const work<va
 
 template <class value, int radix>
 __device__ __forceinline__ void end_rows(const lines__planes &p, const work<value> &at) {
-    const unsigned end = p.wide.n * p.radix[1][0].n * p.share.n * p.radix[0][0].n;
+    const unsigned end = p.wide.n * p.radix[1][0].n * p.per_block.n * p.radix[0][0].n;
     for (unsigned t = threadIdx.x; t < end; t += LINES__PLANES_THREADS) {
         unsigned line = t, side = take(line, p.wide), i = take(line, p.radix[1][0]);
         transform_in_place<value, radix>(at.shared + (line * p.pitch + i * p.group) * p.wide.n +
@@ -141,7 +141,8 @@ __device__ __forceinline__ void end_rows(const lines__planes &p, const work<valu
 /* Of a line the elements of row r and column c are multiplied by its root r * c. */
 template <class value, int radix, bool is_line>
 __device__ __forceinline__ void begin_columns(const lines__planes &p, const work<value> &at) {
-    const unsigned end = p.wide.n * p.axis[1].n * p.share.n, step = p.share.n * p.pitch * p.wide.n;
+    const unsigned end = p.wide.n * p.axis[1].n * p.per_block.n,
+                   step = p.per_block.n * p.pitch * p.wide.n;
     for (unsigned t = threadIdx.x; t < end; t += LINES__PLANES_THREADS) {
         unsigned line = t, side = take(line, p.wide), j = take(line, p.radix[1][1]),
                  i = take(line, p.radix[1][0]);
@@ -182,7 +183,7 @@ __device__ __forceinline__ void end_columns(const lines__planes &p, const work<v
         unsigned row = t, side = take(row, p.wide), i = take(row, p.radix[1][0]),
                  j = take(row, p.radix[1][1]);
         const complex<value> *from =
-            at.shared + (row * p.share.n * p.pitch + i * p.group + j) * p.wide.n + side;
+            at.shared + (row * p.per_block.n * p.pitch + i * p.group + j) * p.wide.n + side;
         complex<value> x[radix];
         if (side >= at.neighbours)
             continue;

@@ -28,8 +28,8 @@ struct lines__planes {
     int is_double, backward, is_line;
     struct lines__panel_divisor radix[2][2]; /* of the first and of the second pass of each axis */
     unsigned log_cluster;
-    struct lines__panel_divisor share; /* of radix[0][1], a block's */
-    unsigned group, pitch;             /* pitch: from a line of axis 1 to the next */
+    struct lines__panel_divisor per_block; /* rows of radix[0][1] that a block has */
+    unsigned group, pitch;                 /* pitch: from a line of axis 1 to the next */
     size_t shared_bytes;
     struct lines__panel_divisor wide,
         sides; /* neighbours in a cluster; clusters beside each other */

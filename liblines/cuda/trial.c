@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trial.h"
+#include "../clock.h"
 #include "measure.h"
 
 #include <cuda_runtime_api.h>

@@ -256,16 +256,16 @@ TARGET INLINE void NAME(pass)(const int radix, const int place, void (*dft)(PAIR
                               const struct lines__column_pass *pass,
                               const struct lines__columns *columns, const PAIR from[], PAIR to[]) {
     const int groups = place == BETWEEN ? 1 : columns->groups;
-    int parts = pass->left / radix, done = pass->done, rows = done / groups;
+    int apart = pass->left / radix, done = pass->done, rows = done / groups;
     const VALUE *factors = pass->factors;
-    for (int j = 0; j < parts; j++, factors += 2 * (radix - 1))
+    for (int j = 0; j < apart; j++, factors += 2 * (radix - 1))
         for (int k = 0, row = 0, group = 0; k < done; k++) {
             PAIR x[LARGEST_RADIX];
             for (int i = 0; i < radix; i++)
                 if (place == FIRST)
-                    NAME(load)(columns, group, j + parts * i, &x[i]);
+                    NAME(load)(columns, group, j + apart * i, &x[i]);
                 else
-                    x[i] = from[k + done * (j + parts * i)];
+                    x[i] = from[k + done * (j + apart * i)];
             dft(x);
             for (int i = 0; i < radix; i++)
                 if (place == LAST || place == LAST_SCALED) {

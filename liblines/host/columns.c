@@ -6,7 +6,8 @@
  * Only lengths of few small factors are; whether they gain is measured beside the library.
  */
 #include "columns.h"
-#include "share.h"
+#include "../neighbours.h"
+#include "measure.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -204,8 +205,7 @@ static struct lines__problem trial_of(const struct lines__problem *problem, redi
 /* Processors differ: 8 and 16 elements, of which the latter do not fit the registers, take less time than 4, 4 and 8 on
  * some of them and more on others. */
 static int find_way(const struct lines__problem *problem, redist_index n) {
-    const struct lines__library *own[LINES__WAYS];
-    void *plans[LINES__WAYS];
+    struct lines__plan plans[LINES__WAYS];
     double seconds[LINES__WAYS] = {0};
     struct lines__radices radices;
     size_t bytes;
@@ -214,13 +214,13 @@ static int find_way(const struct lines__problem *problem, redist_index n) {
     char *memory = redist_calloc(bytes, 1);
     const struct lines__column_loops *loops = lines__column_loops_here();
     while (memory != NULL && lines__radices_at(loops, n, count, &radices) &&
-           lines__columns_create(loops, &trial, &radices, 1, &plans[count]) == REDIST_OK)
-        own[count++] = &lines__library_columns;
+           lines__columns_create(loops, &trial, &radices, 1, &plans[count].data) == REDIST_OK)
+        plans[count++].library = &lines__library_columns;
     if (count > 1)
-        lines__time_plans(count, own, plans, n, memory, memory, seconds);
+        lines__time_plans(count, plans, n, memory, memory, seconds);
     for (int i = 0; i < count; i++) {
         best = seconds[i] < seconds[best] ? i : best;
-        destroy(plans[i]);
+        lines__destroy(&plans[i]);
     }
     redist_release(memory);
     return best;
@@ -242,24 +242,26 @@ struct lines__radices lines__columns_radices(const struct lines__problem *proble
     return radices;
 }
 
-static int find_share(const struct lines__problem *problem, redist_index n) {
+/* Percent of the general library's time, in the caches. */
+static int find_percent(const struct lines__problem *problem, redist_index n) {
     static short known[FFTND_FLOAT + 1][LINES__LONGEST + 1];
     size_t bytes;
-    if (!lines__may_share(problem) || n < LINES__SHORTEST || !lines__passes_exist(n))
-        return LINES__NO_SHARE;
+    if (!lines__may_take(problem) || n < LINES__SHORTEST || !lines__passes_exist(n))
+        return LINES__UNSUITED;
     const struct lines__problem trial = trial_of(problem, n, &bytes);
-    return lines__find_share(&lines__library_columns, &trial, bytes, 0,
-                             &known[problem->precision][n]);
+    return lines__trial_percent(&lines__library_columns, &trial, bytes, 0,
+                                &known[problem->precision][n]);
 }
 
-/* Far rows are fetched while others are transformed, which the library does not do. */
-static int most_share(int far) {
-    enum { FAR_SHARE = 150 };
-    return far ? FAR_SHARE : LINES__NO_GAIN;
+/* Percent in the caches with which columns are as fast in the array: far rows are fetched while others are transformed,
+ * which FFTW does not do. */
+static int as_fast_percent(int far) {
+    enum { FAR_PERCENT = 150 };
+    return far ? FAR_PERCENT : LINES__AS_FAST;
 }
 
 int lines__columns_gain(const struct lines__problem *problem, redist_index n, int far) {
-    return find_share(problem, n) < most_share(far);
+    return find_percent(problem, n) < as_fast_percent(far);
 }
 
 redist_index lines__columns_fill(const struct lines__problem *problem, redist_index n,
@@ -269,20 +271,22 @@ redist_index lines__columns_fill(const struct lines__problem *problem, redist_in
 }
 
 /* A group that is not full takes about one and a half times as long as a full one. */
-static int is_suited(const struct lines__problem *problem, const void *in, const void *out) {
+static int percent(const struct lines__problem *problem, const void *in, const void *out) {
     int merged[REDIST_MAX_NDIMS];
-    if (!lines__may_share(problem) || !lines__has_neighbours(problem, 1, in == out))
+    if (!lines__may_take(problem) || !lines__has_neighbours(problem, 1, in == out))
         return 0;
     redist_index width = lines__group_width(lines__column_loops_here(), problem->precision);
     redist_index columns = merge_loops(problem, merged), rest = columns % width;
     redist_index paid = columns - rest + (rest > 0 ? width + width / 2 : 0);
-    return columns >= width / 4 &&
-           find_share(problem, problem->axes[0].n) * paid < most_share(is_far(problem)) * columns;
+    int full = columns >= width / 4 ? find_percent(problem, problem->axes[0].n) : LINES__UNSUITED;
+    return full == LINES__UNSUITED
+               ? 0
+               : (int)(1 + 99 * full * paid / (as_fast_percent(is_far(problem)) * columns));
 }
 
 const struct lines__library lines__library_columns = {.name = "columns",
                                                       .space = REDIST_SPACE_HOST,
-                                                      .is_suited = is_suited,
+                                                      .percent = percent,
                                                       .create = create,
                                                       .execute = execute,
                                                       .execute_scaled = execute_scaled,

@@ -6,7 +6,8 @@
  * transform that of the real ones follows.
  */
 #include "contiguous.h"
-#include "share.h"
+#include "../neighbours.h"
+#include "measure.h"
 
 enum { MOST_LINES = 16 }; /* numbers of the widest registers */
 
@@ -145,38 +146,39 @@ static int execute(void *data, void *in, void *out) {
 
 enum { TRIAL_LINES = 64, TRIAL_PAD = 4 };
 
-static int find_share(const struct lines__problem *problem) {
+/* Percent of the general library's time, from array to array in the caches. */
+static int find_percent(const struct lines__problem *problem) {
     static short known[2][2][FFTND_FLOAT + 1][LINES__LONGEST + 1];
     struct lines__problem trial = *problem;
     redist_index n = elements_of(problem);
     int is_real = problem->kind == FFTND_R2C;
     ptrdiff_t pitch = (ptrdiff_t)n + TRIAL_PAD;
     if (problem->effort == FFTND_ESTIMATE && !(is_real && problem->precision == FFTND_FLOAT))
-        return LINES__NO_SHARE;
+        return LINES__UNSUITED;
     trial.keep_input = 0;
     trial.nloops = 1;
     trial.loops[0] = (struct lines__loop){TRIAL_LINES, pitch, pitch};
     if (is_real)
         *(problem->direction == REDIST_FORWARD ? &trial.loops[0].in : &trial.loops[0].out) *= 2;
-    return lines__find_share(&lines__library_contiguous, &trial,
-                             (size_t)(TRIAL_LINES * pitch) *
-                                 lines__item_bytes(problem->precision, 0),
-                             1, &known[is_real][problem->direction][problem->precision][n]);
+    return lines__trial_percent(&lines__library_contiguous, &trial,
+                                (size_t)(TRIAL_LINES * pitch) *
+                                    lines__item_bytes(problem->precision, 0),
+                                1, &known[is_real][problem->direction][problem->precision][n]);
 }
 
 /* Axes that a library transforms together it goes through plane by plane, in the caches, and it is given less time here
  * than a plan gives it: nothing is left of a small gain. But short lines come from memory in time here, and for the
  * library only in the trial, which is in the caches. */
-static int most_share(const struct lines__problem *problem) {
-    enum { LONG_SHARE = 75, SHORT_SHARE = 115 };
+static int as_fast_percent(const struct lines__problem *problem) {
+    enum { LONG_PERCENT = 75, SHORT_PERCENT = 115 };
     size_t bytes = (size_t)elements_of(problem) * lines__item_bytes(problem->precision, 0);
-    return bytes < LINES__SHORT_LINE ? SHORT_SHARE : LONG_SHARE;
+    return bytes < LINES__SHORT_LINE ? SHORT_PERCENT : LONG_PERCENT;
 }
 
-static int is_suited(const struct lines__problem *problem, const void *in, const void *out) {
+static int percent(const struct lines__problem *problem, const void *in, const void *out) {
     const struct lines__column_loops *loops = lines__column_loops_here();
     redist_index lines = 1, n = elements_of(problem);
-    if (!lines__may_share(problem) || problem->naxes != 1 || problem->axes[0].in != 1 ||
+    if (!lines__may_take(problem) || problem->naxes != 1 || problem->axes[0].in != 1 ||
         problem->axes[0].out != 1 || problem->retained[0].modes != 0 || n < LINES__SHORTEST ||
         !(problem->kind == FFTND_C2C ||
           (problem->kind == FFTND_R2C && problem->axes[0].n % 2 == 0)) ||
@@ -186,12 +188,15 @@ static int is_suited(const struct lines__problem *problem, const void *in, const
         lines *= problem->loops[i].n;
     redist_index width = lines__group_width(loops, problem->precision);
     redist_index groups = (lines + width - 1) / width;
-    return lines > 0 && find_share(problem) * groups * width < most_share(problem) * lines;
+    int full = lines > 0 ? find_percent(problem) : LINES__UNSUITED;
+    return full == LINES__UNSUITED
+               ? 0
+               : (int)(1 + 99 * full * groups * width / (as_fast_percent(problem) * lines));
 }
 
 const struct lines__library lines__library_contiguous = {.name = "contiguous",
                                                          .space = REDIST_SPACE_HOST,
-                                                         .is_suited = is_suited,
+                                                         .percent = percent,
                                                          .create = create,
                                                          .execute = execute,
                                                          .destroy = destroy};

@@ -5,14 +5,24 @@
  * line, or with lines of more than twice the length; here rows of neighbouring lines are put in order, so that vectors
  * hold elements of several lines.
  */
+#include "../neighbours.h"
 #include "columns.h"
+#include "measure.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Rows are on the stack, so that any thread may execute a plan, and fit a second-level cache. Fewer lines at once, or
- * shorter ones, are not worth it. */
-enum { ROWS_BYTES = 64 << 10, ALIGNMENT = 64, FEWEST_LINES = 4, SHORTEST = 17, MOST_FACTOR = 13 };
+/* Rows are on the stack, so that any thread may execute a plan, and fit a second-level cache. FFTW transforms shorter
+ * lines in registers, and fewer lines do not fill vectors. PERCENT: lines of 17 to 257 elements take 29 to 75 percent
+ * of FFTW's time (docs/performance-notebook.md, "Lines of prime length"). */
+enum {
+    ROWS_BYTES = 64 << 10,
+    ALIGNMENT = 64,
+    FEWEST_LINES = 4,
+    SHORTEST = 17,
+    MOST_FACTOR = 13,
+    PERCENT = 50
+};
 
 /* ---------------------------------------------------------------- numbers of each precision */
 
@@ -78,8 +88,8 @@ static redist_index most_lines(redist_index n, size_t item) {
     return most / aligned * aligned;
 }
 
-/* Whether lines of `n` elements of `item` bytes gain: n is prime, and a library transforms n - 1 elements fast. */
-static int gains(redist_index n, size_t item) {
+/* Nonzero for a prime number of elements of `item` bytes if libraries transform one element less fast. */
+static int is_fast(redist_index n, size_t item) {
     redist_index rest = n - 1;
     if (n < SHORTEST || most_lines(n, item) < FEWEST_LINES || !is_prime(n))
         return 0;
@@ -89,16 +99,16 @@ static int gains(redist_index n, size_t item) {
     return rest == 1;
 }
 
-static int is_suited(const struct lines__problem *problem, const void *in, const void *out) {
-    return problem->threads == NULL && problem->library->space == REDIST_SPACE_HOST &&
-           lines__has_neighbours(problem, FEWEST_LINES, in == out) &&
-           gains(problem->axes[0].n, lines__item_bytes(problem->precision, 0));
+static int percent(const struct lines__problem *problem, const void *in, const void *out) {
+    int is_suited = problem->threads == NULL && problem->general->space == REDIST_SPACE_HOST &&
+                    lines__has_neighbours(problem, FEWEST_LINES, in == out) &&
+                    is_fast(problem->axes[0].n, lines__item_bytes(problem->precision, 0));
+    return is_suited ? PERCENT : 0;
 }
 
 /* ---------------------------------------------------------------- plans */
 
 struct plan {
-    const struct lines__library *library; /* of rows */
     const struct numbers *numbers;
     size_t item;
     redist_index n, lines, width, pitch; /* neighbouring lines; in a block of rows; between rows */
@@ -106,8 +116,8 @@ struct plan {
     int nloops;                          /* over blocks of rows; the last one along the lines */
     struct lines__loop loops[REDIST_MAX_NDIMS];
     long long nblocks;
-    void *serial[2]; /* of rows, forward and backward */
-    char *factors;   /* the transform of the roots of one, for n - 1 elements */
+    struct lines__plan serial[2]; /* of rows, forward and backward */
+    char *factors;                /* the transform of the roots of one, for n - 1 elements */
     redist_index
         *to; /* row k comes from the element of the last row but k, and goes to element to[k] */
 };
@@ -162,26 +172,27 @@ static struct lines__problem rows_of(const struct plan *plan,
 
 /* A group of columns, which a first-level cache holds, where these gain; else as many lines as there is room for, and
  * alike in all blocks. */
-static void choose_width(struct plan *plan, const struct lines__problem *problem,
-                         const char *rows) {
+static const struct lines__library *
+choose_width(struct plan *plan, const struct lines__problem *problem, const char *rows) {
     redist_index most = most_lines(plan->n, plan->item);
     redist_index group = lines__group_width(lines__column_loops_here(), problem->precision);
     group = group < most ? group : most;
     set_loops(plan, problem, group < plan->lines ? group : plan->lines);
     const struct lines__problem columns = rows_of(plan, problem);
-    if (lines__library_columns.is_suited(&columns, rows, rows)) {
-        plan->library = &lines__library_columns;
-        return;
-    }
+    int percent = lines__library_columns.percent(&columns, rows, rows);
     redist_index blocks = (plan->lines + most - 1) / most;
+    if (percent > 0 && percent < LINES__AS_FAST)
+        return &lines__library_columns;
     set_loops(plan, problem, (plan->lines + blocks - 1) / blocks);
+    return problem->general;
 }
 
-static int create_serial(struct plan *plan, const struct lines__problem *problem, char *rows) {
+static int create_serial(struct plan *plan, const struct lines__library *library,
+                         const struct lines__problem *problem, char *rows) {
     struct lines__problem own = rows_of(plan, problem);
     for (int i = 0; i < 2; i++) {
         own.direction = i == 0 ? REDIST_FORWARD : REDIST_BACKWARD;
-        REDIST_TRY(plan->library->create(&own, rows, rows, &plan->serial[i]));
+        REDIST_TRY(lines__create(library, &own, rows, rows, &plan->serial[i]));
     }
     return REDIST_OK;
 }
@@ -198,7 +209,7 @@ static int set_factors(struct plan *plan, int direction, char *rows) {
                              (direction == REDIST_FORWARD ? -sinl(angle) : sinl(angle)) /
                                  (long double)m);
     }
-    REDIST_TRY(plan->library->execute(plan->serial[0], rows, rows));
+    REDIST_TRY(lines__execute(&plan->serial[0], rows, rows));
     for (redist_index k = 0; k < m; k++)
         memcpy(plan->factors + (size_t)k * plan->item, rows + (size_t)k * row, plan->item);
     return REDIST_OK;
@@ -212,16 +223,14 @@ static int fill(struct plan *plan, const struct lines__problem *problem) {
     if (plan->to == NULL || plan->factors == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     set_order(plan);
-    choose_width(plan, problem, rows);
-    REDIST_TRY(create_serial(plan, problem, rows));
+    REDIST_TRY(create_serial(plan, choose_width(plan, problem, rows), problem, rows));
     return set_factors(plan, problem->direction, rows);
 }
 
 static void destroy(void *data) {
     struct plan *plan = data;
     for (int i = 0; i < 2; i++)
-        if (plan->serial[i] != NULL)
-            plan->library->destroy(plan->serial[i]);
+        lines__destroy(&plan->serial[i]);
     redist_release(plan->to);
     redist_release(plan->factors);
     redist_release(plan);
@@ -233,7 +242,6 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     (void)out;
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    plan->library = problem->library;
     plan->numbers = &numbers[problem->precision];
     plan->item = lines__item_bytes(problem->precision, 0);
     plan->n = problem->axes[0].n;
@@ -262,9 +270,9 @@ static int transform_block(const struct plan *plan, long long number, const char
     memcpy(rows, in, bytes);
     for (redist_index k = 0; k < m; k++)
         memcpy(second + (size_t)k * row, in + row_from(plan, k) * plan->axis.in, bytes);
-    REDIST_TRY(plan->library->execute(plan->serial[0], second, second));
+    REDIST_TRY(lines__execute(&plan->serial[0], second, second));
     plan->numbers->multiply(second, m, plan->pitch, lines, plan->factors);
-    REDIST_TRY(plan->library->execute(plan->serial[1], second, second));
+    REDIST_TRY(lines__execute(&plan->serial[1], second, second));
     memcpy(out, rows, bytes);
     for (redist_index k = 0; k < m; k++)
         memcpy(out + plan->to[k] * plan->axis.out, second + (size_t)k * row, bytes);
@@ -279,7 +287,7 @@ static int execute(void *data, void *in, void *out) {
 }
 
 const struct lines__library lines__library_primes = {.name = "primes",
-                                                     .is_suited = is_suited,
+                                                     .percent = percent,
                                                      .space = REDIST_SPACE_HOST,
                                                      .create = create,
                                                      .execute = execute,

@@ -57,8 +57,7 @@ static int begin(const struct group *group, int sends, int peer, size_t bytes,
                  MPI_Request *request) {
     struct redist__scratch *scratch = group->context->scratch;
     int result = MPI_ERR_OTHER;
-    int tag =
-        group->life != NULL ? group->life->tag + REDIST__AGREEMENT_TAG : REDIST__COLLECTIVE_TAG;
+    int tag = group->life != NULL ? redist__life_tag(group->life) : REDIST__COLLECTIVE_TAG;
     for (int attempt = 0; attempt < 2 && *request == MPI_REQUEST_NULL; attempt++)
         result =
             sends ? MPI_Isend(scratch->out, (int)bytes, MPI_BYTE, peer, tag, group->comm, request)
@@ -69,8 +68,7 @@ static int begin(const struct group *group, int sends, int peer, size_t bytes,
 /* What ends an operation before its messages have come. */
 static int check(const struct group *group) {
     REDIST_TRY(redist__peers_check(group->context));
-    return redist__life_is_over(group->life) ? redist__failure_report(group->life->failure)
-                                             : REDIST_OK;
+    return redist__life_check(group->life);
 }
 
 /* Calls both messages off. One that MPI does not give up may use the scratch memory for ever. */
@@ -82,7 +80,7 @@ static void abandon(const struct group *group, MPI_Request requests[2]) {
         }
         group->context->scratch->in_use |= requests[i] != MPI_REQUEST_NULL;
     }
-    if (!redist__life_is_over(group->life))
+    if (redist__life_check(group->life) == REDIST_OK)
         redist__give_up(group->context);
 }
 

@@ -217,7 +217,28 @@ struct redist__life {
     uint64_t number; /* the same on all ranks, no other plan of the context has it */
     struct redist__failure *failure; /* of its executions, which the notice breaks */
     _Atomic int is_over;
+    struct redist__members *members;   /* NULL = it has none */
     struct redist__life *next, **link; /* in the list of those that are alive */
+};
+
+/* The end of a member of a plan: its number, the agreements that the peer which ended it had taken part in by then, and
+ * that peer. */
+struct redist__end {
+    uint64_t member, agreements;
+    int peer;
+};
+
+/*
+ * The members of a plan that ended alone: operators that failed on a rank, which freed them. The rank goes on with the
+ * plan, but takes no part in an agreement about such an operator, where others may wait for it: a notice calls them
+ * off. What is left of that agreement meets no other one, since each member that ended changes the tag of those that
+ * follow on the rank that ended it. An agreement that has begun with another tag is made again.
+ */
+struct redist__members {
+    uint64_t agreements; /* how many came to their ends */
+    int changes;         /* of the tag, when the one under way began */
+    int count;           /* of members that ended, at most as many as there are tags for it */
+    struct redist__end *ends;
 };
 
 /* Begins the life of a plan that has taken tags, the last ones that the context gave; and ends it, with notices if the
@@ -228,6 +249,10 @@ void redist__life_end(struct redist__life *life);
 
 /* Whether a peer has ended it, as far as notices were heard. NULL = no plan. */
 int redist__life_is_over(const struct redist__life *life);
+
+/* The tag of an agreement under way; and REDIST_OK, or what ends it before its messages have come. */
+int redist__life_tag(const struct redist__life *life);
+int redist__life_check(const struct redist__life *life);
 
 /* redist_agree_values_in and redist_all_lowest, in an execution of the plan. Collective. */
 int redist__life_agree(struct redist__life *life, const char *function, int code, int nvalues,

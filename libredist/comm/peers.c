@@ -69,21 +69,24 @@ const struct redist__process *redist__peers_process(const struct redist__context
 /* ---------------------------------------------------------------- telling others */
 
 /* A message: which context, since MPI uses the names of its communicators again, and which of its plans is over; 0 =
- * the rank has given up. */
+ * the rank has given up. Or which member of the plan, and behind how many agreements; 0 = all of it. */
 struct notice {
-    uint64_t context, plan;
+    uint64_t context, plan, member, agreements;
 };
 
 enum { NOTICE_NUMBERS = sizeof(struct notice) / sizeof(uint64_t) };
 
+static const struct redist__end whole; /* no member */
+
 /* Nobody waits for these messages, and whether they arrive is up to MPI. Notices stay where they are while MPI may read
  * them. */
-static void tell(const struct redist__context *context, uint64_t plan) {
+static void tell(const struct redist__context *context, uint64_t plan,
+                 const struct redist__end *end) {
     enum { NOTICES = 1024 };
     static struct notice notices[NOTICES];
     static _Atomic unsigned next;
     struct notice *notice = &notices[atomic_fetch_add(&next, 1) % NOTICES];
-    *notice = (struct notice){context->number, plan};
+    *notice = (struct notice){context->number, plan, end->member, end->agreements};
     for (int rank = 0; rank < context->size; rank++) {
         MPI_Request request = MPI_REQUEST_NULL;
         if (rank != context->rank &&
@@ -103,7 +106,7 @@ static void give_up(const struct redist__process *gone) {
     redist__process_give_up();
     for (int i = 0; held != NULL && held[i] != NULL; i++) {
         if (redist__peers_known(held[i]))
-            tell(held[i], 0);
+            tell(held[i], 0, &whole);
         redist__context_release(held[i]);
     }
     redist_release(held);
@@ -114,20 +117,53 @@ void redist__give_up(const struct redist__context *context) {
         give_up(redist__peers_process(context, context->rank));
 }
 
-/* A plan that is not alive here any more needs no notice. */
-static void end_plan(const struct redist__context *context, uint64_t number, int rank) {
-    struct redist__life *life = context->living;
-    while (life != NULL && life->number != number)
-        life = life->next;
-    if (life == NULL)
-        return;
+static void end_plan(struct redist__life *life, int rank) {
     redist__failure_note_peer(life->failure, rank, REDIST_OK);
     atomic_store(&life->is_over, 1);
 }
 
+static struct redist__end *find_end(const struct redist__life *life, uint64_t member) {
+    struct redist__members *members = life->members;
+    for (int i = 0; members != NULL && i < members->count; i++)
+        if (members->ends[i].member == member)
+            return &members->ends[i];
+    return NULL;
+}
+
+/* Several ranks may end a member. Without a tag that is left, or without memory, the plan ends. */
+static void end_member(struct redist__life *life, const struct redist__end *end) {
+    struct redist__end *known = find_end(life, end->member);
+    struct redist__members *members = life->members;
+    if (known != NULL) {
+        *known = end->agreements < known->agreements ? *end : *known;
+        return;
+    }
+    if (members->ends == NULL)
+        members->ends = redist_calloc(REDIST__MESSAGE_TAGS, sizeof *members->ends);
+    if (members->ends != NULL && members->count < REDIST__MESSAGE_TAGS) {
+        members->ends[members->count++] = *end;
+    } else if (!redist__life_is_over(life)) {
+        end_plan(life, end->peer);
+        tell(life->context, life->number, &whole);
+    }
+}
+
+/* A plan that is not alive here any more needs no notice. */
+static void take_notice(const struct redist__context *context, const struct notice *notice,
+                        int rank) {
+    const struct redist__end end = {notice->member, notice->agreements, rank};
+    struct redist__life *life = context->living;
+    while (life != NULL && life->number != notice->plan)
+        life = life->next;
+    if (life != NULL && end.member != 0)
+        end_member(life, &end);
+    else if (life != NULL)
+        end_plan(life, rank);
+}
+
 int redist__peers_hear(const struct redist__context *context) {
     for (int flag = 1; flag;) {
-        struct notice notice = {0, 0};
+        struct notice notice = {0};
         MPI_Status status;
         int result = redist_insist(
             MPI_Iprobe(MPI_ANY_SOURCE, REDIST__NOTICE_TAG, context->comm, &flag, &status));
@@ -138,7 +174,7 @@ int redist__peers_hear(const struct redist__context *context) {
         if (result != MPI_SUCCESS)
             return result;
         if (notice.context == context->number && notice.plan != 0)
-            end_plan(context, notice.plan, status.MPI_SOURCE);
+            take_notice(context, &notice, status.MPI_SOURCE);
         else if (notice.context == context->number)
             redist__give_up(context);
     }
@@ -150,6 +186,7 @@ int redist__peers_hear(const struct redist__context *context) {
 struct redist_life {
     struct redist__life life;
     struct redist__failure failure;
+    struct redist__members members;
 };
 
 void redist__life_begin(struct redist__life *life, struct redist__context *context, int tag,
@@ -172,11 +209,33 @@ void redist__life_end(struct redist__life *life) {
     int others_wait = redist__failed(life->failure) && !redist__life_is_over(life);
     if (others_wait &&
         redist__peers_check(life->context) == REDIST_OK) /* else they learn that anyway */
-        tell(life->context, life->number);
+        tell(life->context, life->number, &whole);
 }
 
 int redist__life_is_over(const struct redist__life *life) {
     return life != NULL && atomic_load_explicit(&life->is_over, memory_order_relaxed);
+}
+
+/* How often members that ended change the tag of the next agreement to end. */
+static int count_changes(const struct redist__members *members) {
+    int changes = 0;
+    for (int i = 0; i < members->count; i++)
+        changes += members->ends[i].agreements <= members->agreements;
+    return changes;
+}
+
+int redist__life_tag(const struct redist__life *life) {
+    return life->tag + REDIST__AGREEMENT_TAG - (life->members != NULL ? life->members->changes : 0);
+}
+
+int redist__life_check(const struct redist__life *life) {
+    if (redist__life_is_over(life))
+        return redist__failure_report(life->failure);
+    if (life == NULL || life->members == NULL ||
+        life->members->changes == count_changes(life->members))
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_PEER, "a rank of the plan's communicator has freed an operator "
+                                         "that failed");
 }
 
 int redist__life_agree(struct redist__life *life, const char *function, int code, int nvalues,
@@ -196,6 +255,7 @@ int redist_life_create(MPI_Comm comm, redist_life **result) {
     code = redist_agree(comm, code);
     if (code == REDIST_OK) {
         redist__life_begin(&life->life, context, tag, &life->failure);
+        life->life.members = &life->members;
         atomic_fetch_add(&context->references, 1);
         *result = life;
         return REDIST_OK;
@@ -205,9 +265,36 @@ int redist_life_create(MPI_Comm comm, redist_life **result) {
     return code;
 }
 
-int redist_life_agree(redist_life *life, const char *function, int code, int nvalues,
-                      const redist_shared_value values[]) {
-    return redist__life_agree(&life->life, function, code, nvalues, values);
+static int fail_ended(const struct redist__end *end) {
+    return redist__fail(REDIST_ERR_PEER,
+                        "rank %d of the plan's communicator has freed the operator after a failure",
+                        end->peer);
+}
+
+int redist_life_agree(redist_life *life, long long member, const char *function, int code,
+                      int nvalues, const redist_shared_value values[]) {
+    struct redist__members *members = &life->members;
+    code = redist__take_refusal(code);
+    for (const struct redist__end *end;;) {
+        end = member != 0 ? find_end(&life->life, (uint64_t)member) : NULL;
+        if (end != NULL)
+            return code != REDIST_OK ? code : fail_ended(end);
+        members->changes = count_changes(members);
+        int agreed = redist__life_agree(&life->life, function, code, nvalues, values);
+        if (redist__life_is_over(&life->life) || members->changes == count_changes(members)) {
+            members->agreements++;
+            return agreed;
+        }
+    }
+}
+
+void redist_life_end_member(redist_life *life, long long member) {
+    const struct redist__context *context = life->life.context;
+    const struct redist__end end = {(uint64_t)member, life->members.agreements, context->rank};
+    if (redist__peers_check(context) == REDIST_OK && find_end(&life->life, end.member) == NULL) {
+        end_member(&life->life, &end);
+        tell(context, life->life.number, &end);
+    }
 }
 
 void redist_life_end(redist_life **life, int code) {
@@ -217,6 +304,7 @@ void redist_life_end(redist_life **life, int code) {
     redist__failure_note(&(*life)->failure, code);
     redist__life_end(&(*life)->life);
     redist__failure_forget(&(*life)->failure);
+    redist_release((*life)->members.ends);
     redist__tags_give(context, (*life)->life.tag);
     redist__context_release(context);
     redist_release(*life);

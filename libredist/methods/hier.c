@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Several nodes: the exchange is cut in two, one among the ranks of each node, which `direct` carries
- * out, and one between nodes, by packed messages that leave as soon as they are packed.
- *
- *   ranks  one message for each pair of ranks on different nodes, by `p2p`, on a device `p2p-streams`; in tiles both
- *          parts take each of them, and what has arrived is what has arrived of both
- *   nodes  one message for each pair of nodes, put together in shared memory (hier_nodes.c)
+ * out, and one between nodes, a packed message for each pair of ranks, by `p2p`, on a device `p2p-streams`. In tiles
+ * both parts take each of them, and what has arrived is what has arrived of both.
  */
-#include "hier_nodes.h"
+#include "method.h"
 #include "packing.h"
-
-enum variant { RANKS, NODES };
-
-static const char *const variants[] = {"ranks", "nodes", NULL};
 
 /* A part of the exchange: a description with fewer parts, and the method that serves it. */
 struct share {
@@ -23,18 +16,14 @@ struct share {
 
 struct state {
     const struct redist__problem *problem;
-    enum variant variant;
     struct redist__context *node; /* the context of this node's ranks */
     struct share inside, between;
 };
 
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
+    (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "hier"));
-    if ((problem->space->asynchronous || problem->tiles != REDIST_WHOLE) &&
-        candidate->variant == NODES)
-        return redist__fail(REDIST_ERR_METHOD,
-                            "method hier:nodes is for whole arrays in host memory");
     if (problem->space->asynchronous && problem->tiles == REDIST_GET)
         return redist__fail(REDIST_ERR_METHOD, "method hier gets tiles in host memory only");
     if (problem->space->asynchronous && !problem->mapped[0] && !problem->mapped[1])
@@ -51,16 +40,17 @@ static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct redist__context *context = problem->context;
     int usual = problem->space->asynchronous && problem->tiles != REDIST_WHOLE ? 1 : -1;
-    return (context->node_size == context->size ? REDIST__BY_NAME : usual) - candidate->variant;
+    (void)candidate;
+    return context->node_size == context->size ? REDIST__BY_NAME : usual;
 }
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     struct state *state = *result = redist_calloc(1, sizeof *state);
+    (void)candidate;
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method hier");
     state->problem = problem;
-    state->variant = (enum variant)candidate->variant;
     return REDIST_OK;
 }
 
@@ -102,13 +92,12 @@ static int choose(const struct share *share, const char *method,
     return candidate->method != NULL ? REDIST_OK : reason;
 }
 
-/* By the method of this name, or NULL: by messages between nodes. Collective on the share's communicator. */
+/* By the method of this name. Collective on the share's communicator. */
 static int connect_share(struct share *share, const struct redist__problem *problem,
                          struct redist__context *context, int inside, const char *method) {
-    struct redist__candidate candidate = {method == NULL ? &redist__node_messages : NULL, 0};
+    struct redist__candidate candidate = {NULL, 0};
     REDIST_TRY(redist_agree(context->comm, describe_share(share, problem, context, inside)));
-    if (method != NULL)
-        REDIST_TRY(redist_agree(context->comm, choose(share, method, &candidate)));
+    REDIST_TRY(redist_agree(context->comm, choose(share, method, &candidate)));
     return redist__transport_create(&share->problem, &candidate, &share->transport);
 }
 
@@ -127,8 +116,7 @@ static int connect(void *data) {
     int whole = problem->tiles == REDIST_WHOLE;
     const char *messages = problem->space->asynchronous && whole ? "p2p-streams" : "p2p";
     REDIST_TRY(redist_agree(problem->context->comm, connect_inside(state)));
-    return connect_share(&state->between, problem, problem->context, 0,
-                         state->variant == NODES ? NULL : messages);
+    return connect_share(&state->between, problem, problem->context, 0, messages);
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -155,9 +143,6 @@ static void start(void *data, int direction, const void *source, void *destinati
 
 static void wait(void *data) {
     struct state *state = data;
-    const struct redist__transport *between = &state->between.transport;
-    if (between->candidate.method->progress != NULL)
-        between->candidate.method->progress(between->state);
     wait_share(&state->inside);
     wait_share(&state->between);
 }
@@ -237,7 +222,6 @@ static void destroy(void *data) {
 const struct redist__method redist__method_hier = {
     .name = "hier",
     .summary = "direct copies inside each node, packed messages between nodes",
-    .variants = variants,
     .applies = applies,
     .preference = preference,
     .create = create,

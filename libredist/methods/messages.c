@@ -88,6 +88,18 @@ void redist__messages_receive(struct redist__messages *messages, int i, void *bu
     post(messages, i, 0, buffer, count, type, peer, tag);
 }
 
+void redist__messages_collect(struct redist__messages *messages,
+                              int (*begin)(const void *data, MPI_Comm comm, MPI_Request *request),
+                              const void *data) {
+    MPI_Comm comm = messages->problem->context->comm;
+    MPI_Request *request = &messages->sends[0];
+    int refused = !is_lost(messages);
+    for (int attempt = 0; attempt < 2 && refused; attempt++)
+        refused = is_refused(messages, begin(data, comm, request), request);
+    if (refused)
+        redist__messages_give_up(messages);
+}
+
 /* After a failure at once. */
 static void send_if_filled(struct redist__messages *messages, int i) {
     struct redist__later_send *later = &messages->later[i];

@@ -42,6 +42,11 @@ void redist__messages_receive(struct redist__messages *messages, int i, void *bu
 void redist__messages_send(struct redist__messages *messages, int i, void *event, void *buffer,
                            int count, MPI_Datatype type, int peer, int tag);
 
+/* Begins a collective call of MPI in the place of the first send; `begin` gets `data`. */
+void redist__messages_collect(struct redist__messages *messages,
+                              int (*begin)(const void *data, MPI_Comm comm, MPI_Request *request),
+                              const void *data);
+
 /* A receive that is complete, without waiting; -1 = there is none now. *left is 0 when there will be
  * none any more, and all has been sent. */
 int redist__messages_test(struct redist__messages *messages, int *left);

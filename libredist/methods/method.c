@@ -84,7 +84,7 @@ int redist__transport_create(const struct redist__problem *problem,
     MPI_Comm comm = problem->context->comm;
     const struct redist__method *method = candidate->method;
     *transport = (struct redist__transport){*candidate, NULL};
-    int code = method->applies != NULL ? method->applies(problem, candidate) : REDIST_OK;
+    int code = method->applies(problem, candidate);
     if (code == REDIST_OK)
         code = method->create(problem, candidate, &transport->state);
     code = redist_agree(comm, code);

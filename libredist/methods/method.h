@@ -100,8 +100,7 @@ struct redist__method {
     int asynchronous;
 
     /* Whether the method can serve this problem on this rank: REDIST_OK, or a code with the reason
-     * as message. Touches nothing, allocates nothing, communicates nothing. NULL = a part of another method, which
-     * knows that it can. */
+     * as message. Touches nothing, allocates nothing, communicates nothing. */
     int (*applies)(const struct redist__problem *problem,
                    const struct redist__candidate *candidate);
 

@@ -2,20 +2,18 @@
 /*
  * The methods that move each part by MPI. They differ in what a message is and in who sends it:
  *
- *   alltoallw    subarray datatypes, one MPI_Alltoallw: the reference (Dalcin, Mortensen, Keyes, Listing 3)
+ *   alltoallw    subarray datatypes, one MPI_Ialltoallw: the reference (Dalcin, Mortensen, Keyes, Listing 3)
  *   p2p-type     the same datatypes, MPI_Isend and MPI_Irecv
- *   alltoallv    packed parts, one MPI_Alltoallv (Egger, All2All-Sync)
+ *   alltoallv    packed parts, one MPI_Ialltoallv (Egger, All2All-Sync)
  *   p2p          packed parts, MPI_Isend and MPI_Irecv; each is unpacked as it arrives (Egger, Peer2Peer-Sync;
  *                Verma et al.)
  *   p2p-streams  the same, each part packed on a stream of its own and sent as soon as it is packed (Egger,
  *                Peer2Peer-Streams)
  *
- * The own part is copied directly, except that alltoallw leaves it to MPI in host memory. Executions that are started
- * use messages of their own. Those at once make the blocking calls: the nonblocking ones would let a rank give up
- * when a peer ends inside, but MPI_Ialltoallw of Open MPI 4.1 does not always end where some ranks have no elements
- * (7x6x9 on 8 ranks, where test_fftnd_transform hung in it). A collective call has no room for news of a
- * failure, so the ranks agree before it: what a rank fails in behind that concerns its own data, and the others learn
- * of it in the next execution.
+ * The own part is copied directly, except that alltoallw leaves it to MPI in host memory. The collective calls are the
+ * nonblocking ones, since a blocking one does not end when a peer is gone. Executions that are started use messages of
+ * their own. A collective call has no room for news of a failure, so the ranks agree before it: what a rank fails in
+ * behind that concerns its own data, and the others learn of it in the next execution.
  *
  * In tiles (p2p only), a part travels in several messages (chunks.h).
  */
@@ -132,7 +130,8 @@ static void destroy(void *data) {
     for (int side = 0; side < 2; side++) {
         if (!in_use && state->packing[side].space != NULL)
             redist__packing_free(&state->packing[side]);
-        redist__types_free(&state->types[side]);
+        if (!in_use) /* a collective call reads the counts until it is complete */
+            redist__types_free(&state->types[side]);
     }
     for (int i = 0; state->events != NULL && i < state->nevents; i++)
         state->problem->space->event_destroy(state->events[i]);
@@ -258,25 +257,30 @@ static void wait(void *data) {
         state->problem->space->drain(); /* streams that pack may still be at work */
 }
 
-/* The base address of all messages. */
+/* The base address of all messages. An array without elements may be where the other one is, and Open MPI's nonblocking
+ * calls take two equal addresses for MPI_IN_PLACE: a rank that only sends would send nothing. */
 static void *base_of(const struct redist__packing *packing, const void *array) {
+    if (packing->side->bytes == 0)
+        return NULL;
     return packing->all_in_array ? (void *)(size_t)array : packing->buffer;
 }
 
-static int call_mpi(const struct state *state) {
+static int begin_collective(const void *data, MPI_Comm comm, MPI_Request *request) {
+    const struct state *state = data;
     const struct redist__types *from = &state->types[state->direction];
     const struct redist__types *to = &state->types[!state->direction];
     const void *source = base_of(&state->packing[state->direction], state->source);
     void *destination = base_of(&state->packing[!state->direction], state->destination);
-    MPI_Comm comm = state->problem->context->comm;
     if (from->shared)
-        return MPI_Alltoallv(source, from->counts, from->displacements, from->types[0], destination,
-                             to->counts, to->displacements, to->types[0], comm);
-    return MPI_Alltoallw(source, from->counts, from->displacements, from->types, destination,
-                         to->counts, to->displacements, to->types, comm);
+        return MPI_Ialltoallv(source, from->counts, from->displacements, from->types[0],
+                              destination, to->counts, to->displacements, to->types[0], comm,
+                              request);
+    return MPI_Ialltoallw(source, from->counts, from->displacements, from->types, destination,
+                          to->counts, to->displacements, to->types, comm, request);
 }
 
-/* Whether nobody has failed, and all ranks are here: a blocking call waits for one that does not come. */
+/* Whether nobody has failed, and all ranks are here: MPI matches collective calls by their order, so that none begins
+ * one that another one leaves out. */
 static int all_begin(struct state *state) {
     const struct redist__problem *problem = state->problem;
     const struct redist__context *context = problem->context;
@@ -298,7 +302,8 @@ static void execute_collective(struct state *state) {
         copy_own(state);
     redist__enter(problem->timer, REDIST__COMMUNICATE);
     if (all_begin(state))
-        redist__try(problem->failure, call_mpi(state));
+        redist__messages_collect(&state->messages, begin_collective, state);
+    redist__messages_end(&state->messages);
     if (!beside)
         copy_own(state);
     redist__enter(problem->timer, REDIST__UNPACK);
@@ -358,7 +363,7 @@ static void close_tiles(void *data) {
     .execute = execute, .workspace = workspace, .destroy = destroy
 
 const struct redist__method redist__method_alltoallw = {
-    METHOD("alltoallw", "one MPI_Alltoallw over subarray datatypes; the reference for all others",
+    METHOD("alltoallw", "one MPI_Ialltoallw over subarray datatypes; the reference for all others",
            REDIST__AS_IN_ARRAY, 1, 0)};
 
 const struct redist__method redist__method_p2p_type = {METHOD(
@@ -366,7 +371,7 @@ const struct redist__method redist__method_p2p_type = {METHOD(
     REDIST__AS_IN_ARRAY, 0, 0)};
 
 const struct redist__method redist__method_alltoallv = {METHOD(
-    "alltoallv", "packs all parts, one MPI_Alltoallv, unpacks all", REDIST__ALL_IN_ARRAY, 1, 0)};
+    "alltoallv", "packs all parts, one MPI_Ialltoallv, unpacks all", REDIST__ALL_IN_ARRAY, 1, 0)};
 
 const struct redist__method redist__method_p2p_streams = {METHOD(
     "p2p-streams", "as p2p, each part packed on a stream of its own and sent when that is done",

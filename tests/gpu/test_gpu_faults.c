@@ -247,10 +247,9 @@ static void set_form(const struct form *form, fft_case *given) {
     }
     given->options.space = REDIST_SPACE_CUDA;
     snprintf(text, sizeof(text),
-             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
-             "transposed=0 untiled=0 "
-             "partitions=%d",
-             SIZE_MAX, form->chunks, form->pieces == 1, form->pieces);
+             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d "
+             "transposed=0 untiled=0 partitions=%d",
+             SIZE_MAX, form->chunks, form->pieces);
     setenv("FFTND_CONFIGURATION", text, 1);
 }
 

@@ -29,10 +29,9 @@ static void check_ways(fft_case given) {
     for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
         char text[160];
         snprintf(text, sizeof(text),
-                 " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
-                 "transposed=0 "
-                 "untiled=0 partitions=%d",
-                 SIZE_MAX, chunks[i], pieces[i] == 1, pieces[i]);
+                 " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d "
+                 "transposed=0 untiled=0 partitions=%d",
+                 SIZE_MAX, chunks[i], pieces[i]);
         setenv("FFTND_CONFIGURATION", text, 1);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
@@ -124,8 +123,8 @@ static fft_case choose_case(int nranks) {
 
 static void choose_chunks(void) {
     if (random_chance(60)) {
-        fft_use_chunks(random_between(1, 9), random_between(0, 1), random_between(0, 1),
-                       random_between(1, 6), random_between(0, 1));
+        fft_use_chunks(random_between(1, 9), random_between(0, 1), random_between(1, 6),
+                       random_between(0, 1));
     } else {
         unsetenv("FFTND_CONFIGURATION");
     }

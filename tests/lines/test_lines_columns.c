@@ -233,8 +233,8 @@ END_TEST
 /* ---------------------------------------------------------------- where columns gain */
 
 START_TEST(lengths_that_are_refused) {
-    const struct lines__library library = {.shares_columns = 1};
-    struct lines__problem problem = {.library = &library, .effort = FFTND_ESTIMATE};
+    const struct lines__library library = {.yields_lines = 1};
+    struct lines__problem problem = {.general = &library, .effort = FFTND_ESTIMATE};
     static const redist_index refused[] = {1, 2, 7, 16, 22, 39, 1L << 13, 1L << 20};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         for (int far = 0; far < 2; far++)
@@ -245,8 +245,8 @@ END_TEST
 
 /* A group that is not full gains only beside others. Nothing gains where registers hold one number. */
 START_TEST(few_columns) {
-    const struct lines__library library = {.shares_columns = 1};
-    struct lines__problem problem = {.library = &library, .effort = FFTND_ESTIMATE};
+    const struct lines__library library = {.yields_lines = 1};
+    struct lines__problem problem = {.general = &library, .effort = FFTND_ESTIMATE};
     int gains = lines__columns_gain(&problem, 48, 0);
     problem.kind = FFTND_C2C;
     problem.naxes = problem.nloops = 1;
@@ -255,8 +255,9 @@ START_TEST(few_columns) {
         redist_index n = columns[i];
         problem.axes[0] = (struct lines__loop){48, n, n};
         problem.loops[0] = (struct lines__loop){n, 1, 1};
-        int suit = lines__library_columns.is_suited(&problem, input, input);
-        check_all(suit == (gains && n == 1024), "%lld columns: %d", (long long)n, suit);
+        int percent = lines__library_columns.percent(&problem, input, input);
+        check_all((percent > 0 && percent < 100) == (gains && n == 1024),
+                  "%lld columns: %d percent", (long long)n, percent);
     }
 }
 END_TEST

@@ -161,8 +161,8 @@ END_TEST
 /* Whole groups of real floats gain, unmeasured, where registers hold more than a complex number; never what there are
  * no passes for, and no lines that are not contiguous or whose results lie elsewhere in place. */
 START_TEST(which_suit) {
-    const struct lines__library library = {.shares_columns = 1};
-    struct lines__problem problem = {.library = &library,
+    const struct lines__library library = {.yields_lines = 1};
+    struct lines__problem problem = {.general = &library,
                                      .effort = FFTND_ESTIMATE,
                                      .kind = FFTND_R2C,
                                      .precision = FFTND_FLOAT,
@@ -180,9 +180,10 @@ START_TEST(which_suit) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         problem.axes[0] = (struct lines__loop){cases[i].n, cases[i].stride, 1};
         problem.loops[0] = (struct lines__loop){cases[i].lines, cases[i].in, cases[i].out};
-        int suits =
-            lines__library_contiguous.is_suited(&problem, input, cases[i].in_place ? input : found);
-        check_all(suits == (cases[i].suits && wide), "case %zu: %d", i, suits);
+        int percent =
+            lines__library_contiguous.percent(&problem, input, cases[i].in_place ? input : found);
+        check_all((percent > 0 && percent < 100) == (cases[i].suits && wide),
+                  "case %zu: %d percent", i, percent);
     }
 }
 END_TEST

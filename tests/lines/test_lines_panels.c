@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define LINES__PANEL_INLINE static inline
-#include "../../liblines/cuda/panels_parts.h"
+#include "../../liblines/cuda/panels_targets.h"
 #include "../../liblines/r2r_lines.h"
 #include "../harness.h"
 #include "../r2r_factor.h"
@@ -430,12 +430,12 @@ START_TEST(pairs) {
 }
 END_TEST
 
-/* ---------------------------------------------------------------- parts */
+/* ---------------------------------------------------------------- targets */
 
 /* Lines of `n` elements in an array: their axes in any order, with gaps. Returns the elements of the array. */
-static unsigned lay_out(unsigned n, const unsigned counts[4], struct lines__panel_part *part) {
-    long long *strides[] = {&part->axis, &part->side, &part->outer[0], &part->outer[1],
-                            &part->outer[2]};
+static unsigned lay_out(unsigned n, const unsigned counts[4], struct lines__panel_target *target) {
+    long long *strides[] = {&target->axis, &target->side, &target->outer[0], &target->outer[1],
+                            &target->outer[2]};
     const unsigned extents[] = {n, counts[0], counts[1], counts[2], counts[3]};
     unsigned bytes = 1, first = (unsigned)random_between(0, 4);
     for (unsigned i = 0; i < 5; i++) {
@@ -447,86 +447,86 @@ static unsigned lay_out(unsigned n, const unsigned counts[4], struct lines__pane
 
 /* Cuts `n` elements at random. */
 static void cut(unsigned n, const unsigned counts[4], char *memory,
-                struct lines__panel_parts *parts) {
+                struct lines__panel_targets *targets) {
     unsigned begin = 0, elements = 0;
     for (int i = 0; begin < n; i++) {
-        int is_last = i + 1 == LINES__PANEL_PARTS;
-        struct lines__panel_part *part = &parts->part[i];
-        part->begin = begin;
-        part->end = is_last ? n : (unsigned)random_between((int)begin, (int)n);
-        const unsigned used = lay_out(part->end - begin, counts, part);
-        part->base = memory + elements;
+        int is_last = i + 1 == LINES__PANEL_TARGETS;
+        struct lines__panel_target *target = &targets->target[i];
+        target->begin = begin;
+        target->end = is_last ? n : (unsigned)random_between((int)begin, (int)n);
+        const unsigned used = lay_out(target->end - begin, counts, target);
+        target->base = memory + elements;
         elements += used;
-        begin = part->end;
+        begin = target->end;
     }
 }
 
 /* Every element has a place of its own; where it is, is said again here. */
-static void check_line(const struct lines__panel_parts *parts, const struct lines__panel_line *line,
-                       unsigned n) {
-    const struct lines__panel_part *part = parts->part;
+static void check_line(const struct lines__panel_targets *targets,
+                       const struct lines__panel_line *line, unsigned n) {
+    const struct lines__panel_target *target = targets->target;
     for (unsigned i = 0; i < n; i++) {
-        while (part->end <= i)
-            part++;
-        check_all(lines__panel_part_of(parts, i) == part, "the part of %u", i);
-        const long long at = (i - part->begin) * part->axis + line->side * part->side +
-                             line->outer[0] * part->outer[0] + line->outer[1] * part->outer[1] +
-                             line->outer[2] * part->outer[2];
-        check_all(lines__panel_place(part, line, i) == at && ((char *)part->base)[at]++ == 0,
+        while (target->end <= i)
+            target++;
+        check_all(lines__panel_target_of(targets, i) == target, "the target of %u", i);
+        const long long at = (i - target->begin) * target->axis + line->side * target->side +
+                             line->outer[0] * target->outer[0] + line->outer[1] * target->outer[1] +
+                             line->outer[2] * target->outer[2];
+        check_all(lines__panel_place(target, line, i) == at && ((char *)target->base)[at]++ == 0,
                   "element %u is where another one is", i);
     }
 }
 
-START_TEST(parts_of_lines) {
+START_TEST(targets_of_lines) {
     static char memory[1 << 22];
     for (int i = 0; i < harness_cases(40); i++) {
-        struct lines__panel_parts parts = {{{0}}};
+        struct lines__panel_targets targets = {{{0}}};
         const unsigned n = (unsigned)random_between(1, 60);
         unsigned counts[4], lines = 1;
         for (int j = 0; j < 4; j++)
             lines *= counts[j] = (unsigned)random_between(1, 4);
         memset(memory, 0, sizeof memory);
-        cut(n, counts, memory, &parts);
+        cut(n, counts, memory, &targets);
         for (unsigned j = 0; j < lines; j++) {
             const struct lines__panel_line line = {j % counts[0],
                                                    {j / counts[0] % counts[1],
                                                     j / counts[0] / counts[1] % counts[2],
                                                     j / counts[0] / counts[1] / counts[2]}};
-            check_line(&parts, &line, n);
+            check_line(&targets, &line, n);
         }
     }
 }
 END_TEST
 
-/* Of all parts but those behind the last element. */
-START_TEST(pairs_in_parts) {
+/* Of all targets but those behind the last element. */
+START_TEST(pairs_in_targets) {
     struct lines__panels panels;
     _Alignas(16) char array[32];
     const struct lines__panel_loop axis = {60, 10, 10}, side = {9, 1, 1};
-    const struct lines__panel_part out = {0, 60, array, 10, 1, {0}};
-    struct lines__panel_parts parts = {{out, out, out}}, odd;
+    const struct lines__panel_target out = {0, 60, array, 10, 1, {0}};
+    struct lines__panel_targets targets = {{out, out, out}}, odd;
     check_all(lines__panels_shape(&panels, LINES__PANEL_GUESS, 60, 0, 0, (size_t)SHARED_BYTES) &&
                   lines__panels_repeat(&panels, &axis, &side, 0, NULL),
               "60");
-    parts.part[0].end = parts.part[1].begin = 20;
-    check_all(lines__panels_are_adjacent(&panels, &parts), "two parts");
-    odd = parts;
-    odd.part[1].base = array + 8;
+    targets.target[0].end = targets.target[1].begin = 20;
+    check_all(lines__panels_are_adjacent(&panels, &targets), "two targets");
+    odd = targets;
+    odd.target[1].base = array + 8;
     check_all(!lines__panels_are_adjacent(&panels, &odd), "8 bytes off");
-    odd = parts;
-    odd.part[1].axis = 9;
+    odd = targets;
+    odd.target[1].axis = 9;
     check_all(!lines__panels_are_adjacent(&panels, &odd), "an odd axis");
-    odd = parts;
-    odd.part[1].outer[2] = 1;
+    odd = targets;
+    odd.target[1].outer[2] = 1;
     check_all(!lines__panels_are_adjacent(&panels, &odd), "an odd loop");
-    odd = parts;
-    odd.part[0].side = 2;
+    odd = targets;
+    odd.target[0].side = 2;
     check_all(!lines__panels_are_adjacent(&panels, &odd), "not side by side");
-    odd = parts;
-    odd.part[2].side = 2;
+    odd = targets;
+    odd.target[2].side = 2;
     check_all(lines__panels_are_adjacent(&panels, &odd), "behind the last");
     panels.is_double = 1;
-    check_all(!lines__panels_are_adjacent(&panels, &parts), "doubles have no pairs");
+    check_all(!lines__panels_are_adjacent(&panels, &targets), "doubles have no pairs");
 }
 END_TEST
 
@@ -540,8 +540,8 @@ int main(int argc, char **argv) {
                                   r2r_lines_at_once,
                                   roots,
                                   pairs,
-                                  parts_of_lines,
-                                  pairs_in_parts,
+                                  targets_of_lines,
+                                  pairs_in_targets,
                                   NULL};
     return harness_run(argc, argv, "test_lines_panels", tests);
 }

@@ -39,7 +39,7 @@ START_TEST(shapes_of_planes) {
                       "radices of %lld", n[j]);
         }
         check_all((variant == LINES__PANEL_GUESS || (int)planes.log_cluster == variant) &&
-                      planes.share.n << planes.log_cluster == planes.radix[0][1].n &&
+                      planes.per_block.n << planes.log_cluster == planes.radix[0][1].n &&
                       planes.shared_bytes <= SHARED_BYTES,
                   "%u blocks, %zu bytes", 1U << planes.log_cluster, planes.shared_bytes);
         check_places(&planes, n);

@@ -13,8 +13,8 @@ set ylabel "one exchange, simulated µs"
 # alltoallv, alltoallw, p2p, p2p-streams, p2p-type, then kway by k
 array colours[10] = ["#74add1", "#9e9e9e", "#1b5e9e", "#66a61e", "#5a5a5a", "#fee08b", "#fdb863", "#e08214", \
     "#b35806", "#7f3b08"]
-# alltoallv, hier:nodes, hier:ranks, p2p, kway:8
-array node_colours[5] = ["#74add1", "#c51b7d", "#4d9221", "#1b5e9e", "#e08214"]
+# alltoallv, hier, p2p, kway:8
+array node_colours[4] = ["#74add1", "#4d9221", "#1b5e9e", "#e08214"]
 columns_of(file) = int(system(sprintf("tail -n 1 '%s' | wc -w", file)))
 platforms = "fat-tree dragonfly"
 

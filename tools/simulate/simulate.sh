@@ -147,10 +147,10 @@ study() { # platform
 study_nodes() {
     local ranks
     for ranks in 64 128 256 512; do
-        exchange fat-tree 8 $ranks 1 yes kway:8 hier:ranks hier:nodes p2p
+        exchange fat-tree 8 $ranks 1 yes kway:8 hier p2p
         [ $ranks -gt 256 ] || exchange fat-tree 8 $ranks 1 yes alltoallv
-        exchange fat-tree 8 $ranks 16 no kway:8 hier:nodes
-        [ $ranks -gt 128 ] || exchange fat-tree 8 $ranks 16 no hier:ranks p2p
+        exchange fat-tree 8 $ranks 16 no kway:8
+        [ $ranks -gt 128 ] || exchange fat-tree 8 $ranks 16 no hier p2p
     done
 }
 
@@ -167,7 +167,7 @@ each=("${single[@]}" alltoallv alltoallw)
 all=$(IFS=,; echo "${each[*]}")
 memory 64
 if [ "$quick" = yes ]; then
-    check 4 16 "$all,kway,hier:ranks,hier:nodes,auto"
+    check 4 16 "$all,kway,hier,auto"
     exchange fat-tree 1 32 1 yes "$kways,$all"
     transform fat-tree 16 32 4x4 p2p,alltoallv
 else
@@ -177,10 +177,10 @@ else
     exchange fat-tree 1 128 256 no "$kways" "${each[@]}"
     exchange fat-tree 1 256 16 no "${each[@]}"
     exchange fat-tree 1 512 16 no "$kways" "${single[@]}"
-    for list in "$all,hier:ranks,hier:nodes" kway auto; do
+    for list in "$all,hier" kway auto; do
         check 8 64 "$list"
     done
-    check 1 100 "$all,kway:3,kway:7,hier:ranks,hier:nodes"
+    check 1 100 "$all,kway:3,kway:7,hier"
     for ranks in 64 128 256 512; do
         check $ranks $ranks direct
         memory $ranks

@@ -7,7 +7,6 @@ from rows_of_study import PHASES, best, group, size_key, size_text
 PHASE_NAMES = ["transforms", "packing", "first message in", "communication", "unpacking",
                "own part", "rest"]
 MOST_BARS = 14
-HOPELESS = 2.0  # libfftnd/planner/grids.c leaves out grids whose prediction exceeds the best one by this factor
 
 
 def pair_of_plots(title, curves, alone=()):
@@ -92,20 +91,6 @@ def prediction_groups(results):
             if max(r.predicted for r in of) > 1.001 * min(r.predicted for r in of)]
 
 
-def left_out(groups):
-    """In words: what plans would not have tried by their predictions, and what that would have cost."""
-    count, lost = 0, 0
-    for of_grids in groups:
-        least = min(result.predicted for result in of_grids)
-        hopeless = [result for result in of_grids if result.predicted > HOPELESS * least]
-        count += len(hopeless)
-        lost += best(of_grids) in hopeless
-    n = sum(len(of_grids) for of_grids in groups)
-    return (f" A plan leaves out grids predicted to take more than {HOPELESS:g} times as long as the "
-            f"best: here {count} of {n}, and in {lost} comparisons that would have been the one with "
-            "the least total.")
-
-
 def prediction_section(results):
     groups = prediction_groups(results)
     if not groups:
@@ -129,8 +114,7 @@ def prediction_section(results):
         f"{n} comparisons ({100 * hits_exchange / n:.0f} %), and the one with the least total in "
         f"{hits_total} ({100 * hits_total / n:.0f} %). A comparison is one size and method on all "
         f"grids that were measured. Grids with the same prediction are named together; naming as many "
-        f"at random would have been right in {by_chance:.1f}."
-        + left_out(groups))
+        f"at random would have been right in {by_chance:.1f}.")
         + page.folded("predicted beside measured", page.table(
             ["size", "method", "grid", "predicted, ms", "communication, ms", "exchange, ms",
              "total, ms", "named", "best total", "named of best"], rows)))

@@ -67,4 +67,4 @@ make_agent
 export REDIST_TEST_SECONDS=0.3
 run_on_nodes "$build/tests/test_redist_nodes" 2
 run_on_nodes "$build/bench/redist-bench" --shape 128,64,64 --iters 5 --warmup 1 \
-    --model --method p2p,alltoallv,alltoallw,kway:2,hier:ranks,hier:nodes
+    --model --method p2p,alltoallv,alltoallw,kway:2,hier

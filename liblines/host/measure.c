@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "share.h"
+#include "measure.h"
+#include "../clock.h"
 #include "columns.h"
 
 #include <pthread.h>
 #include <stdint.h>
 
-enum { TRIALS = 5, GUESSED_SHARE = 60 };
+enum { TRIALS = 5, GUESSED_PERCENT = 60 };
 
-/* The library has found nearly its best plan of such a length then. */
+/* FFTW has found nearly its best plan of such a length by then. */
 static const double trial_seconds = 0.05;
 
-int lines__may_share(const struct lines__problem *problem) {
+int lines__may_take(const struct lines__problem *problem) {
     return problem->threads == NULL && problem->precision <= FFTND_FLOAT &&
-           problem->library->shares_columns;
+           problem->general->yields_lines;
 }
 
-void lines__time_plans(int count, const struct lines__library *const libraries[],
-                       void *const plans[], redist_index n, void *in, void *out, double seconds[]) {
+void lines__time_plans(int count, const struct lines__plan plans[], redist_index n, void *in,
+                       void *out, double seconds[]) {
     redist_index repeats = 1 + 1000 / n;
     for (int trial = 0; trial <= TRIALS; trial++)
         for (int plan = 0; plan < count; plan++) {
             double begin = lines__clock();
             for (redist_index i = 0; i < repeats; i++)
-                libraries[plan]->execute(plans[plan], in, out);
+                lines__execute(&plans[plan], in, out);
             double once = lines__clock() - begin;
             if (trial <= 1 || once < seconds[plan])
                 seconds[plan] = once;
         }
 }
 
-/* 0 = this could not be tried. */
+/* 0 = the trial failed. */
 static int measure(const struct lines__library *own, const struct lines__problem *problem,
                    size_t bytes, int apart) {
-    const struct lines__library *const libraries[2] = {own, problem->library};
     struct lines__problem trial = *problem;
-    void *plans[2] = {NULL, NULL};
+    struct lines__plan plans[2] = {{0}};
     char *memory = redist_calloc(2 * bytes + 2 * LINES__SCRATCH_ALIGNMENT, 1);
     double seconds[2] = {0, 0};
     if (memory == NULL)
@@ -43,26 +43,25 @@ static int measure(const struct lines__library *own, const struct lines__problem
     size_t rows = (bytes + LINES__SCRATCH_ALIGNMENT - 1) / LINES__SCRATCH_ALIGNMENT;
     char *out = in + (apart ? rows * LINES__SCRATCH_ALIGNMENT : 0);
     trial.seconds = trial_seconds;
-    if (libraries[0]->create(&trial, in, out, &plans[0]) == REDIST_OK &&
-        libraries[1]->create(&trial, in, out, &plans[1]) == REDIST_OK)
-        lines__time_plans(2, libraries, plans, trial.axes[0].n, in, out, seconds);
+    if (lines__create(own, &trial, in, out, &plans[0]) == REDIST_OK &&
+        lines__create(problem->general, &trial, in, out, &plans[1]) == REDIST_OK)
+        lines__time_plans(2, plans, trial.axes[0].n, in, out, seconds);
     for (int i = 0; i < 2; i++)
-        if (plans[i] != NULL)
-            libraries[i]->destroy(plans[i]);
+        lines__destroy(&plans[i]);
     redist_release(memory);
-    double share = seconds[1] > 0 ? 1 + 100 * seconds[0] / seconds[1] : 0;
-    return share < LINES__NO_SHARE ? (int)share : LINES__NO_SHARE;
+    double percent = seconds[1] > 0 ? 1 + 100 * seconds[0] / seconds[1] : 0;
+    return percent < LINES__UNSUITED ? (int)percent : LINES__UNSUITED;
 }
 
-int lines__find_share(const struct lines__library *own, const struct lines__problem *trial,
-                      size_t bytes, int apart, short *known) {
+int lines__trial_percent(const struct lines__library *own, const struct lines__problem *trial,
+                         size_t bytes, int apart, short *known) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (trial->effort == FFTND_ESTIMATE)
-        return lines__column_loops_here()->register_bytes > 16 ? GUESSED_SHARE : LINES__NO_SHARE;
+        return lines__column_loops_here()->register_bytes > 16 ? GUESSED_PERCENT : LINES__UNSUITED;
     pthread_mutex_lock(&lock);
     if (*known == 0)
         *known = (short)measure(own, trial, bytes, apart);
-    int found = *known > 0 ? *known : LINES__NO_SHARE;
+    int found = *known > 0 ? *known : LINES__UNSUITED;
     pthread_mutex_unlock(&lock);
     return found;
 }

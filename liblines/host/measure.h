@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How fast the host's own loops are beside a general library: trials in the caches. */
+#ifndef LINES__HOST_MEASURE_H
+#define LINES__HOST_MEASURE_H
+
+#include "../lines.h"
+
+/* Percent of the general library's time: as fast; no such loops. */
+enum { LINES__AS_FAST = 100, LINES__UNSUITED = 1000 };
+
+/* Nonzero if the problem's general library yields lines, for one thread, in double or float. */
+int lines__may_take(const struct lines__problem *problem);
+
+/* Time of library `own` for `trial` in percent of the general library's, LINES__UNSUITED at most: in an array of
+ * `bytes` bytes, or from one to another if `apart`. It is measured by the first call, in about 0.05 s of planning, and
+ * kept in *known, which is 0 before. With FFTND_ESTIMATE it is guessed: 60 where registers are wider than a complex
+ * double, as those are what FFTW of a distribution leaves empty. */
+int lines__trial_percent(const struct lines__library *own, const struct lines__problem *trial,
+                         size_t bytes, int apart, short *known);
+
+/* The least seconds of some runs of each plan, in turns. Plans transform lines of n elements; runs are repeated until
+ * the clock resolves them. */
+void lines__time_plans(int count, const struct lines__plan plans[], redist_index n, void *in,
+                       void *out, double seconds[]);
+
+#endif
