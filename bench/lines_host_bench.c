@@ -12,10 +12,9 @@ static const char usage[] =
     "usage: lines-host-bench [N,N,...|random:COUNT:SEED [ROUNDS [double|float]]]\n"
     "Transforms lines of a cube of N^3 from array to array: x, y, z = complex ones along its "
     "first,\n"
-    "second and last axis, r, c = real to complex ones along the last axis and back. A row begins\n"
-    "with FFTW's milliseconds, then the time of each library that is suited over FFTW's, * = the\n"
-    "one that plans take, and of each variant of columns or contiguous lines: its radix passes "
-    "and,\n"
+    "second and last axis, r, c = real to complex ones along the last axis, and back. A row has\n"
+    "FFTW's milliseconds, then over these the time of each library that is suited, * = the one\n"
+    "that plans take, and of each variant of columns or contiguous lines: its radix passes and,\n"
     "of columns, the groups that are transformed at once. Medians of ROUNDS (11), interleaved.\n";
 
 enum { ALIGNMENT = 64, MOST = 2 + LINES__WAYS * 2 + 4, MOST_ROUNDS = 101, NAME_BYTES = 64 };
@@ -181,9 +180,13 @@ int main(int argc, char **argv) {
         fputs(usage, stderr);
         return 2;
     }
+    const enum fftnd_precision precision = is_float ? FFTND_FLOAT : FFTND_DOUBLE;
+    const char *lacks = lines__library_for(REDIST_SPACE_HOST)->lacks(precision);
+    if (lacks != NULL)
+        must(redist_fail_in("lines-host-bench", REDIST_ERR_ARGUMENT, "%s", lacks));
     for (int i = 0; i < count; i++)
         for (const char *layout = "xyzrc"; *layout != '\0'; layout++)
-            measure(*layout, sizes[i], is_float ? FFTND_FLOAT : FFTND_DOUBLE, (int)rounds);
+            measure(*layout, sizes[i], precision, (int)rounds);
     free(sizes);
     return 0;
 }

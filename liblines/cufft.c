@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuFFT as the general library of CUDA devices. A plan of cuFFT transforms up to three axes whose strides nest,
+/*
+ * cuFFT as the general library of CUDA devices. A plan of cuFFT transforms up to three axes whose strides nest,
  * repeated over one loop. More axes take several sweeps. More loops take several launches, on several streams with a
  * handle each, so that the end of one launch does not leave the device idle. cuFFT refuses addresses that are not
- * aligned to complex elements: real lines that begin elsewhere are gathered in a list. */
+ * aligned to complex elements: real lines at other addresses are gathered in a list.
+ */
 #include "cuda/arrays.h"
 #include "cuda/groups.h"
 #include "cuda/measure.h"
@@ -15,7 +17,7 @@
 #include <cufftXt.h>
 #include <stdint.h>
 
-/* Scratch memory of several streams may have an eighth of the data's bytes. */
+/* Several streams are used if their scratch memory is at most an eighth of the data. */
 enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
 
 enum { MOST_STREAMS = 4 };
@@ -466,7 +468,7 @@ static int launch_all(const struct plan *plan, const struct sweep *sweep, char *
     return REDIST_OK;
 }
 
-/* After a failure too, the user's stream waits for what was launched. */
+/* Has the user's stream wait for what was launched, after a failure too. */
 static int run_sweep(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
     if (sweep->nhandles <= 1)
         return launch_all(plan, sweep, from, to);
@@ -477,7 +479,7 @@ static int run_sweep(const struct plan *plan, const struct sweep *sweep, char *f
     return code == REDIST_OK ? joined : code;
 }
 
-/* Ends a call that gives the device work. */
+/* Ends a call that enqueues work. */
 static int settle(int code) {
     if (code != REDIST_OK)
         finish();

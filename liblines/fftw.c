@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* How FFTW has others run the jobs of a transform: `work` on each of them. */
+/* Runs the jobs of a transform, `work` on each: a callback of FFTW. */
 typedef void run_loop(void *(*work)(char *), char *jobs, size_t bytes, int njobs, void *data);
 
 static const fftw_r2r_kind kinds[] = {
@@ -20,8 +20,7 @@ static const unsigned efforts[] = {[FFTND_ESTIMATE] = FFTW_ESTIMATE,
                                    [FFTND_MEASURE] = FFTW_MEASURE,
                                    [FFTND_PATIENT] = FFTW_PATIENT};
 
-/* What FFTW calls differently for each precision, as functions of one type. */
-/* What is left of a problem in its plan. */
+/* A plan, with what is needed of its problem. */
 struct plan {
     const struct precision *precision;
     void *aligned;             /* for arrays as aligned as the planner's */
@@ -116,13 +115,12 @@ static const char *lacks(enum fftnd_precision precision) {
 
 /* ---------------------------------------------------------------- threads */
 
-/* FFTW plans one plan at a time, and what is set for its threads and its time is set for all of its users.
- * The lock is for the library's own plans; FFTW's lock, which fftw_make_planner_thread_safe puts in place,
- * is for those of the program too. */
+/* FFTW's planner works for one thread at a time, and its settings of threads and time are global. This lock is for the
+ * library's own plans; FFTW's, which fftw_make_planner_thread_safe installs, is for those of the program too. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 static int users[PRECISIONS]; /* executions of plans with threads, by precision */
 
-/* Those of the transform that this thread executes; NULL = none, or FFTW is in a loop of them. */
+/* Threads of the transform that this thread executes; NULL = none, or FFTW is in one of its loops. */
 static _Thread_local const struct lines__threads *threads_here;
 
 struct jobs {
@@ -139,7 +137,7 @@ static int do_jobs(void *data, int thread) {
     return REDIST_OK;
 }
 
-/* FFTW's threads would outlive the plans, so ours do the work. */
+/* Runs FFTW's jobs in threads of the problem: its own would outlive the plans. */
 static void run_jobs(void *(*work)(char *), char *first, size_t bytes, int njobs, void *data) {
     (void)data;
     const struct lines__threads *threads = threads_here;
@@ -152,7 +150,7 @@ static void run_jobs(void *(*work)(char *), char *first, size_t bytes, int njobs
     threads_here = threads;
 }
 
-/* FFTW's loops run in our threads while a plan with threads executes, and otherwise as the program set them. */
+/* Has FFTW's loops run in threads of the problem while a plan with threads executes, else as the program set them. */
 static void use_threads(const struct plan *plan, int begins) {
     if (plan->threads == NULL)
         return;
@@ -205,7 +203,7 @@ static void make_planners_safe(void) {
             precisions[i]->make_safe();
 }
 
-/* Plans for the problem's threads, whatever the program has FFTW plan for. */
+/* Plans for the problem's threads, whatever number the program has set. */
 static void *make_locked(const struct plan *plan, void *in, void *out, unsigned flags) {
     const struct precision *precision = plan->precision;
     int wanted = plan->threads != NULL ? plan->threads->count : 1;
@@ -231,8 +229,8 @@ static void *make_locked(const struct plan *plan, void *in, void *out, unsigned 
     return made;
 }
 
-/* Contiguous lines of complex floats out of lines that lie side by side: where the results are an odd number of
- * elements apart, codelets of FFTW 3.3.10 that expect aligned arrays (n2fv, n2bv) crash. */
+/* Nonzero for contiguous lines of complex floats from neighbouring lines whose results are an odd number of elements
+ * apart: codelets of FFTW 3.3.10 that expect aligned arrays (n2fv, n2bv) crash there. */
 static int needs_unaligned(const struct lines__problem *problem) {
     int contiguous = 0, odd = 0;
     for (int i = 0; i < problem->naxes + problem->nloops; i++) {
@@ -260,7 +258,7 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     return REDIST_OK;
 }
 
-/* Several threads may come here at once: one of them plans. */
+/* Plans once for unaligned arrays; several threads may call it at once. */
 static void *make_unaligned(struct plan *plan, void *in, void *out) {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&one_at_a_time);

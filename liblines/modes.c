@@ -28,7 +28,7 @@ static change_line *line_of(size_t number_bytes) {
                                             : change_line_long_double;
 }
 
-/* Most that change are cleared, where the line is contiguous at once. */
+/* Changes a line; clearing a contiguous one is one call. */
 static void change_whole_line(const struct lines__modes *modes, int axis, char *at, char *partner) {
     size_t item = modes->number_bytes * (size_t)modes->numbers;
     redist_index n = modes->count[axis];
@@ -38,7 +38,7 @@ static void change_whole_line(const struct lines__modes *modes, int axis, char *
         line_of(modes->number_bytes)(modes, axis, at, partner, n);
 }
 
-/* Every line along the last axis that has any length. */
+/* Changes each line along the last axis of more than one element. */
 static void change_lines(const struct lines__modes *modes, int axis, int ndims, char *at,
                          char *partner) {
     while (ndims - axis > 1 && modes->count[ndims - 1] == 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happens to modes where an axis is truncated or padded: one element at a time, on the host and in kernels of
+/* Changes of modes where an axis is truncated or padded, one element at a time, on the host and in kernels of
  * devices. */
 #ifndef LINES__MODES_H
 #define LINES__MODES_H
@@ -10,30 +10,30 @@
 #include <stddef.h>
 
 enum lines__change {
-    LINES__CLEAR,         /* it becomes zero */
-    LINES__ADD,           /* its partner is added */
-    LINES__ADD_CONJUGATE, /* its conjugate is */
-    LINES__SPLIT,         /* half of it goes to its partner; with itself as partner it is halved */
+    LINES__CLEAR,         /* becomes zero */
+    LINES__ADD,           /* adds its partner */
+    LINES__ADD_CONJUGATE, /* adds its conjugate */
+    LINES__SPLIT,         /* halves it, and copies it to its partner, which may be itself */
     LINES__HALVE,         /* its partner becomes half of it */
-    LINES__MULTIPLY       /* it is multiplied by the factor */
+    LINES__MULTIPLY       /* multiplies it by the factor */
 };
 
-/* What happens to the mode half-way, which stands for two frequencies of the longer transform. */
+/* The mode half-way (Nyquist), which stands for two frequencies of the longer transform. */
 enum lines__nyquist {
-    LINES__NYQUIST_NONE,   /* there is none */
-    LINES__NYQUIST_PAIR,   /* both are in the piece */
-    LINES__NYQUIST_MIRROR, /* the halved axis: one is, the other is its mirror image */
-    LINES__NYQUIST_ALONE   /* R2HC: one is, whose cosine both have alike */
+    LINES__NYQUIST_NONE,   /* no such mode */
+    LINES__NYQUIST_PAIR,   /* both frequencies are in the piece */
+    LINES__NYQUIST_MIRROR, /* halved axis: one is, the other is its mirror image */
+    LINES__NYQUIST_ALONE   /* R2HC: one is, whose cosine both share */
 };
 
-/* Of an axis with `modes` modes in a piece, the array retains the first `low` and the last `high`. */
+/* Modes that the array retains of the `modes` of an axis in a piece: the first `low` and the last `high`. */
 struct lines__retained {
     int axis; /* of the array */
     redist_index modes, low, high;
     enum lines__nyquist nyquist;
 };
 
-/* Defines the function of one type for an element of `numbers` numbers. */
+/* Defines the change of an element of `numbers` numbers of type T. */
 #define LINES__CHANGE_ELEMENT(name, T)                                                             \
     static inline LINES__ON_DEVICE void name(enum lines__change change, T *mode, T *partner,       \
                                              int numbers, T factor) {                              \
@@ -52,7 +52,7 @@ struct lines__retained {
                 partner[i] = mode[i] /= 2;                                                         \
     }
 
-/* A box of modes that change, some of which have a partner: that of the first one is at `partner` bytes from it. */
+/* A box of modes to change. The partner of the first one is `partner` bytes from it. */
 struct lines__modes {
     enum lines__change change;
     size_t number_bytes;
@@ -63,10 +63,10 @@ struct lines__modes {
     char *memory;
     ptrdiff_t partner;
     ptrdiff_t partner_stride[REDIST_MAX_NDIMS]; /* bytes */
-    double factor;                              /* devices have no numbers that are longer */
+    double factor;                              /* double is the longest number of devices */
 };
 
-/* Changes them in memory of the host. */
+/* Changes modes in memory of the host. */
 void lines__change_modes(const struct lines__modes *modes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An operator on a box of modes in memory of the host, whatever their numbers are. */
+/* Operators on boxes of modes in memory of the host, in all precisions. */
 #include "operation.h"
 
 typedef void operate_line(const struct lines__operation *op, redist_index line);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What operators multiply modes by: formulas that rows on the host share with kernels of devices, and a box of modes
- * one element at a time, for these kernels, and for numbers that rows are not for.
+ * Operators on modes: formulas that rows on the host share with kernels of devices, and a box of modes one element at a
+ * time, for these kernels and for long double on the host.
  */
-#ifndef LINES__SYMBOL_H
-#define LINES__SYMBOL_H
+#ifndef LINES__OPERATION_H
+#define LINES__OPERATION_H
 
 #include "modes.h"
 
 #include <math.h>
 
-/* The numbers of enum fftnd_operator_kind: kernels cannot include fftnd_operators.h, which needs the header of MPI. */
+/* Values of enum fftnd_operator_kind, as kernels cannot include fftnd_operators.h, which includes mpi.h. */
 enum {
     LINES__DERIVATIVE,
     LINES__GRADIENT,
@@ -32,7 +32,7 @@ struct lines__constants {
     double zero_mode, coefficient, shell[2];
 };
 
-/* Defines, for numbers of type C, the symbol of a kind that is a function of q = |k|^2. */
+/* Defines the symbol of a kind that is a function of q = |k|^2, in numbers of type C. */
 #define LINES__SYMBOL_OF_SQUARE(name, C)                                                           \
     static inline LINES__ON_DEVICE C name(int kind, C q,                                           \
                                           const struct lines__constants *constants) {              \
@@ -56,30 +56,31 @@ struct lines__constants {
         }                                                                                          \
     }
 
-/* The place among the axes that take part of the one along which output `out` has a derivative of input `in`, -1 =
- * none; *sign is that of the derivative. The curl of two components is the one along the missing axis. */
+/* Place, among the axes that take part, of the one along which output `out` is a derivative of input `in`; -1 = none.
+ * *sign is its sign. The curl of two components is the one along the missing axis. */
 static inline LINES__ON_DEVICE int lines__derivative_of(int kind, int naxes, int out, int in,
                                                         int *sign) {
-    int from = naxes == 2 ? 2 : out; /* of a curl: along which the result is */
+    int from = naxes == 2 ? 2 : out; /* of a curl: the axis of the result */
     *sign = kind == LINES__CURL && in == (from + 1) % 3 ? -1 : 1;
     if (kind != LINES__CURL)
         return kind == LINES__GRADIENT ? out : in;
     return in == from ? -1 : 3 - from - in;
 }
 
-/* Along an axis of a box of modes. */
+/* An axis of a box of modes. */
 struct lines__operation_axis {
     redist_index count;
-    ptrdiff_t in, out;            /* bytes between neighbours */
-    int place;                    /* among the axes that take part */
-    const void *k, *odd, *factor; /* of the first element; NULL = it takes no part, or needs none */
+    ptrdiff_t in, out; /* bytes between neighbours */
+    int place;         /* among the axes that take part */
+    const void *k, *odd,
+        *factor; /* of the first element; NULL = the axis takes no part, or the operator needs none */
 };
 
-/* An operator on a box of modes, of all fields; arrays and tables are where the modes are. */
+/* An operator on a box of modes of all fields. Arrays and tables are in the space of the modes. */
 struct lines__operation {
     int kind, inputs, outputs, naxes;
     struct lines__constants constants;
-    double scale[2];     /* both together: what the result is multiplied by */
+    double scale[2];     /* the result is multiplied by their sum */
     size_t number_bytes; /* of the modes */
     int numbers;         /* of an element: 1 = real, 2 = complex */
     const char *in;
@@ -89,20 +90,20 @@ struct lines__operation {
     struct lines__operation_axis axes[REDIST_MAX_NDIMS];
 };
 
-/* Fields that are made of each other, not one that is multiplied. */
+/* Nonzero if outputs combine several inputs, zero if one field is multiplied. */
 static inline LINES__ON_DEVICE int lines__combines(int kind) {
     return kind >= LINES__GRADIENT && kind <= LINES__LERAY;
 }
 
-/* Devices move an element that is aligned as a whole in one access. */
+/* Alignment by which devices move an element in one access. */
 #ifdef __CUDACC__
 #define LINES__ALIGNED(bytes) __attribute__((aligned(bytes)))
 #else
 #define LINES__ALIGNED(bytes)
 #endif
 
-/* Defines, for modes of numbers of type T and tables of type C, what an operator does with element `at` of a line of a
- * box, which name##_find has found. */
+/* Defines what an operator does with element `at` of a line of a box, which name##_find has found; modes are numbers of
+ * type T, tables of type C. */
 #define LINES__OPERATE_ELEMENT(name, T, C)                                                                              \
     LINES__SYMBOL_OF_SQUARE(name##_of_square, C)                                                                        \
     typedef struct {                                                                                                    \
@@ -113,7 +114,7 @@ static inline LINES__ON_DEVICE int lines__combines(int kind) {
         char *out;                                                                                                      \
         C square, odd_square, factor[2];                                                                                \
     };                                                                                                                  \
-    /* What the elements have in common whose indices along some axes are known. */                                     \
+    /* Sums and products of elements whose indices along some axes are known. */                                        \
     static inline LINES__ON_DEVICE void name##_begin(const struct lines__operation *op,                                 \
                                                      struct name##_mode *mode) {                                        \
         mode->in = op->in;                                                                                              \
@@ -167,7 +168,7 @@ static inline LINES__ON_DEVICE int lines__combines(int kind) {
         else                                                                                                            \
             *(T *)(void *)at = pair.re;                                                                                 \
     }                                                                                                                   \
-    /* What a mode is multiplied by, all of whose indices are known. */                                                 \
+    /* The symbol of a mode, all of whose indices are known. */                                                         \
     static inline LINES__ON_DEVICE void name##_symbol(const struct lines__operation *op,                                \
                                                       const struct name##_mode *mode, C by[2]) {                        \
         by[0] = mode->factor[0];                                                                                        \
@@ -212,7 +213,7 @@ static inline LINES__ON_DEVICE int lines__combines(int kind) {
         }                                                                                                               \
     }
 
-/* All elements in memory of the host. */
+/* Applies it to all elements in memory of the host. */
 void lines__operate(const struct lines__operation *op);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One axis after the other: by the other library where it has a plan for the lines, else these are copied to rows,
- * which it transforms in place, and from there to the output (r2r_lines.h). Rows are scratch memory; lines that these
- * have no room for follow in further turns.
+ * Transforms one axis after the other: by the general library where that has a plan for the lines, else in rows, to
+ * which lines are copied, which the library transforms in place, and from which the results are copied to the output
+ * (r2r_lines.h). Rows are scratch memory; lines that exceed it follow in further turns.
  */
-#include "r2r.h"
 #include "inner.h"
+#include "r2r_lines.h"
 
 _Static_assert((int)LINES__DCT1 == (int)FFTND_DCT1 && (int)LINES__DHT == (int)FFTND_DHT &&
                    (int)LINES__DST4 == (int)FFTND_DST4,
@@ -43,7 +43,7 @@ static void add_loop(struct axis *axis, const struct lines__loop *loop, ptrdiff_
     axis->nlines *= loop->n;
 }
 
-/* The other axes are loops. After the first axis all is done in the output. */
+/* Describes one axis; the other axes are loops. Behind the first axis all is in place in the output. */
 static void describe(struct axis *axis, const struct lines__problem *problem, int which) {
     const struct lines__loop *own = &problem->axes[which];
     ptrdiff_t item = (ptrdiff_t)lines__item_bytes(problem->precision, 1);
@@ -86,7 +86,7 @@ static int create_rows(struct axis *axis, const struct lines__problem *problem, 
     return lines__create(problem->general, &own, memory, memory, serial);
 }
 
-/* After the first axis in the output. */
+/* A loop or axis, in the output behind the first axis. */
 static struct lines__loop place(const struct lines__loop *loop, int which) {
     return which > 0 ? (struct lines__loop){loop->n, loop->out, loop->out} : *loop;
 }
@@ -146,7 +146,7 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     return code;
 }
 
-/* Lines from number `first` on. */
+/* Transforms lines from number `first` on. */
 static int run_rows(const struct plan *plan, const struct axis *axis, redist_index first,
                     const char *in, char *out) {
     struct lines__r2r_lines before = axis->before, after = axis->after;
@@ -196,21 +196,3 @@ const struct lines__library lines__library_real_to_real = {.name = "real to real
                                                            .set_area = lines__inner_set_area,
                                                            .execute = execute,
                                                            .destroy = lines__inner_destroy};
-
-/* ---------------------------------------------------------------- on the host */
-
-LINES__R2R_ELEMENTS(double, double)
-LINES__R2R_ELEMENTS(float, float)
-
-typedef void do_element(const struct lines__r2r_lines *lines, redist_index line,
-                        redist_index index);
-
-void lines__move_r2r_lines(const struct lines__r2r_lines *lines, int after) {
-    static do_element *const elements[][2] = {{float_before, float_after},
-                                              {double_before, double_after}};
-    do_element *element = elements[lines->number_bytes == sizeof(double)][after];
-    redist_index n = after ? lines->n : lines->length;
-    for (redist_index line = 0; line < lines->count; line++)
-        for (redist_index i = 0; i < n; i++)
-            element(lines, line, i);
-}

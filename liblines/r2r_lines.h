@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Real-to-real transforms as Fourier transforms of rows: how a row is made of a line, and the results of what a row has
- * become; one element at a time, on the host and in kernels of devices. DCT-II and DCT-III reorder the line (Makhoul,
- * "A fast cosine transform in one and two dimensions", 1980), types I are extended by symmetry, types IV are turned by
- * half a step before and after a complex transform. Sums over a half spectrum are Hartley transforms.
+ * Real-to-real transforms as Fourier transforms of rows: how a row is made of a line, and a line of a transformed row,
+ * one element at a time, on the host and in kernels of devices. DCT-II and DCT-III reorder the line (Makhoul, "A fast
+ * cosine transform in one and two dimensions", 1980), types I extend it by symmetry, types IV turn it by half a step
+ * before and after a complex transform. Sums over a half spectrum are Hartley transforms.
  */
 #ifndef LINES__R2R_LINES_H
 #define LINES__R2R_LINES_H
@@ -12,8 +12,8 @@
 
 #include <math.h>
 
-/* The numbers of enum fftnd_r2r: kernels cannot include fftnd.h, which needs that of MPI. Then a real line to its
- * halved spectrum, and back, which panels do like R2HC and HC2R. */
+/* Values of enum fftnd_r2r, as kernels cannot include fftnd.h, which includes mpi.h; then a real line to its halved
+ * spectrum and back, which panels transform like R2HC and HC2R. */
 enum {
     LINES__DCT1,
     LINES__DCT2,
@@ -30,7 +30,7 @@ enum {
     LINES__UNHALVED
 };
 
-/* Lines of an array, and the rows that belong to them. */
+/* Lines of an array, and their rows. */
 struct lines__r2r_lines {
     size_t number_bytes;
     int r2r;                   /* enum fftnd_r2r */
@@ -46,13 +46,13 @@ struct lines__r2r_lines {
     char *to;
 };
 
-/* An element of a row is real[0] x[index[0]] + real[1] x[index[1]], its imaginary part imaginary x[index[0]]. */
+/* Element j of a row: real[0] x[index[0]] + real[1] x[index[1]], and its imaginary part imaginary x[index[0]]. */
 struct lines__r2r_source {
     redist_index index[2];
     double real[2], imaginary;
 };
 
-/* An element of a line is real Re y[index] + imaginary Im y[index]. */
+/* Element k of a line: real Re y[index] + imaginary Im y[index]. */
 struct lines__r2r_result {
     redist_index index;
     double real, imaginary;
@@ -107,7 +107,7 @@ lines__hartley(redist_index n, redist_index m, double sign) {
     return result;
 }
 
-/* 2 Re(exp(-i angle) y[m]), where the mode m is that of a real row or of a complex one. */
+/* 2 Re(exp(-i angle) y[m]), with mode m of a real or a complex row. */
 static inline LINES__ON_DEVICE struct lines__r2r_result
 lines__turned(redist_index n, redist_index m, int is_complex, double angle, double sign) {
     int is_low = is_complex || 2 * m <= n;
@@ -164,7 +164,7 @@ static inline LINES__ON_DEVICE ptrdiff_t lines__offset(const struct lines__r2r_l
     return offset;
 }
 
-/* Defines, for numbers of type T, what makes element j of a row, and element k of a line. */
+/* Defines functions that make element j of a row, and element k of a line, of numbers of type T. */
 #define LINES__R2R_ELEMENTS(name, T)                                                               \
     static inline LINES__ON_DEVICE void name##_before(const struct lines__r2r_lines *lines,        \
                                                       redist_index line, redist_index j) {         \

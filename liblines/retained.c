@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Forward, the halved axis and then those that are truncated are transformed one after the other, so that the array
- * shrinks with each of them; the others follow at once. Backward it is the opposite. From the first to the last one
- * that changes its extent the array is in scratch memory, where each of them leaves its lines where they begin.
+ * Forward, the halved axis and then the truncated ones are transformed one after the other, so that each shrinks the
+ * array; the others follow at once. Backward the order is reversed. Between the first and the last axis that changes
+ * its extent the array is in scratch memory.
  */
 #include "inner.h"
 
@@ -10,7 +10,7 @@ enum { ALIGNMENT = 256 };
 
 enum array { INPUT, OUTPUT, SCRATCH };
 
-/* Some axes, by their numbers in the problem. */
+/* Axes that are transformed at once, by their numbers in the problem. */
 struct group {
     int naxes, axes[REDIST_MAX_NDIMS];
     enum array from, to;
@@ -40,7 +40,7 @@ static redist_index count_modes(const struct lines__problem *problem, int axis) 
                                       : n;
 }
 
-/* In the order of a forward transform. */
+/* Lists groups in the order of a forward transform. */
 static void list_groups(struct plan *plan, const struct lines__problem *problem) {
     struct group *groups = plan->groups;
     for (int i = problem->naxes - 1; i >= 0; i--)
@@ -60,7 +60,7 @@ static void reverse_groups(struct plan *plan) {
     }
 }
 
-/* Once extents do not change any more, transforms are in place in the output. */
+/* Chooses arrays; behind the last change of an extent, transforms are in place in the output. */
 static void choose_arrays(struct plan *plan, const struct lines__problem *problem) {
     enum array from = INPUT;
     int last = plan->ngroups - 1;
@@ -75,19 +75,19 @@ static void choose_arrays(struct plan *plan, const struct lines__problem *proble
 
 /* ---------------------------------------------------------------- scratch memory */
 
-/* The array that has the modes of all axes, whose order that in scratch memory is. */
+/* Stride in the array with the modes of all axes, whose order scratch memory has. */
 static ptrdiff_t stride_of(const struct lines__problem *problem, const struct lines__loop *loop) {
     return problem->direction == REDIST_FORWARD ? loop->out : loop->in;
 }
 
-/* Its loops: the axes of the problem, then its loops. */
+/* Loops of scratch memory: the axes of the problem, then its loops. */
 struct scratch {
     int n;
     redist_index count[2 * REDIST_MAX_NDIMS];
     ptrdiff_t order[2 * REDIST_MAX_NDIMS], stride[2 * REDIST_MAX_NDIMS];
 };
 
-/* The axis that is alone on one side of it has its modes, all others their points. */
+/* Lists loops; the outermost group's axis has its modes, all others their points. */
 static void list_loops(const struct plan *plan, const struct lines__problem *problem,
                        struct scratch *scratch) {
     int forward = problem->direction == REDIST_FORWARD;
@@ -102,7 +102,7 @@ static void list_loops(const struct plan *plan, const struct lines__problem *pro
     }
 }
 
-/* From the fastest to the slowest. Returns the bytes. */
+/* Sets strides from the fastest to the slowest loop. Returns the bytes. */
 static size_t lay_out(const struct lines__problem *problem, struct scratch *scratch) {
     int is_done[2 * REDIST_MAX_NDIMS] = {0};
     ptrdiff_t next = 1;
@@ -132,7 +132,7 @@ static int has_axis(const struct group *group, int axis) {
     return 0;
 }
 
-/* `now` are the extents of all axes before the group. */
+/* Describes the problem of a group; `now` are the extents of all axes before it. */
 static void describe(const struct group *group, const struct lines__problem *problem,
                      const struct scratch *scratch, const redist_index now[],
                      struct lines__problem *own) {

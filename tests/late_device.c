@@ -2,7 +2,8 @@
 /* A device whose work is done as late as can be, and in any order that is allowed: see late_device.h. */
 #include "late_device.h"
 
-#include "../liblines/r2r.h"
+#include "../liblines/lines.h"
+#include "r2r_rows.h"
 #include "redist_support.h"
 
 #include <stdio.h>
@@ -99,7 +100,7 @@ static void do_work(const struct work *work) {
                                   NULL);
         break;
     case R2R:
-        lines__move_r2r_lines(&work->lines, work->after);
+        r2r_move_lines(&work->lines, work->after);
         break;
     case SET:
         work->event->reached = work->version;

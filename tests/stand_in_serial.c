@@ -5,7 +5,7 @@
 
 #include "../libfftnd/kernels/truncation.h"
 #include "../liblines/operation.h"
-#include "../liblines/r2r.h"
+#include "r2r_rows.h"
 #include "redist_support.h"
 #include "stand_in_places.h"
 #include "stand_in_space.h"
@@ -211,7 +211,7 @@ struct rows {
 
 static void run_r2r(void *data) {
     const struct rows *given = data;
-    lines__move_r2r_lines(&given->lines, given->after);
+    r2r_move_lines(&given->lines, given->after);
 }
 
 static int r2r(const struct lines__r2r_lines *lines, int after, void *stream) {

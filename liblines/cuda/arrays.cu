@@ -9,7 +9,7 @@ const unsigned threads = 256, most_blocks = 1 << 16;
 
 template <class number> struct pair { number first, second; };
 
-/* Two numbers in one access each; an odd one at the end is left to the first thread. */
+/* Multiplies two numbers in one access each; an odd one at the end is left to the first thread. */
 template <class number>
 __global__ void __launch_bounds__(threads) multiply(number *array, size_t count, number factor) {
     pair<number> *pairs = reinterpret_cast<pair<number> *>(array);
@@ -35,7 +35,7 @@ cudaError_t launch(void *array, size_t count, number factor, cudaStream_t stream
 template <class number>
 LINES__CHANGE_ELEMENT(change_element, number)
 
-/* Threads that share a line: a power of two, such that neighbours have neighbouring elements. */
+/* Threads of a line: a power of two, so that neighbours have neighbouring elements. */
 const unsigned most_lanes = 32;
 
 unsigned lanes_for(long long n) {
@@ -50,7 +50,7 @@ unsigned blocks_for(long long lines, unsigned lanes) {
     return static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
 }
 
-/* Few lines are shared by the threads of several blocks, also in powers of two. */
+/* Few lines have threads of several blocks, also in powers of two. */
 const long long busy_threads = 1 << 17;
 
 unsigned lanes_for(long long n, long long lines) {
@@ -60,7 +60,7 @@ unsigned lanes_for(long long n, long long lines) {
     return lanes;
 }
 
-/* Lines along the last axis. */
+/* Changes lines along the last axis. */
 template <class number>
 __global__ void __launch_bounds__(threads)
     change_modes(const __grid_constant__ lines__modes modes, long long lines, unsigned lanes) {
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(threads)
 LINES__R2R_ELEMENTS(r2r_double, double)
 LINES__R2R_ELEMENTS(r2r_float, float)
 
-/* Neighbours in the row or, behind the transform, in the line. */
+/* Neighbouring threads have neighbours of the row, or of the line behind the transform. */
 template <bool is_double, bool after>
 __global__ void __launch_bounds__(threads) move_r2r(lines__r2r_lines lines) {
     long long step = static_cast<long long>(gridDim.x) * threads;

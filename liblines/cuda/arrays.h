@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kernels do with arrays on a CUDA device. Only files about CUDA include this header. */
+/* Kernels for arrays on a CUDA device. Only files about CUDA include this header. */
 #ifndef LINES__CUFFT_ARRAYS_H
 #define LINES__CUFFT_ARRAYS_H
 
@@ -20,14 +20,13 @@ cudaError_t lines__cuda_scale(void *array, size_t count, int is_double, double f
 /* Begins to change modes. */
 cudaError_t lines__cuda_change(const struct lines__modes *modes, cudaStream_t stream);
 
-/* Begins to do what an operator does with a box of modes, and its tables, all in memory of the device. */
+/* Begins to apply an operator to a box of modes; arrays and tables are in memory of the device. */
 cudaError_t lines__cuda_operate(const struct lines__operation *operation, cudaStream_t stream);
 
-/* Begins to make rows of lines, or lines `after` the transform of rows. */
+/* Begins to make rows of lines, or lines of rows `after` their transform. */
 cudaError_t lines__cuda_r2r(const struct lines__r2r_lines *lines, int after, cudaStream_t stream);
 
-/* A few lines of real numbers in an array, as a list of lines without gaps, and back. Distances are in
- * numbers. */
+/* Lines of real numbers in an array, which are copied to a list without gaps, and back. Strides are in numbers. */
 struct lines__cuda_lines {
     long long n, stride;       /* numbers of a line */
     long long count, distance; /* lines */

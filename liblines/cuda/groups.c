@@ -5,17 +5,17 @@
 #include <limits.h>
 #include <math.h>
 
-/* Milliseconds of each launch, where there are several. */
+/* Milliseconds of each of several launches. */
 static const double launch_time = 0.003;
 
-/* What is measured differs by that: panels must be faster, more groups as well. */
+/* Rates repeat to within 3 %: panels must be faster by that, and more groups than one. */
 static const double worthwhile = 0.97;
 
-/* An axis that cuFFT transforms together with others takes so much of the time that it takes alone; where the last one
- * is not contiguous, all of them. */
+/* Time of an axis that cuFFT transforms together with others, over its time alone; where the last axis is not
+ * contiguous, of all of them, which took 6 to 12 copies each (docs/performance-notebook.md, "Lines on one GPU"). */
 static const double together = 0.9, strided_together = 5.0;
 
-/* Lines side by side, of which there are fewer, are shorter than what memory is read in. */
+/* Neighbouring lines that fill an access to memory. */
 enum { LEAST_SIDE = 16 };
 
 /* ---------------------------------------------------------------- nested axes */
@@ -24,8 +24,8 @@ static int nests(ptrdiff_t outer, ptrdiff_t inner, redist_index n) {
     return inner > 0 && outer % inner == 0 && outer / inner >= n;
 }
 
-/* Whether cuFFT can transform along `outer` together with axes that begin with `inner`; halved[] says on
- * which side that one is. */
+/* Nonzero if cuFFT can transform along `outer` together with axes that begin with `inner`; halved[] says on which side
+ * that one is. */
 static int may_join(const struct lines__loop *outer, const struct lines__loop *inner,
                     const int halved[2]) {
     redist_index n = inner->n, half = n / 2 + 1;
@@ -33,7 +33,7 @@ static int may_join(const struct lines__loop *outer, const struct lines__loop *i
            nests(outer->out, inner->out, halved[1] ? half : n);
 }
 
-/* How many of the last of `n` axes one plan can transform; halved[] says whether the last one is halved in the
+/* Number of the last of `n` axes that one plan can transform; halved[] says whether the last one is halved in the
  * input, and in the output. */
 static int count_nested(int n, const struct lines__loop axes[], const int halved[2]) {
     static const int whole[2] = {0, 0};
@@ -46,7 +46,7 @@ static int count_nested(int n, const struct lines__loop axes[], const int halved
 
 /* ---------------------------------------------------------------- times */
 
-/* Predicted milliseconds; INFINITY = it cannot be done so. */
+/* Predicted milliseconds; INFINITY = cannot. */
 struct times {
     double cufft, panels;
 };
@@ -61,7 +61,7 @@ static double count_bytes(const struct lines__task *task, int is_double) {
     return bytes;
 }
 
-/* The least time, if each launch does all of one loop, or of those from `first` on. */
+/* Least time of launches that do one loop each, or the loops from `first` on. */
 static double time_launches(const struct lines__task *task, int only, int first) {
     double launches = 1;
     for (int i = 0; i < task->nloops; i++)
@@ -82,7 +82,7 @@ static int is_contiguous(const struct lines__task *task) {
     return last->in == 1 && last->out == 1;
 }
 
-/* The one whose rate is nearest to that of the last axis. */
+/* The kind of lines whose rate is nearest to that of the last axis. */
 static int kind_of(const struct lines__task *task, const struct lines__problem *problem) {
     int is_double = problem->precision == FFTND_DOUBLE;
     int is_aligned = lines__rows_are_aligned(is_double, task->rank, task->axes) &&
@@ -94,7 +94,7 @@ static int kind_of(const struct lines__task *task, const struct lines__problem *
                                  : LINES__UNALIGNED;
 }
 
-/* Lines that lie side by side fill panels more or less. */
+/* The part of panels that neighbouring lines fill. */
 static double count_filled(redist_index side) {
     redist_index panels = (side + LEAST_SIDE - 1) / LEAST_SIDE;
     return (double)side / (double)(panels * LEAST_SIDE);
@@ -118,8 +118,8 @@ static struct times single_times(const struct lines__task *task,
     return times;
 }
 
-/* For a sample, the axes from `first` on together: as measured, or, where that does not fit the sample, by its
- * parts. */
+/* Milliseconds of a sample for the axes from `first` on together: measured, or, where a group exceeds the sample, the
+ * sum over its axes. */
 static double group_rate(const struct lines__task *task, const struct lines__problem *problem,
                          double bytes, int first) {
     int is_real = task->is_real[0] || task->is_real[1], is_last = first == task->rank - 1,
@@ -146,7 +146,7 @@ static double group_time(const struct lines__task *task, const struct lines__pro
     return fmax(time, time_launches(task, lines__task_batch(task), INT_MAX));
 }
 
-/* Planes of axes that cuFFT would take together; those of small arrays are taken only where FFTND_LINES says so. */
+/* Time of planes of two axes that cuFFT would take together; small arrays have them only if FFTND_LINES says so. */
 static double planes_time(const struct lines__task *task, const struct lines__problem *problem,
                           struct lines__panel_lines *lines) {
     struct lines__group_rate rate = {.n = {task->axes[0].n, task->axes[1].n, 1},
@@ -199,7 +199,7 @@ int lines__groups_guess(const struct lines__problem *problem) {
     return problem->naxes > 1 && 2 * bytes > LINES__SAMPLE_BYTES;
 }
 
-/* They are always faster than rows for cuFFT, which pass through device memory three times. */
+/* Panels are always faster than rows for cuFFT, which sweep device memory three times. */
 int lines__groups_have_r2r(const struct lines__problem *problem, struct lines__panel_lines *lines) {
     struct lines__task task = lines__task_make(problem, 1, problem->axes, 0, 1, -1);
     struct lines__rates rates = {.n = lines__r2r_points((int)problem->r2r[0], problem->axes[0].n),
@@ -215,15 +215,15 @@ int lines__groups_have_r2r(const struct lines__problem *problem, struct lines__p
 
 /* ---------------------------------------------------------------- groups */
 
-/* What a group adds: its time, or itself. */
+/* Cost of a group: its time, or one. */
 static double cost_of(const struct lines__task *task, const struct lines__problem *problem,
                       enum lines__way way) {
     int is_bad = task->rank > 1 && (way == LINES__PANELS || lines__task_misaligns(task));
     return way == LINES__FASTEST ? task_time(task, problem) : is_bad ? INFINITY : 1.0;
 }
 
-/* Of equal ones the longest last group: its axes are the fastest. best[i] is the least cost of the first i axes, and
- * last[i] how many of them its last group has. */
+/* Takes the longest last group of equal divisions, as its axes are the fastest. best[i] is the least cost of the first
+ * i axes, last[i] the size of their last group. */
 int lines__cufft_groups(const struct lines__problem *problem, enum lines__way way, int n,
                         const struct lines__loop axes[], int sizes[]) {
     int is_real = problem->kind == FFTND_R2C, to_real = problem->direction == REDIST_BACKWARD,

@@ -68,7 +68,7 @@ static int begin_sample(struct sample *sample, cudaStream_t stream) {
     return 0;
 }
 
-/* A whole array of lines, as many as fill the sample nearly. An odd number of them is not aligned. */
+/* Lines that nearly fill the sample; an odd number of them is not aligned. */
 static struct lines__panel_lines sample_lines(const struct lines__rates *rates, int kind) {
     int is_aligned = kind != LINES__UNALIGNED, to_real = kind == LINES__TO_REAL,
         layout = to_real      ? LINES__REAL
@@ -95,7 +95,7 @@ static struct lines__panel_lines sample_lines(const struct lines__rates *rates, 
     return lines;
 }
 
-/* A real-to-real transform may have no points. */
+/* Nonzero if some panel holds lines of a kind; a real-to-real transform may have no points. */
 static int may_have_panels(const struct lines__rates *rates, int kind) {
     if (rates->n < LINES__PANEL_SHORTEST)
         return 0;
@@ -103,8 +103,8 @@ static int may_have_panels(const struct lines__rates *rates, int kind) {
     return lines__panel_plan_has_variant(&lines, LINES__PANEL_GUESS);
 }
 
-/* `batch` arrays of up to three axes, contiguous or strided, in place; the last axis is complex, or of lines that are
- * measured as REAL or TO_REAL. */
+/* Milliseconds of cuFFT for `batch` arrays of up to three axes, contiguous or strided, in place; the last axis is
+ * complex, or of the kind REAL or TO_REAL. */
 static double time_cufft(struct sample *sample, int is_double, int kind, int rank, long long n[],
                          long long stride, long long distance, long long batch) {
     const int to_real = kind == LINES__TO_REAL, is_real = kind == LINES__REAL || to_real;
@@ -144,7 +144,7 @@ static double time_panels(struct sample *sample, const struct lines__panel_lines
     return milliseconds;
 }
 
-/* In milliseconds for a full sample. */
+/* Measures milliseconds of a full sample. */
 static void measure_kind(struct sample *sample, int kind, struct lines__rates *rates) {
     struct lines__panel_lines lines = sample_lines(rates, kind);
     const int is_real = kind == LINES__REAL || kind == LINES__TO_REAL;
@@ -179,7 +179,7 @@ static int measure(struct lines__rates *rates, cudaStream_t stream) {
     return 1;
 }
 
-/* Nonzero if they are known now. */
+/* Returns nonzero if the rates are known now. */
 static int find_rates(struct lines__rates *rates, cudaStream_t stream) {
     int device = 0;
     if (cudaGetDevice(&device) != cudaSuccess)
@@ -192,7 +192,7 @@ static int find_rates(struct lines__rates *rates, cudaStream_t stream) {
     return is_measured;
 }
 
-/* Nothing is better than anything else. */
+/* Sets equal rates. */
 static void guess(struct lines__rates *rates) {
     for (int i = 0; i < LINES__RATES; i++) {
         rates->cufft[i] = rates->panels[i] = 0.08;
@@ -200,7 +200,7 @@ static void guess(struct lines__rates *rates) {
     }
 }
 
-/* What FFTND_LINES chooses, and which variant, -1 = none. */
+/* The value of FFTND_LINES, and its variant, -1 = none. */
 enum lines { MEASURED, CUFFT, PANELS, PLANES, NONSENSE };
 struct choice {
     enum lines lines;
@@ -267,13 +267,13 @@ void lines__rates_of_lines(struct lines__rates *rates, int measures, void *strea
         guess(rates);
     for (int i = 0; i < LINES__RATES; i++) {
         if (rates->cufft[i] <= 0.0)
-            rates->cufft[i] = 1.0; /* it needs more scratch memory than the sample has */
+            rates->cufft[i] = 1.0; /* cuFFT needs more scratch memory than the sample has */
         if (!may_have_panels(rates, i))
             rates->panels[i] = 0.0;
     }
 }
 
-/* Groups that do not fit the sample would be measured in the caches, if at all. */
+/* Measures cuFFT along all axes of a group at once. */
 static void measure_group(struct sample *sample, struct lines__group_rate *rate) {
     long long n[3], count = 1, modes = 1;
     int rank = 0;
@@ -297,7 +297,7 @@ static int may_have_planes(const struct lines__group_rate *rate) {
     return !rate->is_real && rate->n[0] > 1 && rate->n[1] > 1 && rate->n[2] == 1;
 }
 
-/* Neighbours fill the sample nearly, or planes do one after the other. */
+/* Planes that nearly fill the sample, neighbours or one behind the other. */
 static struct lines__panel_lines sample_planes(const struct lines__group_rate *rate) {
     ptrdiff_t rows = (ptrdiff_t)rate->n[0], columns = (ptrdiff_t)rate->n[1],
               count = LINES__SAMPLE_BYTES / (rows * columns * (rate->is_double ? 16 : 8)),
@@ -361,7 +361,7 @@ void lines__rates_of_group(struct lines__group_rate *rate, void *stream) {
 
 /* ---------------------------------------------------------------- the wisdom file */
 
-/* A word, or "" without a device. */
+/* Sets the name of the current device, in one word; "" without one. */
 static void name_device(size_t bytes, char name[]) {
     struct cudaDeviceProp properties;
     int device = 0;
@@ -374,7 +374,7 @@ static void name_device(size_t bytes, char name[]) {
         *at = *at == ' ' ? '_' : *at;
 }
 
-/* A rank whose device is not rank 0's measures its own. */
+/* Learns one length. A process whose device is another one than the wisdom's measures its own. */
 static int learn_length(const struct lines__wisdom *wisdom, const char *name,
                         struct lines__rates *rates) {
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES] = "";

@@ -9,7 +9,7 @@
 
 struct lines__panel_plan {
     struct lines__panels panels;
-    struct lines__planes planes; /* instead, if there are any */
+    struct lines__planes planes; /* instead of panels, if has_planes */
     int has_planes;
     void *roots; /* on the device */
 };
@@ -52,7 +52,8 @@ static int shape_planes(const struct lines__panel_lines *lines, int variant,
            planes->log_cluster < (unsigned)lines__planes_count_variants();
 }
 
-/* As planes in which each line is one: in the variants behind those of panels, or where no panel holds a line. */
+/* Shapes lines as planes, each line one plane: in the variants behind those of panels, or where no panel holds a
+ * line. */
 static int shape_cut(const struct lines__panel_lines *lines, int variant,
                      struct lines__planes *planes) {
     const int last = lines__planes_count_variants(), is_guess = variant == LINES__PANEL_GUESS,
@@ -80,7 +81,7 @@ int lines__panel_plan_has_variant(const struct lines__panel_lines *lines, int va
     return choose(lines, variant, &plan);
 }
 
-/* Nonzero if panels or planes can do it: if not in the variant, then in another one. */
+/* Returns nonzero if panels or planes can do it, in the variant or else in another one. */
 static int shape(const struct lines__panel_lines *lines, struct lines__panel_plan *plan) {
     struct lines__panel_loop axes[2], side, outer[LINES__PANEL_LOOPS];
     int is_backward = lines->direction == REDIST_BACKWARD, fits = narrow(&lines->rows, &axes[0]) &&
@@ -99,7 +100,7 @@ static int shape(const struct lines__panel_lines *lines, struct lines__panel_pla
                : lines__panels_repeat(&plan->panels, &axes[1], &side, lines->nouter, outer);
 }
 
-/* Returns when the device has them. In a stream of the library: a capture may forbid the default stream. */
+/* Copies, and waits. The stream is of the library, as a capture may forbid the default one. */
 static int copy_to_device(void *to, const void *from, size_t bytes) {
     const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
     const redist_index count = (redist_index)bytes;
@@ -146,7 +147,7 @@ int lines__panel_plan_create(const struct lines__panel_lines *lines,
     return code;
 }
 
-/* Whether pairs of real numbers can be read and written at once, where they have to be. */
+/* Nonzero if pairs of real numbers can be read and written at once, where they have to be. */
 static int is_aligned(const struct lines__panels *panels, const void *array) {
     return panels->r2r.n > 0 || (uintptr_t)array % (panels->is_double ? 16 : 8) == 0;
 }
@@ -208,7 +209,8 @@ int lines__panels_truncate(redist_index n, int is_halved, enum fftnd_precision p
                                is_halved ? LINES__REAL : LINES__STRIDED, most_shared_bytes());
 }
 
-/* With the shared memory of a usual device, for all ranks alike. */
+/* Assumes the shared memory of a usual device, for the same result on all ranks. Above 256 MiB the copy was 12 % of a
+ * pair (docs/performance-notebook.md, "Lines on one GPU"). */
 int lines__panels_prefer_copy(int naxes, const redist_index lengths[],
                               enum fftnd_precision precision) {
     static const double cached_bytes = 1 << 28;

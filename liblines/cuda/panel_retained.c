@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Of two modes half-way one is not in the array. Forward it goes to scratch memory, from where it is added to the other
- * one; backward both are read from there, where half of the array's is.
+ * The array has one of the two modes half-way (Nyquist). Forward, the other one is written to scratch memory and added
+ * from there; backward, both are read from scratch memory, which has half of the array's.
  */
 #include "panel_retained.h"
 #include "arrays.h"
 #include "measure.h"
 #include "tasks.h"
 
-/* A loop, with its strides in elements of the arrays and among the modes half-way. */
+/* A loop: strides in elements of the arrays, and among the modes half-way. */
 struct loop {
     struct lines__loop arrays;
     ptrdiff_t half_way;
@@ -21,14 +21,15 @@ struct lines__retained_plan {
     ptrdiff_t stride;    /* from one mode of the array to the next, in elements */
     int nloops, ninside; /* from the slowest to the fastest; the last ones are in a launch */
     struct loop loops[REDIST_MAX_NDIMS];
-    ptrdiff_t nlines; /* and padding */
+    ptrdiff_t nlines; /* with padding */
     struct lines__panel_plan *lines;
     void *stream;
 };
 
 /* ---------------------------------------------------------------- plans */
 
-/* Modes half-way lie like the modes of the array; rows are even, since pairs of floats are read at once. */
+/* Sets the loops; modes half-way have the order of the array, in rows of even lengths, since pairs of floats are read
+ * at once. */
 static void set_loops(struct lines__retained_plan *plan, const struct lines__task *task) {
     ptrdiff_t next = 1;
     plan->nloops = task->nloops;
@@ -39,8 +40,8 @@ static void set_loops(struct lines__retained_plan *plan, const struct lines__tas
     plan->nlines = next;
 }
 
-/* What was measured without a gap; with one, kernel 0 has too few registers for pairs of floats (536 bytes of a thread
- * are spilled), so that kernel 1 with as many lines takes its place. */
+/* Takes the fastest variant without a gap. With a gap kernel 0 spills registers for pairs of floats (536 bytes of a
+ * thread), so that kernel 1 with as many lines takes its place. */
 static void choose_variant(const struct lines__problem *problem,
                            const struct lines__retained_plan *plan,
                            struct lines__panel_lines *lines) {
@@ -99,7 +100,7 @@ static int is_pair(const struct lines__retained_plan *plan) {
     return plan->retained.nyquist == LINES__NYQUIST_PAIR;
 }
 
-/* Whether they go through scratch memory. */
+/* Nonzero if a mode half-way is in scratch memory. */
 static int has_scratch(const struct lines__retained_plan *plan) {
     return is_pair(plan) || (!plan->forward && plan->retained.nyquist != LINES__NYQUIST_NONE);
 }
@@ -108,7 +109,7 @@ size_t lines__retained_area(const struct lines__retained_plan *plan) {
     return has_scratch(plan) ? (size_t)plan->nlines * 2 * plan->number_bytes : 0;
 }
 
-/* The place of the array's in a line. */
+/* The index of the array's mode half-way in a line. */
 static redist_index half_way(const struct lines__retained_plan *plan) {
     return is_pair(plan) ? plan->retained.low : plan->retained.low - 1;
 }
@@ -135,7 +136,7 @@ static int change(const struct lines__retained_plan *plan, enum lines__change ch
 
 /* ---------------------------------------------------------------- lines */
 
-/* Modes that the array does not have, and those that are in scratch memory. */
+/* The gap: modes that the array does not have, and those in scratch memory. */
 static struct lines__panel_gap find_gap(const struct lines__retained_plan *plan, char *area) {
     const struct lines__retained *retained = &plan->retained;
     unsigned low = (unsigned)retained->low, high = (unsigned)(retained->modes - retained->high),
@@ -161,7 +162,7 @@ static int launch(const struct lines__retained_plan *plan, const char *in, char 
     return lines__panel_plan_execute_retained(plan->lines, &gap, in, out, plan->stream);
 }
 
-/* Loops that a launch does not take are launches. */
+/* Loops that a launch lacks are several launches. */
 static int launch_all(const struct lines__retained_plan *plan, int loop, const char *in, char *out,
                       char *area) {
     if (loop >= plan->nloops - plan->ninside)

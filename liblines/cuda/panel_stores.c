@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Eight lines side by side make rows of 128 bytes, which a link between devices wants; wider panels gain nothing where
+/* Eight neighbouring lines make rows of 128 bytes, a write of a link between devices; wider panels are no faster if
  * each row begins with a line of the cache. */
 enum { STRIDED_VARIANT = 1 };
 
@@ -17,10 +17,11 @@ _Static_assert((int)LINES__MOST_TARGETS <= (int)LINES__PANEL_TARGETS, "targets f
 struct plan {
     struct lines__panel_plan *lines;
     int nloops;
-    int loops[1 + LINES__PANEL_LOOPS]; /* of the problem: the side, then the outer ones */
+    int loops[1 + LINES__PANEL_LOOPS]; /* numbers in the problem: the side, then the outer ones */
 };
 
-/* Loops of more than one element, from the fastest on, then perhaps the others. Returns 0 if there are too many. */
+/* Sorts loops of more than one element from the fastest on, then perhaps the others. Returns 0 if there are too
+ * many. */
 static int sort_loops(const struct lines__problem *problem, int takes_all, struct plan *plan) {
     for (int i = 0; i < problem->nloops; i++) {
         int at = plan->nloops;
@@ -42,7 +43,7 @@ static int sort_loops(const struct lines__problem *problem, int takes_all, struc
     return 1;
 }
 
-/* Parts have strides of their own. */
+/* A loop for plans with targets, which have strides of their own. */
 static struct lines__loop of_input(const struct lines__loop *loop) {
     return (struct lines__loop){loop->n, loop->in, loop->in};
 }
@@ -71,13 +72,12 @@ static struct lines__panel_lines describe(const struct lines__problem *problem,
 
 static void destroy(void *data) {
     struct plan *plan = data;
-    redist_space_at(REDIST_SPACE_CUDA)
-        ->drain(); /* of an asynchronous plan something may be under way */
+    redist_space_at(REDIST_SPACE_CUDA)->drain(); /* asynchronous plans may be executing */
     lines__panel_plan_destroy(plan->lines);
     redist_release(plan);
 }
 
-/* Without lines where panels cannot do it. */
+/* Makes a plan; *result is NULL where panels cannot. */
 static int create_plan(const struct lines__problem *problem, int to_targets, int variant,
                        void **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
@@ -97,7 +97,7 @@ static int create_plan(const struct lines__problem *problem, int to_targets, int
     return code;
 }
 
-/* ---------------------------------------------------------------- into targets */
+/* ---------------------------------------------------------------- direct stores */
 
 static int has_aligned_rows(const struct lines__problem *problem) {
     struct lines__loop loops[1 + REDIST_MAX_NDIMS] = {of_input(&problem->axes[0])};
@@ -106,7 +106,7 @@ static int has_aligned_rows(const struct lines__problem *problem) {
     return lines__rows_are_aligned(problem->precision == FFTND_DOUBLE, 1 + problem->nloops, loops);
 }
 
-/* In the kernel of the fastest variant, if it can. */
+/* The widest variant, in the kernel of the fastest one if that has it. */
 static int find_widest(const struct lines__problem *problem, int fastest) {
     const struct lines__panel_lines lines = {.layout = LINES__STRIDED,
                                              .is_double = problem->precision == FFTND_DOUBLE,
@@ -121,8 +121,9 @@ static int find_widest(const struct lines__problem *problem, int fastest) {
     return LINES__PANEL_GUESS;
 }
 
-/* Rows that begin anywhere share lines of the cache with their neighbours, the fewer the wider they are: beside copies
- * to peers narrow ones take up to 1.5 times as long, which is not measured. */
+/* Chooses a variant. Rows that begin within a line of the cache share it with neighbours, the fewer the wider they are:
+ * beside copies to peers narrow ones take up to 1.5 times as long, which rates do not include
+ * (docs/performance-notebook.md, "Rows that begin between lines of the cache"). */
 static int choose_variant(const struct lines__problem *problem, int is_near) {
     struct lines__rates rates = {.n = problem->axes[0].n,
                                  .is_double = problem->precision == FFTND_DOUBLE};
@@ -140,7 +141,7 @@ static int create(const struct lines__problem *problem, int is_near, void **resu
     return create_plan(problem, 1, choose_variant(problem, is_near), result);
 }
 
-/* A target's strides in place of those that the plan was made with. */
+/* A target with its strides in the order of the plan's loops. */
 static struct lines__panel_target make_target(const struct plan *plan, redist_index begin,
                                               const struct lines__target *from) {
     struct lines__panel_target target = {
@@ -162,10 +163,10 @@ static int execute(void *data, const void *in, int ntargets, const struct lines_
 const struct lines__stores lines__cufft_stores = {
     .create = create, .execute = execute, .destroy = destroy};
 
-/* ---------------------------------------------------------------- there and back */
+/* ---------------------------------------------------------------- round trips */
 
-/* In the variant that is guessed: what is measured is of lines that go one way. FFTND_LINES = cufft is to see what
- * cuFFT does. */
+/* Plans in the guessed variant, as rates are of one transform. FFTND_LINES = cufft refuses, so that cuFFT is
+ * measured. */
 static int create_round_trip(const struct lines__problem *problem, void **result) {
     struct lines__rates rates = {.n = problem->axes[0].n,
                                  .is_double = problem->precision == FFTND_DOUBLE};

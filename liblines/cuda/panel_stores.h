@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines whose results are stored in parts, and those that go there and back with an operator: panels, whatever cuFFT
- * does. */
+/* Direct stores and round trips: always panels, whatever cuFFT's rates are. */
 #ifndef LINES__CUFFT_STORES_H
 #define LINES__CUFFT_STORES_H
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Threads of a block: of two blocks one computes while the other one reads. Panels of strided lines are wide enough
- * for rows of 64 bytes; contiguous lines are better alone. */
+/* Threads of a block, so that two blocks fit: one computes while the other one reads. Panels of strided lines are wide
+ * enough for rows of 64 bytes; contiguous lines are better alone. */
 enum { MOST_STRIDED = 512, MOST_ALONG = 128, LEAST_WIDTH = 4, MOST_WIDTH = 16, ELEMENT = 16 };
 
 static const struct {
@@ -26,7 +26,7 @@ struct factors {
     unsigned rows;
 };
 
-/* Threads that a pass over a line of n elements needs. */
+/* Threads of a radix pass over a line of n elements. */
 static unsigned rows_of_pass(int kernel, unsigned n, unsigned radix) {
     unsigned each = LINES__PANEL_BUTTERFLIES(kernel, radix);
     return (n / radix + each - 1) / each;
@@ -43,20 +43,20 @@ static unsigned count_rows(const struct factors *factors, int kernel, unsigned n
     return rows;
 }
 
-/* Fewer passes, then fewer threads. */
+/* Prefers fewer radix passes, then fewer threads. */
 static int is_better(const struct factors *a, const struct factors *b) {
     if (b->npasses == 0 || a->npasses != b->npasses)
         return b->npasses == 0 || a->npasses < b->npasses;
     return a->rows < b->rows;
 }
 
-/* The smallest radix of the next pass. */
+/* The smallest radix of the next radix pass. */
 static unsigned least_radix(const struct factors *now, unsigned left, int kernel) {
     unsigned least = now->npasses == 0 ? kernels[kernel].least : LINES__PANEL_MIDDLE;
     return now->npasses > 0 && left < least ? left : least;
 }
 
-/* Tries all radices for what is left of n, the later ones not larger than those before. */
+/* Tries all radices for what is left of n, none larger than the one before it. */
 static void factorize(unsigned n, unsigned left, unsigned most, int kernel, struct factors *now,
                       struct factors *best) {
     if (left == 1 && now->npasses > 1) {
@@ -78,7 +78,7 @@ static void factorize(unsigned n, unsigned left, unsigned most, int kernel, stru
 
 /* ---------------------------------------------------------------- shapes */
 
-/* Rounds the factor up, which is exact: below 2^31 its error adds less than one n-th to the quotient. */
+/* Rounds the factor up, which is exact: below 2^31 its error adds less than 1 / n to the quotient. */
 struct lines__panel_divisor lines__panel_divide_by(unsigned n) {
     unsigned bits = 0;
     while ((1ULL << bits) < n)
@@ -87,7 +87,7 @@ struct lines__panel_divisor lines__panel_divide_by(unsigned n) {
     return (struct lines__panel_divisor){n, n == 0 ? 0 : (unsigned)((one + n - 1) / n), 31 + bits};
 }
 
-/* The most lines, as a power of two, with which a block has no more than `most` threads. */
+/* The most lines, a power of two, with which a block has at most `most` threads. */
 static unsigned choose_width(unsigned rows, unsigned most, unsigned least) {
     unsigned width = least;
     while (width < MOST_WIDTH && 2 * width * rows <= most)
@@ -108,8 +108,8 @@ static void set_passes(struct lines__panels *panels, const struct factors *facto
     }
 }
 
-/* Groups that begin an odd number of elements apart are written at once by threads of narrow panels. Real lines are in
- * order in shared memory before the first pass or after the last one. */
+/* Lays out shared memory: threads of narrow panels write groups at once that begin an odd number of elements apart.
+ * Real lines are in order there before the first radix pass or behind the last one. */
 static int set_memory(struct lines__panels *panels, size_t most) {
     unsigned pitch = panels->along ? 1 : panels->width, line = panels->is_real ? panels->n : 0;
     panels->passes[0].group = pitch;
@@ -128,8 +128,9 @@ static int set_memory(struct lines__panels *panels, size_t most) {
     return panels->shared_bytes <= most;
 }
 
-/* Whether a pass can be the last one whose butterflies are in pairs, which is so then, with enough threads for them:
- * they take longer than what is between. What goes through shared memory only once is as fast without. */
+/* Nonzero if some radix pass can be the last one with its butterflies in pairs, which is set then, with enough threads
+ * for them: they take longer than what is between. Lines of two radix passes are as fast without
+ * (docs/performance-notebook.md, "Real lines"). */
 static int make_pairs(struct factors *factors, int kernel, unsigned n) {
     unsigned last = factors->npasses - 1, *radix = factors->radix;
     for (unsigned i = last; i > 0 && last > 1; i--)
@@ -214,7 +215,7 @@ static int are_whole(const struct lines__panel_loop *loop, int each) {
     return loop->in % each == 0 && loop->out % each == 0;
 }
 
-/* The lines of a thread are neighbours where they are read at once; else all first ones are, and all second ones. */
+/* Chooses the lines of a thread: neighbours where they are read in one access, else lines that are `width` apart. */
 static void set_pairs(struct lines__panels *panels) {
     int each = (int)panels->each, is_one = each == 1 || panels->r2r.folds,
         fits = panels->side.in == 1 && panels->side.out == 1 && are_whole(&panels->axis, each);
@@ -243,9 +244,9 @@ int lines__panels_repeat(struct lines__panels *panels, const struct lines__panel
     return npanels <= INT_MAX;
 }
 
-/* ---------------------------------------------------------------- targets */
+/* ---------------------------------------------------------------- direct stores */
 
-/* Addresses of floats may be between those that two complex numbers can be read from. */
+/* Nonzero if two complex floats can be written at each address in one access. */
 static int is_target_adjacent(const struct lines__panel_target *target) {
     int is_even =
         target->side == 1 && target->axis % 2 == 0 && (uintptr_t)target->base % ELEMENT == 0;

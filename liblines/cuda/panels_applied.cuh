@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines of panels_cuda.cu that are transformed, multiplied mode by mode, and transformed back: they are read and
- * written once. */
+/* Round trips of panels_cuda.cu: lines are transformed, multiplied mode by mode and transformed back, in one sweep. */
 
 namespace {
 
 LINES__OPERATE_ELEMENT(modes, double, double)
 
-/* What all modes of a line have in common. */
+/* Finds what all modes of a line have in common. */
 template <class value>
 __device__ __forceinline__ modes_mode begin_line(const place<value, APPLIED> &at, unsigned side) {
     const lines__operation *op = at.lines.operation;
@@ -39,7 +38,7 @@ __device__ __forceinline__ void multiply(const factor &by, number &x, number &y)
     y = re * y + im * old;
 }
 
-/* The modes are in order in shared memory. */
+/* Multiplies the modes, which are in order in shared memory. */
 template <class value>
 __device__ __forceinline__ void multiply_modes(const lines__panels &p,
                                                const place<value, APPLIED> &at) {
@@ -59,7 +58,7 @@ __device__ __forceinline__ void multiply_modes(const lines__panels &p,
     }
 }
 
-/* All passes there, all passes back; the last one writes. */
+/* All radix passes there, all back; the last one writes. */
 template <class value, int least, int first, int rest>
 __device__ __forceinline__ void
 apply_panels(const lines__panels &p, const lines_of<value, APPLIED> &lines,

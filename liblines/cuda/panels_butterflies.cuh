@@ -5,7 +5,7 @@ namespace {
 
 /* ---------------------------------------------------------------- numbers */
 
-/* Of two lines of floats: a thread has the same to do for both. */
+/* Numbers of two lines of floats, which a thread transforms alike. */
 template <class number> struct both {
     number a, b;
 
@@ -83,7 +83,7 @@ template <class number, int radix> struct circle {
 
 template <class number, int radix> __constant__ circle<number, radix> circles;
 
-/* Times the q-th root of the radix. */
+/* Multiplies by the q-th root of the radix. */
 template <class value, int radix>
 __device__ __forceinline__ complex<value> rotate(complex<value> z, int q) {
     const circle<scalar<value>, radix> &root = circles<scalar<value>, radix>;
@@ -104,12 +104,12 @@ __device__ __forceinline__ complex<value> rotate(complex<value> z, int q) {
 
 /* ---------------------------------------------------------------- butterflies */
 
-/* A factor of the radix; a prime has none but itself. */
+/* A factor of the radix, itself if it is prime. */
 __host__ __device__ constexpr int factor_of(int radix) {
     return radix == 4 ? 2 : radix % 4 == 0 ? 4 : radix % 2 == 0 ? 2 : radix % 3 == 0 ? 3 : radix;
 }
 
-/* By the definition; elements i and radix - i have the same cosines and opposite sines. */
+/* DFT by its definition; elements i and radix - i have the same cosines and opposite sines. */
 template <class value, int radix>
 __device__ __forceinline__ void transform_prime(complex<value> (&x)[radix]) {
     const circle<scalar<value>, radix> &root = circles<scalar<value>, radix>;
@@ -175,7 +175,7 @@ __device__ __forceinline__ void transform(complex<value> (&x)[radix]) {
     }
 }
 
-/* Times the powers of a root: those of two from the table, the others products of these. */
+/* Multiplies by powers of a root: powers of two from the table, others as their products. */
 template <class value, int radix>
 __device__ __forceinline__ void twiddle(complex<value> (&x)[radix],
                                         const complex<scalar<value>> *roots, unsigned at) {

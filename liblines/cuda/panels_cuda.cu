@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One kernel of panels.h: Stockham's transform, in place in shared memory. The build compiles this file for each kernel
- * of each precision and each sort of lines, since the compiler works on them one after the other: VALUE is double, or
- * two for pairs of floats, KERNEL a number of panels.h, LINES what launches one sort of lines (at the end), and LAUNCH
- * its name for the host. */
+ * of each precision and each sort of lines, since a compiler works on them one after the other: VALUE is double, or two
+ * for pairs of floats, KERNEL a number of panels.h, LINES the function that launches one sort of lines (at the end),
+ * and LAUNCH its name for the host. */
 #define LINES__PANEL_INLINE __device__ __forceinline__
 #include "../operation.h"
 #include "panels_targets.h"
@@ -14,7 +14,7 @@
 
 namespace {
 
-/* ---------------------------------------------------------------- passes */
+/* ---------------------------------------------------------------- radix passes */
 
 enum kind { FIRST, MIDDLE, LAST, MODES };
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ void clear(complex<value> (&x)[radix]) {
         x[k] = {};
 }
 
-/* Of a butterfly, and the element in it: butterflies of the first pass are groups of one, and the last pass has one
+/* Group of a butterfly, and the element in it: groups of the first radix pass have one butterfly, the last one has one
  * group. */
 struct position {
     unsigned group, element;
@@ -84,7 +84,7 @@ __device__ __forceinline__ void write_shared(const lines__panels &p, unsigned pa
         to[k * step] = x[k];
 }
 
-/* The backward transform is the forward one with its elements in the opposite order, but for the first one. */
+/* Backward is forward with all elements but the first in the opposite order. */
 template <class value, int radix, sort how>
 __device__ __forceinline__ void write_array(const lines__panels &p, unsigned pass,
                                             const place<value, how> &at, unsigned butterfly,
@@ -134,8 +134,8 @@ __device__ __forceinline__ void put(const lines__panels &p, unsigned pass,
         write_shared<value, radix, which>(p, pass, at, butterfly, x);
 }
 
-/* Where shared memory is read and written, all threads of a block read before any of them writes. Registers that are
- * not set on all ways take room all the time, hence the zeros. */
+/* Does a radix pass. Where it reads and writes shared memory, all threads of a block read before any of them writes.
+ * Zeros keep the compiler from holding registers that are set on some ways only. */
 template <class value, int radix, kind which, sort how>
 __device__ __forceinline__ void do_pass(const lines__panels &p, unsigned pass,
                                         const place<value, how> &at,
@@ -162,7 +162,7 @@ __device__ __forceinline__ void do_pass(const lines__panels &p, unsigned pass,
     }
 }
 
-/* The pass of real lines that is next to the modes. */
+/* Does the radix pass of real lines that is next to the modes. */
 template <class value, int radix, sort how>
 __device__ __forceinline__ void do_pass_of_modes(const lines__panels &p, unsigned pass,
                                                  const place<value, how> &at,
@@ -240,8 +240,8 @@ __device__ __forceinline__ void write_mode(const lines__panels &p, const place<v
         store<value, 1>(p, at, at.lines.out + i, nullptr, 0, x);
 }
 
-/* The numbers at even and at odd places of a real line, z = even + i odd, are transformed at once: with w the i-th
- * root, modes i and n - i are e + w o and the conjugate of e - w o. */
+/* Splits the transform of z = even + i odd, the numbers at even and odd places of a real line: with w the i-th root,
+ * modes i and n - i are e + w o and the conjugate of e - w o. */
 template <class value, sort how>
 __device__ __forceinline__ void split_one(const lines__panels &p, const place<value, how> &at,
                                           const complex<scalar<value>> *roots, unsigned i,
@@ -261,8 +261,8 @@ __device__ __forceinline__ void split(const lines__panels &p, const place<value,
         split_one(p, at, roots, i, at.shared[i], at.shared[i == 0 ? 0 : p.n - i]);
 }
 
-/* The opposite, times two: modes of a real line are as many as it has numbers, and of those n of each half. The first
- * and the last mode are real. Elements i and n - i become what they are made of. */
+/* The opposite, times two: makes elements i and n - i of n complex ones from modes i and n - i of n + 1. The first and
+ * the last mode are real. */
 template <class value>
 __device__ __forceinline__ void join_one(const complex<scalar<value>> *roots, unsigned i,
                                          complex<value> &a, complex<value> &b) {
@@ -290,15 +290,15 @@ __device__ __forceinline__ void join(const lines__panels &p, const place<value, 
 /* ---------------------------------------------------------------- real lines, two butterflies at once */
 
 /*
- * Of the pass next to the modes a thread has two butterflies of which one has the elements n - i of the other's
- * elements i, in the opposite order: the number `item` and, of m butterflies, the number m - item. So halves need not
- * go through shared memory to become modes, nor the opposite. For item 0 these are the butterflies 0 and m / 2; their
- * elements in turn are the multiples of m / 2, of which number `radix` is its own counterpart.
+ * Two butterflies of a thread in the radix pass next to the modes: elements n - i of one are the counterparts of
+ * elements i of the other, in the opposite order. They are number `item` and, of m butterflies, number m - item. So
+ * halves need not be exchanged through shared memory to become modes, nor the opposite. For item 0 they are butterflies
+ * 0 and m / 2, whose elements in turn are the multiples of m / 2; number `radix` is its own counterpart.
  */
 template <class value, int radix> struct butterflies {
     complex<value> first[radix], second[radix];
 
-    /* Which one is the second, of m. */
+    /* Number of the second one, of m. */
     __device__ __forceinline__ static unsigned counterpart(unsigned item, unsigned m) {
         return item == 0 ? m / 2 : m - item;
     }
@@ -490,7 +490,7 @@ __global__ void __launch_bounds__(threads)
                                       reinterpret_cast<complex<value> *>(memory));
 }
 
-/* What a launch gets; of the last three each sort of lines has its own, or none. */
+/* Arguments of a launch; each sort of lines uses one of the last three, or none. */
 template <class value> struct given {
     const lines__panels *panels;
     const complex<scalar<value>> *in, *roots;

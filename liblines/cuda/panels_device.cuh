@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernels of panels.h and of panels_planes.h have in common beside the numbers. */
+/* Divisions and shared memory of the kernels of panels.h and panels_planes.h. */
 #include "redist_place.h"
 
 #include <atomic>
@@ -11,9 +11,8 @@ __device__ __forceinline__ unsigned divide(unsigned i, const lines__panel_diviso
     return static_cast<unsigned>(static_cast<unsigned long long>(i) * by.factor >> by.shift);
 }
 
-/* Of each device the number of the context in which a kernel may have all the shared memory of a block; of devices
- * behind the last one it is never known. A limit that followed each launch would be too low for graphs that are
- * instantiated later. */
+/* Number of the context of each device in which a kernel may use all shared memory of a block; 0 = not known. A limit
+ * that followed each launch would be too low for graphs that are instantiated later. */
 const int most_devices = 16;
 typedef std::atomic<unsigned long long> contexts[most_devices];
 

@@ -8,7 +8,7 @@ typedef int launch_function(const struct lines__panels *panels, const struct lin
                             const struct lines__operation *operation, const void *in, void *out,
                             const void *roots, void *stream);
 
-/* By sorts of lines; the build names the functions. */
+/* Sorts of lines; the build names the functions. */
 enum { WHOLE, RETAINED, STORES, R2R, APPLIED };
 
 #define DECLARE(lines)                                                                             \
@@ -32,12 +32,12 @@ static launch_function *const launches[][2][LINES__PANEL_KERNELS] = {[WHOLE] = L
                                                                      [R2R] = LIST(r2r),
                                                                      [APPLIED] = LIST(applied)};
 
-/* Addresses may be between those that all lines of a thread can be read from. */
+/* Nonzero if all lines of a thread can be read in one access. */
 static int is_aligned(const void *array) {
     return (uintptr_t)array % (4 * sizeof(float)) == 0;
 }
 
-/* A launch of no lines is an error of the runtime. */
+/* Launches; no launch for no lines, which is an error of the runtime. */
 static int launch(const struct lines__panels *panels, int lines, int are_adjacent,
                   const struct lines__panel_gap *gap, const struct lines__panel_targets *targets,
                   const struct lines__operation *operation, const void *in, void *out,
@@ -59,7 +59,7 @@ int lines__panels_launch(const struct lines__panels *panels, const void *in, voi
                   out, roots, stream);
 }
 
-/* Modes half-way of neighbouring lines are neighbours. */
+/* Modes half-way of neighbouring lines are neighbours, too. */
 int lines__panels_launch_retained(const struct lines__panels *panels,
                                   const struct lines__panel_gap *gap, const void *in, void *out,
                                   const void *roots, void *stream) {

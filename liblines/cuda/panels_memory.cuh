@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a thread of panels_cuda.cu finds its lines, whole, in targets or with modes that are not retained, and how it
- * reads and writes their elements. */
+/* Places of a thread's lines in panels_cuda.cu, for each sort of lines, and access to their elements. */
 
 namespace {
 
-/* Whole lines, lines of which the array retains some elements, lines in targets, whole lines with an operator. */
+/* Sorts of lines: whole, with a gap in one array, stored directly in targets, whole with an operator. */
 enum sort { WHOLE, RETAINED, STORES, APPLIED };
 
-/* The lines of a thread: where they begin. */
+/* Addresses of a thread's lines. */
 template <class value, sort how> struct lines_of {
     const complex<scalar<value>> *in;
     complex<scalar<value>> *out;
@@ -22,7 +21,7 @@ template <class value, sort how> struct lines_of {
     }
 };
 
-/* And their elements half-way. */
+/* The same, and their modes half-way. */
 template <class value> struct lines_of<value, RETAINED> : lines_of<value, WHOLE> {
     const lines__panel_gap *gap;
     complex<scalar<value>> *half_way;
@@ -37,7 +36,7 @@ template <class value> struct lines_of<value, RETAINED> : lines_of<value, WHOLE>
     }
 };
 
-/* Where they are read, and which lines of the targets they are. */
+/* Addresses of the input, and numbers of the lines in the targets. */
 template <class value> struct lines_of<value, STORES> {
     const complex<scalar<value>> *in;
     const lines__panel_targets *targets;
@@ -53,7 +52,7 @@ template <class value> struct lines_of<value, STORES> {
     }
 };
 
-/* And where they are among all, which the operator asks for. */
+/* The same, and their numbers in the operation. */
 template <class value> struct lines_of<value, APPLIED> : lines_of<value, WHOLE> {
     const lines__operation *operation;
     lines__panel_line line;
@@ -68,7 +67,7 @@ template <class value> struct lines_of<value, APPLIED> : lines_of<value, WHOLE> 
     }
 };
 
-/* What a thread works on. */
+/* Work of a thread. */
 template <class value, sort how> struct place {
     lines_of<value, how> lines;
     complex<value> *shared;
@@ -99,8 +98,9 @@ find_place(const lines__panels &p, const lines_of<value, how> &lines, complex<va
     return at;
 }
 
-/* 16 bytes at once, where the compiler would read the halves of a pair of floats one after the other; and the
- * neighbouring panel's part of the 128 bytes, which comes with them, is in the cache when that panel reads it. */
+/* Reads 16 bytes in one access, where the compiler would read the halves of a pair of floats one after the other. The
+ * rest of the 128 bytes is in the cache when the neighbouring panel reads it, which saves 4 % where panels are narrow
+ * (docs/performance-notebook.md, "Lines on one GPU"). */
 template <class value>
 __device__ __forceinline__ complex<value> read_at_once(const complex<scalar<value>> *from) {
     if constexpr (is_pair<value>) {
@@ -127,7 +127,7 @@ __device__ __forceinline__ void write_at_once(complex<scalar<value>> *to, const 
                  : "memory");
 }
 
-/* Elements that are `step` apart; of a pair of lines both are read, or one of them twice. */
+/* Loads elements `step` apart; of a pair of lines both, or the only one twice. */
 template <class value, int radix, sort how>
 __device__ __forceinline__ void load(const lines__panels &p, const place<value, how> &at,
                                      const complex<scalar<value>> *from, long long step,
@@ -148,7 +148,7 @@ __device__ __forceinline__ void load(const lines__panels &p, const place<value, 
     }
 }
 
-/* The first element goes to a place of its own. */
+/* Stores elements `step` apart, the first one elsewhere. */
 template <class value, int radix, sort how>
 __device__ __forceinline__ void store(const lines__panels &p, const place<value, how> &at,
                                       complex<scalar<value>> *first, complex<scalar<value>> *to,
@@ -175,8 +175,8 @@ __device__ __forceinline__ void store(const lines__panels &p, const place<value,
     }
 }
 
-/* Where element `i` of a line is, whose place is `at` where there is no gap, and how far the second line is from there;
- * false if it is in the gap. */
+/* Moves *at, the place of element `i` of a line without a gap, to where it is, and sets the distance of the second
+ * line; false in the gap. */
 template <class value, class pointer>
 __device__ __forceinline__ bool find_retained(const lines__panels &p,
                                               const lines_of<value, RETAINED> &lines, unsigned i,
@@ -205,7 +205,7 @@ read_retained(const lines__panels &p, const place<value, RETAINED> &at, unsigned
     }
 }
 
-/* An element, whose second line is so far from there. */
+/* Writes an element; the second line is `second` elements further. */
 template <class value, sort how>
 __device__ __forceinline__ void write_one(const lines__panels &p, const place<value, how> &at,
                                           complex<scalar<value>> *to, long long second,

@@ -4,22 +4,23 @@
 #include <limits.h>
 #include <string.h>
 
-/* Neighbours of SIDE_BY_SIDE fill half of what comes from memory at once. Two blocks of a multiprocessor do not compute
- * at the same time, if both fit. */
+/* Neighbours of SIDE_BY_SIDE fill half an access to memory. With at most GUESSED_BYTES two blocks fit a multiprocessor,
+ * of which one computes while the other one reads. */
 enum { LEAST_RADIX = 4, GOOD_RADIX = 8, ROW_BYTES = 64, GUESSED_BYTES = 112 << 10 };
 
-/* Small radices leave room for threads; the second one is how many neighbouring threads read neighbours. */
+/* Rates two radices, low is good: small ones leave registers for more threads, and the second one is how many
+ * neighbouring threads read neighbours. */
 static unsigned rate(unsigned first, unsigned second) {
     unsigned most = first > second ? first : second;
     return 4 * most + (second < GOOD_RADIX ? 2 : second > GOOD_RADIX);
 }
 
-/* What the kernel is compiled for. */
+/* Nonzero if the kernel has a radix. */
 static int is_radix(unsigned radix) {
     return radix >= LEAST_RADIX && radix <= LINES__PANEL_MOST_RADIX && radix != 11 && radix != 13;
 }
 
-/* Chooses radices of which the second one is a multiple of `unit`. */
+/* Chooses two radices, the second one a multiple of `unit`. */
 static int factorize(unsigned n, unsigned unit, struct lines__panel_divisor radix[2]) {
     unsigned best = UINT_MAX;
     for (unsigned second = LEAST_RADIX; second <= LINES__PANEL_MOST_RADIX; second++) {
@@ -34,7 +35,7 @@ static int factorize(unsigned n, unsigned unit, struct lines__panel_divisor radi
     return best < UINT_MAX;
 }
 
-/* Lines begin so that neighbouring threads are never at the same place of shared memory, modulo 128 bytes. */
+/* Lays out shared memory, so that neighbouring threads are never at the same place modulo 128 bytes. */
 static int set_cluster(struct lines__planes *planes, unsigned log_cluster, const long long n[2],
                        size_t shared_bytes) {
     const size_t item = planes->is_double ? 16 : 8;
@@ -66,7 +67,7 @@ int lines__planes_shape(struct lines__planes *planes, int variant, const long lo
     return set_cluster(planes, LINES__PLANES_VARIANTS - 1, n, shared_bytes);
 }
 
-/* The least sum of radices, of equal ones the first. */
+/* Takes the least sum of radices, the first one of equal ones. */
 int lines__planes_shape_lines(struct lines__planes *planes, int variant, long long n, int is_double,
                               size_t shared_bytes) {
     const long long most = LINES__PANEL_MOST_RADIX * LINES__PANEL_MOST_RADIX;
@@ -88,7 +89,7 @@ int lines__planes_shape_lines(struct lines__planes *planes, int variant, long lo
     return best < UINT_MAX;
 }
 
-/* A line's elements follow each other along its columns, its modes along its rows. */
+/* Cuts a line: its elements follow each other along columns, its modes along rows. */
 static void cut_line(struct lines__planes *planes, const struct lines__panel_loop *line) {
     unsigned rows = planes->radix[0][0].n * planes->radix[0][1].n,
              columns = planes->radix[1][0].n * planes->radix[1][1].n;
@@ -117,7 +118,7 @@ int lines__planes_repeat(struct lines__planes *planes, const struct lines__panel
     return nplanes <= (unsigned)INT_MAX >> planes->log_cluster;
 }
 
-/* 0 = there are none of these. */
+/* Roots of axis or line i, 0 = none. */
 static unsigned count_roots(const struct lines__planes *planes, int i) {
     return i < 2 ? planes->axis[i].n : planes->is_line ? planes->axis[0].n * planes->axis[1].n : 0;
 }

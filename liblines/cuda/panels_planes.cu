@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of panels_planes.h. Each axis is transformed in two passes: all but the first one read shared memory, all
- * but the last one write it, to where they have read. The blocks of a cluster need each other's only for the last. The
- * build compiles this file for each precision: VALUE is double or float. */
+/* The kernel of panels_planes.h. Each axis is transformed in two radix passes: all but the first one of a plane read
+ * shared memory, all but the last one write it, where they have read. The blocks of a cluster read each other's memory
+ * in the last one only. The build compiles this file for each precision: VALUE is double or float. */
 #include "panels_planes.h"
 #include "redist_early_launch.cuh"
 
@@ -10,7 +10,7 @@
 
 namespace {
 
-/* Becomes the quotient; returns the remainder. */
+/* Divides i; returns the remainder. */
 __device__ __forceinline__ unsigned take(unsigned &i, const lines__panel_divisor &by) {
     unsigned quotient = divide(i, by), rest = i - quotient * by.n;
     i = quotient;
@@ -19,7 +19,7 @@ __device__ __forceinline__ unsigned take(unsigned &i, const lines__panel_divisor
 
 /* ---------------------------------------------------------------- clusters */
 
-/* All threads of the blocks of a cluster have come so far. */
+/* Waits for all threads of a cluster. */
 __device__ __forceinline__ void await_cluster() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.arrive.release;\n\t"
@@ -56,18 +56,18 @@ __device__ __forceinline__ complex<value> read_block(unsigned block, const compl
 #endif
 }
 
-/* ---------------------------------------------------------------- passes */
+/* ---------------------------------------------------------------- radix passes */
 
 enum pass { ROWS, ROWS_END, COLUMNS, COLUMNS_END };
 
-/* What a block works on. */
+/* Work of a block. */
 template <class value> struct work {
     const complex<value> *in, *roots;
     complex<value> *out, *shared;
     unsigned block, neighbours;
 };
 
-/* What comes with an element is in the cache when a neighbour reads it. */
+/* Reads an element; the rest of the 128 bytes is in the cache when a neighbour reads it. */
 template <class value>
 __device__ __forceinline__ complex<value> read_array(const complex<value> *from) {
     complex<value> z;
@@ -90,7 +90,7 @@ __device__ __forceinline__ void transform_in_place(complex<value> *at, unsigned 
         at[i * step] = x[i];
 }
 
-/* The same of elements times roots that are so far from each other. */
+/* The same, and multiplies elements by roots that are `apart` from each other. */
 template <class value, int radix>
 __device__ __forceinline__ void transform_times(complex<value> *at, unsigned step,
                                                 const complex<value> *root, unsigned apart) {
@@ -104,7 +104,7 @@ __device__ __forceinline__ void transform_times(complex<value> *at, unsigned ste
         at[i * step] = x[i];
 }
 
-/* The block's lines of axis 1 follow each other as the elements of its butterflies of axis 0 do. */
+/* Transforms the block's lines of axis 1, which follow each other as the elements of its butterflies of axis 0. */
 template <class value, int radix>
 __device__ __forceinline__ void begin_rows(const lines__planes &p, const work<value> &at) {
     const unsigned end = p.wide.n * p.radix[1][1].n * p.per_block.n * p.radix[0][0].n;
@@ -138,7 +138,7 @@ __device__ __forceinline__ void end_rows(const lines__planes &p, const work<valu
     }
 }
 
-/* Of a line the elements of row r and column c are multiplied by its root r * c. */
+/* Begins columns; elements of row r and column c of a long line are multiplied by its root r * c. */
 template <class value, int radix, bool is_line>
 __device__ __forceinline__ void begin_columns(const lines__planes &p, const work<value> &at) {
     const unsigned end = p.wide.n * p.axis[1].n * p.per_block.n,
@@ -157,8 +157,8 @@ __device__ __forceinline__ void begin_columns(const lines__planes &p, const work
     }
 }
 
-/* The backward transform is the forward one with its elements in the opposite order, but for the first one: of a line,
- * whose rows follow each other, for that of row and column 0. */
+/* Stores results. Backward is forward with all elements but the first in the opposite order; for long lines, whose rows
+ * follow each other, all but that of row and column 0. */
 template <class value, int radix, bool is_line>
 __device__ __forceinline__ void store(const lines__planes &p, const work<value> &at, unsigned side,
                                       unsigned row, unsigned column,
@@ -174,7 +174,7 @@ __device__ __forceinline__ void store(const lines__planes &p, const work<value> 
         *(to += p.backward ? -step : step) = x[i];
 }
 
-/* Butterflies are shared out among the blocks. */
+/* Ends columns; the blocks divide the butterflies. */
 template <class value, int radix, bool is_line>
 __device__ __forceinline__ void end_columns(const lines__planes &p, const work<value> &at) {
     const unsigned end = p.wide.n * p.axis[1].n * p.radix[0][0].n, mask = (1U << p.log_cluster) - 1,
@@ -227,7 +227,7 @@ __device__ __forceinline__ void choose_pass(const lines__planes &p, const work<v
 
 extern __shared__ double2 memory[];
 
-/* 16 complex numbers of each of 512 doubles fill the registers of a multiprocessor. */
+/* Two blocks a multiprocessor: 16 complex doubles of each of 512 threads fill its registers. */
 template <class value, bool is_line>
 __global__ void __launch_bounds__(LINES__PLANES_THREADS, sizeof(value) == sizeof(double) ? 2 : 4)
     transform_planes(const complex<value> *in, complex<value> *out, const complex<value> *roots,
@@ -258,7 +258,7 @@ __global__ void __launch_bounds__(LINES__PLANES_THREADS, sizeof(value) == sizeof
         __syncthreads();
     choose_pass<value, COLUMNS_END, is_line>(p, at);
     if (p.log_cluster > 0)
-        await_cluster(); /* what others read of a block goes with it */
+        await_cluster(); /* other blocks read its memory until here */
 }
 
 } // namespace

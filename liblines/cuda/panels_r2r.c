@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Orders of the elements: as they are, and backward; those at even places, then the others backward; an even extension,
- * an odd one, and its first half; those at even places, and every second one from the end; modes. */
+/* Orders of elements: as they are, and backward; those at even places, then the others backward; an even extension, an
+ * odd one, and its first half; those at even places, and every second one from the end; modes. */
 enum order { PLAIN, REVERSED, EVEN_FIRST, EVEN, ODD, ODD_HALF, PLACES, PLACES_REVERSED, MODES };
 
 static struct lines__panel_map make_map(enum order order, int n, unsigned points, int negates) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of panels_cuda.cu for real-to-real transforms (panels_r2r.h): all passes are in shared memory, between a
- * loop that reads the points and one that writes them, two at a time whose elements are neighbours or which are
- * combined. */
+/* The kernel of panels_cuda.cu for real-to-real transforms (panels_r2r.h): radix passes are in shared memory, between a
+ * loop that reads points and one that writes them, two at a time whose elements are neighbours or are combined. */
 
 namespace {
 
-/* What a thread works on: the first of its lines, and how many there are from it to the end of the loop. */
+/* Work of a thread: its first line, and the lines from there to the end of the loop. */
 template <class value> struct line_place {
     const scalar<value> *in;
     scalar<value> *out;
@@ -45,7 +44,7 @@ __device__ __forceinline__ complex<value> times_conjugate(complex<value> a,
 
 /* ---------------------------------------------------------------- numbers of lines */
 
-/* From the first line of a thread to another one; where there is none, the first one is read again. */
+/* Offset of a line of a thread; 0 if there is none, so that the first one is read again. */
 template <class value>
 __device__ __forceinline__ long long find_line(const lines__panels &p, const line_place<value> &at,
                                                unsigned line) {
@@ -59,7 +58,7 @@ __device__ __forceinline__ bool has_all_at_once(const lines__panels &p,
     return p.adjacent && at.left >= p.each;
 }
 
-/* One number after the other: the parts of a point, each of two lines for a pair of floats. */
+/* Reads numbers one by one: real and imaginary part of a point, each of two lines for a pair of floats. */
 template <class value>
 __device__ __forceinline__ complex<value>
 read_numbers(const lines__panels &p, const line_place<value> &at, unsigned element) {
@@ -121,7 +120,7 @@ __device__ __forceinline__ void write_all_at_once(scalar<value> *to, const compl
 
 /* ---------------------------------------------------------------- points */
 
-/* Two points that are read, or written, together, and the elements that they are. */
+/* Two points that are read or written together, and their elements. */
 struct two_points {
     unsigned point[2], element[2];
     bool is_one;
@@ -135,7 +134,7 @@ __device__ __forceinline__ two_points find_points(const lines__panels &p,
 
 /* ---------------------------------------------------------------- modes of halved lines */
 
-/* The parts of a mode become points, each of all lines of a thread. */
+/* Makes points of real and imaginary parts of modes, each of all lines of a thread. */
 template <class value>
 __device__ __forceinline__ void read_halved(const lines__panels &p, const line_place<value> &at,
                                             unsigned element, complex<value> &first,
@@ -182,7 +181,7 @@ __device__ __forceinline__ void write_halved(const lines__panels &p, const line_
 
 /* ---------------------------------------------------------------- both ends */
 
-/* What belongs to the step at the one end of the transform. */
+/* Changes two points at one end of the transform. */
 template <class value>
 __device__ __forceinline__ void
 change(const lines__panels &p, int step, const complex<scalar<value>> *factors,
@@ -200,7 +199,7 @@ change(const lines__panels &p, int step, const complex<scalar<value>> *factors,
     y = second;
 }
 
-/* Elements that are none are multiplied by zero later. */
+/* Reads points; elements that are none are multiplied by zero later. */
 template <class value, unsigned count>
 __device__ __forceinline__ void read_points(const lines__panels &p, const line_place<value> &at,
                                             const two_points (&twos)[count],
@@ -225,7 +224,7 @@ __device__ __forceinline__ void read_points(const lines__panels &p, const line_p
     }
 }
 
-/* Several of them at once; the first ones again where there are no more. */
+/* Reads lines, several pairs of points at once; the first pair again where there are no more. */
 template <class value, unsigned count>
 __device__ __forceinline__ void read_lines(const lines__panels &p, const line_place<value> &at,
                                            const complex<scalar<value>> *factors) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where an element of a line in targets is. Who compiles this names its functions' kind, LINES__PANEL_INLINE: a device
- * does it, and so do tests without one.
+ * Places of elements in targets of direct stores. LINES__PANEL_INLINE, which whoever includes it defines, is the
+ * functions' kind: of a device, or of tests without one.
  */
 #ifndef LINES__PANELS_TARGETS_H
 #define LINES__PANELS_TARGETS_H
 
 #include "panels.h"
 
-/* What a thread works on: a line by its numbers along the side and the outer loops. */
+/* A line of a thread: its numbers along the side and the outer loops. */
 struct lines__panel_line {
     unsigned side, outer[LINES__PANEL_LOOPS];
 };
 
-/* The target that has an element. */
+/* The target of an element. */
 LINES__PANEL_INLINE const struct lines__panel_target *
 lines__panel_target_of(const struct lines__panel_targets *targets, unsigned element) {
     const struct lines__panel_target *target = targets->target;
@@ -22,7 +22,7 @@ lines__panel_target_of(const struct lines__panel_targets *targets, unsigned elem
     return target;
 }
 
-/* How far an element is from where the target begins, in complex elements. */
+/* Complex elements from the begin of a target to an element. */
 LINES__PANEL_INLINE long long lines__panel_place(const struct lines__panel_target *target,
                                                  const struct lines__panel_line *line,
                                                  unsigned element) {

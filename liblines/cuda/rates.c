@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is not kept is measured again. */
+/* Rates are kept up to this number, then measured again. */
 enum { MOST_KEPT = 512 };
 
 static struct {
@@ -59,7 +59,7 @@ int lines__rates_scan(const char *text, const char *device, struct lines__rates 
     return 1;
 }
 
-/* ---------------------------------------------------------------- what is kept */
+/* ---------------------------------------------------------------- rates of the process */
 
 static int find(int device, const struct lines__rates *rates) {
     int i = 0;

@@ -4,7 +4,7 @@
 
 enum { COALESCED = 32, CACHE_LINE = 128 };
 
-/* From the slowest to the fastest. */
+/* Sorts from the slowest to the fastest. */
 static void sort(int n, struct lines__loop loops[]) {
     for (int i = 1; i < n; i++)
         for (int j = i; j > 0 && loops[j].out > loops[j - 1].out; j--) {
@@ -14,7 +14,7 @@ static void sort(int n, struct lines__loop loops[]) {
         }
 }
 
-/* Loops of one element are none, and two that follow each other are one. */
+/* Removes loops of one element, and merges two that follow each other. */
 static void merge_loops(struct lines__task *task) {
     int n = 0;
     sort(task->nloops, task->loops);
@@ -44,7 +44,7 @@ int lines__rows_are_aligned(int is_double, int n, const struct lines__loop loops
     return 1;
 }
 
-/* Whether a loop leads to real numbers that are not aligned as complex ones are. */
+/* Nonzero if a loop leads to real numbers that are not aligned to complex elements. */
 static int misaligns_at(const struct lines__task *task, int loop) {
     const struct lines__loop *at = &task->loops[loop];
     return (task->is_real[0] && at->in % 2 != 0) || (task->is_real[1] && at->out % 2 != 0);
@@ -113,7 +113,7 @@ struct lines__task lines__task_make(const struct lines__problem *problem, int na
 
 /* ---------------------------------------------------------------- panels */
 
-/* In pairs of real numbers. */
+/* A loop in pairs of real numbers. */
 static struct lines__loop in_pairs(struct lines__loop loop, const int is_real[2]) {
     return (struct lines__loop){loop.n, loop.in / (is_real[0] ? 2 : 1),
                                 loop.out / (is_real[1] ? 2 : 1)};
@@ -132,7 +132,7 @@ void lines__task_all_lines(const struct lines__task *task, struct lines__panel_l
         lines->outer[lines->nouter++] = in_pairs(task->loops[i], task->is_real);
 }
 
-/* In real numbers, of which an element on either side is so many. */
+/* A loop in real numbers, with the numbers of an element on each side. */
 static struct lines__loop in_numbers(struct lines__loop loop, const int numbers[2]) {
     return (struct lines__loop){loop.n, loop.in * numbers[0], loop.out * numbers[1]};
 }
@@ -153,7 +153,7 @@ static void list_numbers(const struct lines__task *task, const int numbers[2],
         lines->outer[lines->nouter++] = in_numbers(task->loops[i], numbers);
 }
 
-/* Real lines that cannot be read in pairs of numbers: two of them are the parts of a complex line. */
+/* Nonzero for real lines that cannot be read in pairs of numbers: two of them become one complex line. */
 static int are_odd(const struct lines__task *task) {
     const struct lines__loop *axis = &task->axes[0];
     return task->is_real[0] != task->is_real[1] &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of a serial transform: what one plan of cuFFT, or one launch of panels, does. */
+/* Tasks: what one plan of cuFFT, or one launch of panels, does. */
 #ifndef LINES__CUFFT_TASKS_H
 #define LINES__CUFFT_TASKS_H
 
@@ -9,7 +9,7 @@
 /* Axes of one plan of cuFFT. */
 enum { LINES__CUFFT_AXES = 3 };
 
-/* Up to three axes whose strides nest, repeated over loops of which cuFFT does one and panels do several. */
+/* Up to three axes whose strides nest, over loops of which cuFFT takes one and panels take several. */
 struct lines__task {
     int is_real[2]; /* input, output */
     int rank;
@@ -18,38 +18,38 @@ struct lines__task {
     struct lines__loop loops[REDIST_MAX_NDIMS]; /* decreasing strides */
 };
 
-/* The axes to transform: without those of one element, but at least one; a halved one stays last. Returns how
- * many. */
+/* Lists the axes to transform: without those of one element, but at least one; a halved one stays last. Returns their
+ * number. */
 int lines__task_list_axes(const struct lines__problem *problem, struct lines__loop axes[]);
 
-/* The task of axes first..last - 1; the other axes are loops. `side` is the array that a pass works in,
- * -1 = from the input to the output. */
+/* The task of axes first..last - 1; the other axes are loops. `side` is the array of a sweep in place, -1 = from the
+ * input to the output. */
 struct lines__task lines__task_make(const struct lines__problem *problem, int naxes,
                                     const struct lines__loop axes[], int first, int last, int side);
 
-/* The loop that cuFFT does: the only one that spoils the alignment, else neighbours in memory if there are
- * many, else the longest. -1 = there is no loop. */
+/* The loop of a plan of cuFFT: the only one that spoils the alignment, else neighbours if they are many, else the
+ * longest; -1 = none. */
 int lines__task_batch(const struct lines__task *task);
 
-/* Whether the rows that neighbouring complex lines make begin with a line of the device's cache on both sides, if the
- * arrays do. The loops are those of the axes and all others. */
+/* Nonzero if rows of neighbouring complex lines begin with a line of the device's cache in both arrays, if these do.
+ * The loops are those of the axes and all others. */
 int lines__rows_are_aligned(int is_double, int n, const struct lines__loop loops[]);
 
-/* Whether more than one loop leads to real numbers that are not aligned as complex ones are: cuFFT refuses. */
+/* Nonzero if more than one loop leads to real numbers that are not aligned to complex elements, which cuFFT refuses. */
 int lines__task_misaligns(const struct lines__task *task);
 
-/* The lines of one axis, however they lie: sets all but precision, direction and variant. The fastest loop is that of
- * the lines. */
+/* Describes the lines of one axis, with any strides: all but precision, direction and variant. The side is the fastest
+ * loop. */
 void lines__task_all_lines(const struct lines__task *task, struct lines__panel_lines *lines);
 
-/* Contiguous lines, complex lines side by side, or real lines, which panels may do faster than cuFFT. Zero if they are
- * none. */
+/* Describes lines that panels may transform faster than cuFFT: contiguous, neighbouring complex, or real ones. 0 =
+ * there are none. */
 int lines__task_lines(const struct lines__task *task, struct lines__panel_lines *lines);
 
-/* Two complex axes, of which the second one is contiguous or has neighbours that are. Zero if there are none. */
+/* Describes planes of two complex axes, the second one contiguous or with neighbours. 0 = there are none. */
 int lines__task_planes(const struct lines__task *task, struct lines__panel_lines *lines);
 
-/* Real lines of a real-to-real transform; the same. Zero if one launch cannot take all loops. */
+/* Describes lines of a real-to-real transform. 0 if a launch lacks loops for them. */
 int lines__task_r2r_lines(const struct lines__task *task, struct lines__panel_lines *lines);
 
 #endif

@@ -14,12 +14,12 @@ enum { ALIGNMENT = 256, ROUNDS = 12 };
 
 static const double worthwhile = 0.97;
 
-/* After one round that counts such a difference is certain, and so much time is enough. */
+/* A difference that is certain after one round that counts; and seconds after which a trial ends. */
 static const double clear = 4, most_seconds = 0.1;
 
 /* ---------------------------------------------------------------- what is known */
 
-/* What is not kept is timed again. */
+/* Trials are remembered up to this number, then timed again. */
 enum { MOST_KEPT = 512 };
 
 static struct {
@@ -73,7 +73,7 @@ static void keep(uint64_t key, int way) {
 
 /* ---------------------------------------------------------------- arrays */
 
-/* The bytes of an array from its first element to its last one. */
+/* Bytes of an array from its first element to its last one. */
 static size_t span(const struct lines__problem *problem, int is_output) {
     int forward = problem->direction == REDIST_FORWARD;
     int halves = problem->kind == FFTND_R2C, is_real = halves && is_output != forward;
@@ -105,7 +105,7 @@ struct trial {
     cudaStream_t stream;
 };
 
-/* Seconds until the device is done, as launches count too; 0 = it failed. */
+/* Seconds until the device is done, launches included; 0 = failed. */
 static double time_of(const struct trial *trial, void *plan) {
     double begin = lines__clock();
     if (trial->library->execute(plan, trial->arrays[0], trial->arrays[1]) != REDIST_OK ||
@@ -114,7 +114,7 @@ static double time_of(const struct trial *trial, void *plan) {
     return lines__clock() - begin;
 }
 
-/* One after the other, so that what disturbs them disturbs both; the first round does not count. */
+/* Compares in turns, so that disturbances are shared; the first round does not count. */
 static int compare(const struct trial *trial, void *const plans[2]) {
     double best[2] = {0.0, 0.0}, begin = lines__clock();
     for (int round = 0; round <= ROUNDS; round++) {

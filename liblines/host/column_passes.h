@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The passes of transforms along columns, and along lines of which a few are made columns, for the files of the kinds
- * of registers, which define
+ * Radix passes along columns, and along lines of which a few are made columns, for files of one kind of registers,
+ * which define
  *
  *     NAME(name)            the name of a function of this kind and type
  *     TARGET                the attribute of functions that use the registers
  *     VALUE, REGISTER_BYTES the type of numbers; a register
  *     SPLIT(from, re, im)   loads complex elements, real parts in one register and imaginary ones in another
  *     JOIN(to, re, im)      stores them; both may order the columns as they like, but alike
- *     LARGEST_RADIX         the elements of a pass at most: 8, or 16 where there are 32 registers
+ *     LARGEST_RADIX         8, or 16 where there are 32 registers
  *     INTERLEAVE(a, b, low, high)  the numbers of two registers in turn: of their lower halves, of the upper ones
  *
- * and may include it once for each type. Each register holds elements of several columns, so that a transform is the
- * same sequence of operations for all of them. Stockham's order of passes (T. G. Stockham, AFIPS Spring Joint Computer
- * Conference 28, 1966, page 229) needs no permutation: pass by pass goes from one scratch array to the other, the first
- * one out of the array, the last one into it, which may be the same array. Backward is forward with real and imaginary
+ * and include it once for each type. Each register holds elements of several columns, so that a transform is the same
+ * sequence of operations for all of them. Stockham's order (T. G. Stockham, AFIPS Spring Joint Computer Conference 28,
+ * 1966, page 229) needs no permutation: each radix pass reads one scratch array and writes the other, the first one
+ * reads the input, the last one writes the output, which may be the input. Backward is forward with real and imaginary
  * parts exchanged at both ends.
  */
 #include "columns.h"
@@ -25,7 +25,7 @@
 #define LINES__COLUMN_PASSES
 #define INLINE static inline __attribute__((always_inline))
 
-/* Where a pass is among the others. */
+/* Place of a radix pass. */
 enum { BETWEEN, FIRST, LAST, LAST_SCALED };
 #endif
 
@@ -96,7 +96,7 @@ TARGET INLINE void NAME(dft_4)(PAIR x[]) {
     NAME(mirror)(even, odd, &x[1], &x[3]);
 }
 
-/* 5 and 7 elements: sums and differences of those that are mirror images, whose cosines and sines are the same. */
+/* DFTs of 5 and 7 elements: sums and differences of elements that are mirror images have the same cosines and sines. */
 TARGET INLINE void NAME(dft_odd)(const int n, const VALUE c[], const VALUE s[], PAIR x[]) {
     PAIR sum[3], difference[3], first = x[0];
     for (int i = 0; i < n / 2; i++) {
@@ -139,8 +139,7 @@ TARGET INLINE void NAME(dft_7)(PAIR x[]) {
     NAME(dft_odd)(7, c, s, x);
 }
 
-/* 6, 10 and 12 are products of numbers without a common factor: by the Chinese remainder theorem there are no factors
- * between their DFTs. */
+/* 6, 10 and 12 are products of coprime numbers, whose DFTs have no factors between them (Chinese remainder theorem). */
 TARGET INLINE void NAME(dft_6)(PAIR x[]) {
     PAIR a[3] = {x[0], x[2], x[4]}, b[3] = {x[3], x[5], x[1]};
     NAME(dft_3)(a);
@@ -217,9 +216,9 @@ TARGET INLINE void NAME(dft_16)(PAIR x[]) {
 }
 #endif
 
-/* ---------------------------------------------------------------- a pass */
+/* ---------------------------------------------------------------- radix passes */
 
-/* A row has as many bytes of each group as a pair. */
+/* Loads a pair; a row has as many bytes of each group as a pair. */
 TARGET INLINE void NAME(load)(const struct lines__columns *columns, int group, int element,
                               PAIR *x) {
     const char *from = columns->in + element * columns->in_stride + group * (ptrdiff_t)sizeof(PAIR);
@@ -240,9 +239,9 @@ TARGET INLINE void NAME(store)(const struct lines__columns *columns, const int p
     JOIN(to, x.re, x.im);
 }
 
-/* A row of the next columns, which the processor does not foresee: into the second-level cache, since all rows are more
- * than the first one holds beside the scratch arrays. The end of each line's length, since where a row begins within a
- * line the columns before have fetched that. */
+/* Fetches a row of the next columns, which no hardware prefetcher foresees, into the second-level cache, since all rows
+ * exceed the first one beside the scratch arrays. The last byte of each cache line is fetched: the columns before have
+ * fetched the line in which the row begins. */
 TARGET INLINE void NAME(fetch)(const struct lines__columns *columns, int group, int element) {
     enum { CACHE_LINE = 64 };
     const char *row =
@@ -251,7 +250,7 @@ TARGET INLINE void NAME(fetch)(const struct lines__columns *columns, int group, 
         __builtin_prefetch(row + end - 1, 0, 2);
 }
 
-/* The radix and the place are known to the compiler. Scratch arrays have rows of all groups. */
+/* Does a radix pass whose radix and place are constants. Scratch arrays have rows of all groups. */
 TARGET INLINE void NAME(pass)(const int radix, const int place, void (*dft)(PAIR x[]),
                               const struct lines__column_pass *pass,
                               const struct lines__columns *columns, const PAIR from[], PAIR to[]) {
@@ -274,7 +273,7 @@ TARGET INLINE void NAME(pass)(const int radix, const int place, void (*dft)(PAIR
                 } else
                     to[k + done * (radix * j + i)] =
                         i == 0 ? x[0] : NAME(times)(x[i], factors[2 * i - 2], factors[2 * i - 1]);
-            if (++group == groups) { /* without a division, which would take a tenth of the time */
+            if (++group == groups) { /* instead of a division, which took a tenth of the time */
                 group = 0;
                 row++;
             }
@@ -345,10 +344,10 @@ TARGET static void NAME(run)(int npasses, const struct lines__column_pass passes
 
 /* ---------------------------------------------------------------- lines */
 
-/* Numbers of a register, lines of a group. */
+/* Numbers of a register, and lines of a group. */
 #define LANES ((int)(REGISTER_BYTES / sizeof(VALUE)))
 
-/* Registers with numbers of a line each become registers with a number of each line, and back. */
+/* Transposes registers: each has the numbers of a line, then a number of each line, and back. */
 TARGET INLINE void NAME(transpose)(V rows[]) {
     V next[REGISTER_BYTES / sizeof(VALUE)];
     for (int done = 1; done < LANES; done *= 2) {
@@ -359,13 +358,13 @@ TARGET INLINE void NAME(transpose)(V rows[]) {
     }
 }
 
-/* Where the next block of a line of n numbers begins; the last one may overlap that before it. */
+/* Begin of the next block of a line of n numbers; the last block may overlap the one before it. */
 INLINE int NAME(next_block)(int at, int n) {
     return at + LANES < n && at + 2 * LANES > n ? n - LANES : at + LANES;
 }
 
-/* Those of the next group are fetched meanwhile, into the second-level cache: with them and the scratch arrays the
- * first one would be full. */
+/* Loads lines into columns, and fetches the next group into the second-level cache: the first one holds the scratch
+ * arrays. */
 TARGET INLINE void NAME(load_lines)(const char *const from[], const char *const next[], int n,
                                     const int exchanged, PAIR x[]) {
     for (int at = 0; at < n; at = NAME(next_block)(at, n)) {
@@ -393,8 +392,8 @@ TARGET INLINE void NAME(store_lines)(char *const to[], int n, const int exchange
     }
 }
 
-/* Modes of 2 n real points from those of n complex elements, of which one and the next are real and imaginary part, and
- * back: x[k] and x[n - k] are (a + b*) + f (a - b*) and the conjugate of (a + b*) - f (a - b*), which half of it is
+/* Makes modes of 2 n real points of those of n complex elements, whose real and imaginary parts are neighbouring
+ * points, and back: x[k] and x[n - k] are (a + b*) + f (a - b*) and the conjugate of (a + b*) - f (a - b*), halved
  * forward, with the factor f = -i exp(-i pi k / n), or its conjugate backward. */
 TARGET INLINE void NAME(combine)(const struct lines__contiguous *lines, const int backward,
                                  PAIR x[]) {
@@ -433,7 +432,7 @@ TARGET INLINE void NAME(run_forward)(const struct lines__contiguous *lines, cons
     NAME(store_lines)(out, lines->numbers[1], 0, x);
 }
 
-/* As numbers of the serial library, the first and the last mode of real lines have no imaginary part. */
+/* Transforms backward; like FFTW, takes the first and the last mode of real lines as real. */
 TARGET INLINE void NAME(run_backward)(const struct lines__contiguous *lines, const char *const in[],
                                       const char *const next[], char *const out[],
                                       void *const scratch[2]) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The passes in registers of BITS bits, for files that define
+ * Radix passes in registers of BITS bits, for files that define
  *
  *     BITS             256 or 512
  *     TARGET_NAME      the instructions, as compilers call them

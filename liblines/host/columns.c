@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library that transforms lines one by one gathers the elements of a line that lies across memory, and its vectors
- * seldom fill the widest registers: FFTW of a distribution, built for all processors of a kind, takes 1.5 to 4 times as
- * long. Here vectors hold elements of neighbouring lines, the columns, and a group of these is transformed at once.
- * Only lengths of few small factors are; whether they gain is measured beside the library.
+ * Complex transforms of columns, lines that are neighbours in memory. FFTW transforms such lines one by one: it gathers
+ * their elements and seldom fills the widest registers, so that a distribution's build takes 1.5 to 4 times as long
+ * (docs/performance-notebook.md, "Lines side by side"). Here vectors hold elements of neighbouring columns, a group of
+ * which is transformed at once. Lengths are products of 2, 3, 5 and 7.
  */
 #include "columns.h"
 #include "../neighbours.h"
@@ -27,7 +27,7 @@ struct plan {
     struct lines__passes passes;
 };
 
-/* The columns: loops that go on where the neighbours end are one with them. */
+/* Merges loops that continue where the neighbours end. Returns the columns. */
 static redist_index merge_loops(const struct lines__problem *problem,
                                 int merged[REDIST_MAX_NDIMS]) {
     int neighbours = lines__find_neighbours(problem);
@@ -40,7 +40,7 @@ static redist_index merge_loops(const struct lines__problem *problem,
             continue;
         columns *= loop->n;
         merged[i] = 1;
-        i = -1; /* another one may go on from there */
+        i = -1; /* another loop may continue there */
     }
     return columns;
 }
@@ -62,7 +62,7 @@ static void set_loops(struct plan *plan, const struct lines__problem *problem) {
         plan->ngroups *= plan->loops[i].n;
 }
 
-/* From the first row to the end of the last one. */
+/* Bytes from the first row to the end of the last one. */
 static size_t span_of(const struct lines__problem *problem) {
     return (size_t)problem->axes[0].n * (size_t)problem->axes[0].in *
            lines__item_bytes(problem->precision, 0);
@@ -101,9 +101,10 @@ int lines__columns_create(const struct lines__column_loops *loops,
     return REDIST_OK;
 }
 
-/* Far rows lie in pages of their own, which each visit has to find: as much of a row as tiles have is read and written
- * at once. Not where two such groups and their scratch arrays are more than a second-level cache holds, unless the rows
- * come from memory, and not if many columns of zeros would stand beside the last ones. */
+/* Groups to transform at once. Far rows are in pages of their own, whose translation each visit has to find: as much of
+ * a row as tiles have is read and written at once. One group is better where two such groups and their scratch arrays
+ * exceed a second-level cache, unless rows come from memory, and where many columns of zeros would fill the last
+ * group. */
 static int choose_groups(const struct lines__column_loops *loops,
                          const struct lines__problem *problem) {
     enum { MANY = 32 };
@@ -127,8 +128,8 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
 
 /* ---------------------------------------------------------------- running */
 
-/* Fewer columns than a group has are transformed in scratch memory, beside columns of zeros: in that which is free
- * after the first pass, and back through that which the last pass does not read. */
+/* Transforms fewer columns than a group has beside columns of zeros in scratch memory: from the array that is free
+ * behind the first radix pass to the one that the last radix pass does not read. */
 static void transform_few(const struct plan *plan, struct lines__columns group,
                           redist_index columns, void *const scratch[2]) {
     size_t bytes = (size_t)columns * plan->item, row = (size_t)plan->width * plan->item;
@@ -145,7 +146,7 @@ static void transform_few(const struct plan *plan, struct lines__columns group,
         memcpy(out + i * plan->axis.out, after + (size_t)i * row, bytes);
 }
 
-/* The last group stands for the one that follows it. */
+/* Transforms group by group, and fetches the next one meanwhile. */
 static int execute_scaled(void *data, void *in, void *out, long double factor) {
     struct plan *plan = data;
     struct lines__columns group = {.groups = plan->groups,
@@ -169,7 +170,7 @@ static int execute_scaled(void *data, void *in, void *out, long double factor) {
             next_columns = lines__neighbour_group(plan->nloops, plan->loops, plan->columns,
                                                   plan->width, i + 1, &group.next, &next_out);
         } else if (plan->is_far) {
-            /* What another piece of the array begins with, as likely as not. */
+            /* Probably the beginning of the next piece of the array. */
             group.next += (size_t)plan->width * plan->item;
         }
         if (columns == plan->width)
@@ -185,9 +186,9 @@ static int execute(void *data, void *in, void *out) {
     return execute_scaled(data, in, out, 1);
 }
 
-/* ---------------------------------------------------------------- whether they gain */
+/* ---------------------------------------------------------------- expected time */
 
-/* As many columns as tiles have, at least, and a distance of rows that is no power of two, as in tiles. */
+/* Columns of a trial, at least as many as tiles have, and a distance of rows that is no power of two, as in tiles. */
 enum { TRIAL_COLUMNS = 64, TRIAL_PITCH = 68 };
 
 static struct lines__problem trial_of(const struct lines__problem *problem, redist_index n,
@@ -202,8 +203,8 @@ static struct lines__problem trial_of(const struct lines__problem *problem, redi
     return trial;
 }
 
-/* Processors differ: 8 and 16 elements, of which the latter do not fit the registers, take less time than 4, 4 and 8 on
- * some of them and more on others. */
+/* Number of the fastest way on this processor: 8 and 16 elements, of which the latter do not fit the registers, take
+ * less time than 4, 4 and 8 on some and more on others (docs/performance-notebook.md, "Ways through a line"). */
 static int find_way(const struct lines__problem *problem, redist_index n) {
     struct lines__plan plans[LINES__WAYS];
     double seconds[LINES__WAYS] = {0};
@@ -253,8 +254,8 @@ static int find_percent(const struct lines__problem *problem, redist_index n) {
                                 &known[problem->precision][n]);
 }
 
-/* Percent in the caches with which columns are as fast in the array: far rows are fetched while others are transformed,
- * which FFTW does not do. */
+/* Percent in a trial up to which columns are as fast in the array. Far rows are fetched while others are transformed,
+ * which FFTW does not do (docs/performance-notebook.md, "Lines side by side": far rows). */
 static int as_fast_percent(int far) {
     enum { FAR_PERCENT = 150 };
     return far ? FAR_PERCENT : LINES__AS_FAST;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers of 16 bytes, which the compiler has everywhere. Most processors for which there are no others have 32. */
+/* Registers of 16 bytes, which compilers have for all processors. Most processors without wider ones have 32 of
+ * them. */
 #include <string.h>
 
 #define TARGET

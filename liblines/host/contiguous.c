@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library transforms contiguous lines one after the other, and between the numbers of one line there is less to do
- * alike than between lines: FFTW's real lines take as long in float as in double. Here a few lines at once become
- * columns in registers (column_passes.h). Real points are taken as complex elements of half the length, from whose
- * transform that of the real ones follows.
+ * Transforms of contiguous lines. FFTW transforms them one by one, and the numbers of one line have less to do alike
+ * than those of several: its real lines take as long in float as in double. Here a few lines at once become columns in
+ * registers (column_passes.h). Real points are taken as complex elements of half the length, from whose transform
+ * theirs follows.
  */
 #include "contiguous.h"
 #include "../neighbours.h"
@@ -22,7 +22,7 @@ struct plan {
     long long count;                            /* of lines */
 };
 
-/* Complex elements that the passes transform. */
+/* Complex elements that radix passes transform. */
 static redist_index elements_of(const struct lines__problem *problem) {
     return problem->kind == FFTND_R2C ? problem->axes[0].n / 2 : problem->axes[0].n;
 }
@@ -41,7 +41,7 @@ static void set_loops(struct plan *plan, const struct lines__problem *problem) {
     }
 }
 
-/* Those of struct lines__contiguous are c - i s for f = c + i s of column_passes.h (combine). */
+/* Sets the factors of struct lines__contiguous: c - i s for f = c + i s of column_passes.h (combine). */
 static int set_factors(struct plan *plan, const struct lines__problem *problem) {
     const long double half_turn = 3.141592653589793238462643383279502884L;
     size_t item = lines__item_bytes(problem->precision, 0);
@@ -114,7 +114,7 @@ struct group {
     char *out[MOST_LINES];
 };
 
-/* Where the lines from number `done` on are; the last one stands for those that a group has not. */
+/* Addresses of the lines from number `done` on; the last line fills up a group. */
 static struct group find_group(const struct plan *plan, long long done, const char *in, char *out,
                                struct lines__position *position) {
     struct group group;
@@ -142,7 +142,7 @@ static int execute(void *data, void *in, void *out) {
     return REDIST_OK;
 }
 
-/* ---------------------------------------------------------------- whether they gain */
+/* ---------------------------------------------------------------- expected time */
 
 enum { TRIAL_LINES = 64, TRIAL_PAD = 4 };
 
@@ -166,9 +166,10 @@ static int find_percent(const struct lines__problem *problem) {
                                 1, &known[is_real][problem->direction][problem->precision][n]);
 }
 
-/* Axes that a library transforms together it goes through plane by plane, in the caches, and it is given less time here
- * than a plan gives it: nothing is left of a small gain. But short lines come from memory in time here, and for the
- * library only in the trial, which is in the caches. */
+/* Percent in a trial up to which lines are as fast in a plan. Long ones need 25 % there: the general library transforms
+ * several axes plane by plane in the caches, and has less time to plan in the trial. Short ones are fetched ahead here,
+ * and by the library only in the trial, which is in the caches (docs/performance-notebook.md, "Contiguous lines",
+ * "Short lines"). */
 static int as_fast_percent(const struct lines__problem *problem) {
     enum { LONG_PERCENT = 75, SHORT_PERCENT = 115 };
     size_t bytes = (size_t)elements_of(problem) * lines__item_bytes(problem->precision, 0);

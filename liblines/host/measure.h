@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How fast the host's own loops are beside a general library: trials in the caches. */
+/* Times of the host's own loops beside a general library: trials in the caches. */
 #ifndef LINES__HOST_MEASURE_H
 #define LINES__HOST_MEASURE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The passes of a length for the loops of columns and lines, and their factors. */
+/* Radix passes of a length for columns and lines: radices, factors, scratch memory. */
 #include "columns.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 static const int all[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 16};
 enum { RADICES = sizeof all / sizeof *all };
 
-/* Of the passes for what is left of a length, behind those of `now`: as few as possible, since each one reads and
- * writes all elements, and of these the ones that are most alike. No pass is smaller than the one before it. */
+/* Finds radices for what is left of a length behind those of `now`: as few as possible, since each radix pass reads and
+ * writes all elements, and of these the least sum. None is smaller than the one before it. */
 static void find_fewest(int left, int first, int largest, struct lines__radices *now,
                         struct lines__radices *best) {
     int fewer = best->n == 0 || now->n < best->n;
@@ -36,14 +36,15 @@ static void reverse(struct lines__radices *radices) {
     }
 }
 
-/* The first pass multiplies by most factors, the last one by none, so that small ones come first; but the last one also
- * fetches rows, for which 10 elements and more leave no registers. */
+/* Nonzero if the largest radix comes first. The first radix pass multiplies by most factors and the last one by none,
+ * which is for small ones first; but the last one also fetches rows, for which 10 elements and more leave no registers
+ * (docs/performance-notebook.md, "Ways through a line"). */
 static int is_large_first(const struct lines__radices *radices) {
     return radices->n == 2 && radices->radix[1] > 8;
 }
 
-/* Way number i through n elements, if there is one. 32 registers hold 12 elements and what they need, but 16 save some
- * lengths a pass, and 8 are enough for others. */
+/* Way number i through n elements, if there is one. 32 registers hold 12 elements and their temporaries; 16 save some
+ * lengths a radix pass, and 8 are enough for others. */
 static struct lines__radices way_at(const struct lines__column_loops *loops, redist_index n,
                                     int i) {
     static const int most[LINES__WAYS / 2] = {12, 8, 16};
@@ -92,7 +93,7 @@ void lines__store_factor(char *to, size_t item, long double angle) {
         memcpy(to, (double[]){(double)cosl(angle), (double)sinl(angle)}, item);
 }
 
-/* Those of a pass; returns where they end. */
+/* Sets the factors of a radix pass; returns their end. */
 static char *set_factors(const struct lines__column_pass *pass, size_t item, char *to) {
     const long double turn = 2 * 3.141592653589793238462643383279502884L;
     for (int j = 0; j < pass->left / pass->radix; j++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * But for element 0, the indices of a line of prime length n are the powers of a primitive root, and the transform is
- * a cyclic convolution of n - 1 elements (C. M. Rader, Proc. IEEE 56, 1968, page 1107). A library does that line by
- * line, or with lines of more than twice the length; here rows of neighbouring lines are put in order, so that vectors
- * hold elements of several lines.
+ * Transforms of neighbouring lines of prime length n, by Rader's cyclic convolution (C. M. Rader, Proc. IEEE 56, 1968,
+ * page 1107): the indices of all elements but the first are the powers of a primitive root, so that the transform is a
+ * cyclic convolution of n - 1 elements. FFTW does that line by line, or with lines of more than twice the length; here
+ * rows of neighbouring lines are put in order, so that vectors hold elements of several lines.
  */
 #include "../neighbours.h"
 #include "columns.h"
@@ -29,8 +29,8 @@ enum {
 struct numbers {
     void (*store)(void *element, long double re, long double im);
 
-    /* Multiplies `m` transformed rows by factors. Row -1 is element 0 of each line before, and of its transform after;
-     * before, it is added to what all elements have once the rows are transformed back. */
+    /* Multiplies `m` transformed rows by factors. Row -1 is element 0 of each line, and becomes element 0 of its
+     * transform; before, it is added to row 0, and so to all elements when the rows are transformed back. */
     void (*multiply)(void *rows, redist_index m, redist_index pitch, redist_index width,
                      const void *factors);
 };
@@ -81,7 +81,7 @@ static int is_prime(redist_index n) {
     return n > 1;
 }
 
-/* Lines that there is room for at once. */
+/* Lines that fit the rows at once. */
 static redist_index most_lines(redist_index n, size_t item) {
     redist_index most = ROWS_BYTES / (redist_index)item / n,
                  aligned = ALIGNMENT / (redist_index)item;
@@ -111,15 +111,16 @@ static int percent(const struct lines__problem *problem, const void *in, const v
 struct plan {
     const struct numbers *numbers;
     size_t item;
-    redist_index n, lines, width, pitch; /* neighbouring lines; in a block of rows; between rows */
-    struct lines__loop axis;             /* strides in bytes */
-    int nloops;                          /* over blocks of rows; the last one along the lines */
+    redist_index n, lines, width,
+        pitch; /* neighbouring lines; lines of a block of rows; elements between rows */
+    struct lines__loop axis; /* strides in bytes */
+    int nloops;              /* over blocks of rows, the last one along the lines */
     struct lines__loop loops[REDIST_MAX_NDIMS];
     long long nblocks;
     struct lines__plan serial[2]; /* of rows, forward and backward */
-    char *factors;                /* the transform of the roots of one, for n - 1 elements */
-    redist_index
-        *to; /* row k comes from the element of the last row but k, and goes to element to[k] */
+    char *factors;                /* the transform of the roots of one, n - 1 elements */
+    redist_index *
+        to; /* row k is read from element to[n - 1 - k], to[0] for k = 0, and written to element to[k] */
 };
 
 static redist_index find_primitive_root(redist_index n) {
@@ -143,7 +144,7 @@ static redist_index row_from(const struct plan *plan, redist_index k) {
     return plan->to[k == 0 ? 0 : plan->n - 1 - k];
 }
 
-/* With so many lines in a block of rows. */
+/* Sets the loops for `width` lines in a block of rows. */
 static void set_loops(struct plan *plan, const struct lines__problem *problem, redist_index width) {
     ptrdiff_t item = (ptrdiff_t)plan->item;
     int neighbours = lines__find_neighbours(problem);
@@ -170,8 +171,8 @@ static struct lines__problem rows_of(const struct plan *plan,
     return rows;
 }
 
-/* A group of columns, which a first-level cache holds, where these gain; else as many lines as there is room for, and
- * alike in all blocks. */
+/* Chooses the lines of a block, and the library of its rows: a group of columns, which the first-level cache holds,
+ * where columns are faster; else as many lines as fit, equally many in all blocks. */
 static const struct lines__library *
 choose_width(struct plan *plan, const struct lines__problem *problem, const char *rows) {
     redist_index most = most_lines(plan->n, plan->item);
@@ -197,7 +198,7 @@ static int create_serial(struct plan *plan, const struct lines__library *library
     return REDIST_OK;
 }
 
-/* The first of the lines is that of the roots. */
+/* Sets the factors: the transform of the roots, as the first line of a block. */
 static int set_factors(struct plan *plan, int direction, char *rows) {
     const long double turn = 2 * 3.141592653589793238462643383279502884L / (long double)plan->n;
     redist_index m = plan->n - 1;
@@ -265,7 +266,7 @@ static int transform_block(const struct plan *plan, long long number, const char
                                                 number, &in, &out);
     size_t bytes = (size_t)lines * plan->item, row = (size_t)plan->pitch * plan->item;
     char *second = rows + row;
-    if (lines < plan->width) /* what numbers these are does not matter, but to their speed */
+    if (lines < plan->width) /* their values matter for speed alone */
         memset(rows, 0, (size_t)plan->n * row);
     memcpy(rows, in, bytes);
     for (redist_index k = 0; k < m; k++)

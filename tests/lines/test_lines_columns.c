@@ -12,12 +12,12 @@
 enum { MOST = 29000, THREADS = LINES__SPARES + 4 };
 
 static double _Complex input[MOST], expected[MOST], found[MOST];
-static const double GAP = 77; /* where no column is */
+static const double GAP = 77; /* between columns */
 static double _Complex roots[LINES__LONGEST];
-static double factor; /* of the results */
-static int abreast;   /* groups that are transformed at once */
+static double factor; /* of results */
+static int abreast;   /* groups transformed at once */
 
-/* Lengths in which each radix stands first, last and between others, as far as it may. */
+/* Lengths in which each radix is first, last and between others, as far as possible. */
 static const int lengths[] = {4,   6,   8,   9,   10,  12,  14,   16,   20,   25,   32,   35,  42,
                               48,  49,  63,  64,  70,  96,  100,  105,  120,  125,  128,  144, 150,
                               168, 175, 192, 210, 216, 240, 245,  250,  256,  288,  294,  320, 343,
@@ -52,12 +52,12 @@ static void transform_plainly(const struct lines__problem *problem) {
             }
 }
 
-/* Exact in single precision. */
+/* A number that is exact in single precision. */
 static double random_number(void) {
     return random_between(-512, 512) / 512.0;
 }
 
-/* A few columns, in one or several groups with or without gaps, in place or between arrays. */
+/* Makes a few columns, in one or several groups with or without gaps, in place or between arrays. */
 static void make_problem(int n, struct lines__problem *problem, int *in_place) {
     int fits = n <= 512; /* the others fit with few columns */
     int columns = random_between(fits ? 4 : 1, n <= 128 ? 80 : fits ? 20 : MOST / n - 3);
@@ -76,7 +76,7 @@ static void make_problem(int n, struct lines__problem *problem, int *in_place) {
     problem->loops[1] = (struct lines__loop){groups, group, group};
 }
 
-/* From input to found, which holds what the output had before. */
+/* Transforms input to found, which has the former output. */
 static void run(const struct lines__column_loops *loops, const struct lines__problem *problem,
                 const struct lines__radices *radices, int in_place) {
     static float _Complex from[MOST], to[MOST];
@@ -96,7 +96,7 @@ static void run(const struct lines__column_loops *loops, const struct lines__pro
         found[i] = to[i];
 }
 
-/* Everything that is no element of a column stays what it was. */
+/* Checks results, and that all between columns is unchanged. */
 static void check_way(int kind, const struct lines__problem *problem,
                       const struct lines__radices *radices, int in_place) {
     double most = (problem->precision == FFTND_FLOAT ? 4e-6 : 8e-15) * (double)problem->axes[0].n;
@@ -112,7 +112,7 @@ static void check_way(int kind, const struct lines__problem *problem,
         cimag(found[wrong % MOST]), creal(expected[wrong % MOST]), cimag(expected[wrong % MOST]));
 }
 
-/* All ways through the elements, each another one than that before it. */
+/* Checks all ways through a length, none like the one before it. */
 static void check_registers(int kind, const struct lines__problem *problem, int in_place) {
     const struct lines__column_loops *loops = lines__column_loops[kind];
     redist_index n = problem->axes[0].n;
@@ -159,7 +159,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- threads */
 
-/* Of one plan, more at once than it keeps scratch memory for. */
+/* Executions of one plan, more at once than it keeps scratch memory for. */
 struct thread {
     pthread_t id;
     void *plan;
@@ -208,7 +208,7 @@ static int is_way(redist_index n, int which, const struct lines__radices *radice
            memcmp(&way, radices, sizeof way) == 0;
 }
 
-/* Guessed, or measured and then kept. */
+/* Ways are guessed, or measured and then kept. */
 START_TEST(ways) {
     static const redist_index tried[] = {48, 128, 192, 1000};
     for (int i = 0; i < 8; i++) {
@@ -230,7 +230,7 @@ START_TEST(ways) {
 }
 END_TEST
 
-/* ---------------------------------------------------------------- where columns gain */
+/* ---------------------------------------------------------------- where columns are faster */
 
 START_TEST(lengths_that_are_refused) {
     const struct lines__library library = {.yields_lines = 1};
@@ -243,7 +243,7 @@ START_TEST(lengths_that_are_refused) {
 }
 END_TEST
 
-/* A group that is not full gains only beside others. Nothing gains where registers hold one number. */
+/* Groups that are not full are faster only beside others. Columns are not where registers hold one number. */
 START_TEST(few_columns) {
     const struct lines__library library = {.yields_lines = 1};
     struct lines__problem problem = {.general = &library, .effort = FFTND_ESTIMATE};

@@ -10,9 +10,9 @@
 
 enum { MOST = 90000, MOST_POINTS = 2 * LINES__LONGEST };
 
-/* Numbers, two of them for a complex element. */
+/* Numbers, two for a complex element. */
 static double input[MOST], expected[MOST], found[MOST];
-static const double GAP = 77; /* where no line is */
+static const double GAP = 77; /* between lines */
 static double _Complex roots[MOST_POINTS];
 
 /* Complex elements of a line, half of the points of a real one. */
@@ -95,7 +95,7 @@ static struct lines random_lines(int elements) {
     return lines;
 }
 
-/* From input to found, which holds what the output had before. */
+/* Transforms input to found, which has the former output. */
 static void run(const struct lines__column_loops *loops, const struct lines *lines,
                 const struct lines__radices *radices) {
     static float from[MOST], to[MOST];
@@ -113,7 +113,7 @@ static void run(const struct lines__column_loops *loops, const struct lines *lin
         found[i] = to[i];
 }
 
-/* Everything that is no result stays what it was, but for numbers of a line in place. */
+/* Checks results, and that all else is unchanged, except numbers of a line in place. */
 static void check_way(int kind, const struct lines *lines, const struct lines__radices *radices) {
     double most = (lines->problem.precision == FFTND_FLOAT ? 4e-6 : 8e-15) * lines->n;
     int wrong = 0, all = lines->count[0] * lines->count[1];
@@ -158,8 +158,9 @@ START_TEST(all_registers) {
 }
 END_TEST
 
-/* Whole groups of real floats gain, unmeasured, where registers hold more than a complex number; never what there are
- * no passes for, and no lines that are not contiguous or whose results lie elsewhere in place. */
+/* Whole groups of real floats are expected to be faster, unmeasured, where registers hold more than a complex number.
+ * Lengths without radix passes are unsuited, and so are lines that are not contiguous, or whose results are elsewhere
+ * in place. */
 START_TEST(which_suit) {
     const struct lines__library library = {.yields_lines = 1};
     struct lines__problem problem = {.general = &library,

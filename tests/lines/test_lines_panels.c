@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How lines are transformed on a device, without one: the passes of panels. */
+/* Panels of lines on a device, checked without one: shapes, radix passes, targets. */
 #include <complex.h>
 #include <limits.h>
 #include <math.h>
@@ -24,7 +24,7 @@ static int has_small_factors(int n) {
     return n == 1;
 }
 
-/* What the compiled kernels have: another radix would do nothing. */
+/* Radices of the compiled kernels: another one would do nothing. */
 static int has_radix(const struct lines__panels *panels, unsigned pass) {
     const unsigned radix = panels->passes[pass].radix,
                    rest = panels->kernel == 0 ? LINES__PANEL_REST_0 : LINES__PANEL_REST_1,
@@ -40,7 +40,7 @@ static int has_radix(const struct lines__panels *panels, unsigned pass) {
     return radix >= (pass + 1 < panels->npasses ? LINES__PANEL_MIDDLE : 1U) && radix <= rest;
 }
 
-/* Every element of a line has a thread in every pass. */
+/* Checks that every element of a line has a thread in every radix pass. */
 static void check_shape(const struct lines__panels *panels, int length) {
     const unsigned n = (unsigned)length / (panels->is_real ? 2 : 1), step = panels->is_real ? 2 : 1;
     unsigned done = 1;
@@ -63,7 +63,7 @@ static void check_shape(const struct lines__panels *panels, int length) {
     check_all(panels->shared_bytes <= SHARED_BYTES, "%zu bytes for %u", panels->shared_bytes, n);
 }
 
-/* Lengths up to 1200 all have panels; a guess there is, if there is any. */
+/* Checks all variants of a length: all lengths up to 1200 have panels, and a guess exists if any variant does. */
 static void check_shapes(int n, int is_double, int layout) {
     const int is_real = layout == LINES__REAL, small = has_small_factors(n),
               usual = n <= 1200 && n / (is_real ? 2 : 1) >= LINES__PANEL_SHORTEST;
@@ -91,7 +91,7 @@ static unsigned divide(unsigned i, const struct lines__panel_divisor *by) {
     return (unsigned)((unsigned long long)i * by->factor >> by->shift);
 }
 
-/* Of the largest numbers too; a loop of panels has all divisors from 1. */
+/* Divisions are exact for the largest numbers too; a loop of panels has all divisors from 1. */
 START_TEST(divisors) {
     struct lines__panels panels;
     check_all(lines__panels_shape(&panels, LINES__PANEL_GUESS, 60, 1, 0, (size_t)SHARED_BYTES),
@@ -132,14 +132,14 @@ START_TEST(what_does_not_fit) {
 }
 END_TEST
 
-/* Where an element is in shared memory between two passes, of the first line. */
+/* Place of an element of the first line in shared memory between two radix passes. */
 static unsigned place_of(const struct lines__panels *panels, unsigned pass, unsigned i) {
     const unsigned done = panels->passes[pass].done.n;
     return i / done * panels->passes[pass].group + i % done * panels->pitch;
 }
 
-/* What the kernels do with a line, one butterfly after the other; roots of unity instead of butterflies. The first pass
- * reads the line in order, the last one writes it so. */
+/* Does a radix pass of a line as kernels do, one butterfly after the other, by sums of roots. The first one reads the
+ * line in order, the last one writes it so. */
 static void do_pass(const struct lines__panels *panels, unsigned pass, const double complex *roots,
                     const double complex *from, double complex *to) {
     const unsigned radix = panels->passes[pass].radix, apart = panels->passes[pass].butterflies,
@@ -185,7 +185,7 @@ static void transform_points(const struct lines__panels *panels, const double co
     memcpy(points, now, panels->n * sizeof *points);
 }
 
-/* Real lines are transformed as complex ones, with their passes in another order backward. */
+/* Real lines are transformed as complex ones, backward with their radix passes in another order. */
 START_TEST(passes_transform) {
     static double complex line[MOST], result[MOST], roots[MOST];
     for (int i = 0; i < harness_cases(60); i++) {
@@ -209,7 +209,7 @@ START_TEST(passes_transform) {
 }
 END_TEST
 
-/* Which lengths are transformed in pairs of butterflies, by each kernel. */
+/* Lengths with pairs of butterflies, of each kernel. */
 START_TEST(pairs_of_butterflies) {
     static const struct {
         int n, kernel, radix;
@@ -236,7 +236,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- real to real */
 
-/* Two points, and what is done with them at one end of the transform. */
+/* Changes two points at one end of the transform. */
 static void change(const struct lines__panel_r2r *r2r, int step, const double complex *factors,
                    unsigned i, unsigned j, double complex *points) {
     const int is_before = step == LINES__BEFORE, combines = r2r->combines & step;
@@ -255,7 +255,7 @@ static void change_all(const struct lines__panels *panels, const struct lines__p
         change(&panels->r2r, step, factors, i, lines__r2r_partner(map, panels->n, i), points);
 }
 
-/* What the kernel reads of two lines, or of the one line that folds. */
+/* Reads two lines as the kernel does, or the one line that folds. */
 static void read_lines(const struct lines__panels *panels, double lines[2][2 * MOST],
                        double complex *points) {
     const struct lines__panel_r2r *r2r = &panels->r2r;
@@ -416,7 +416,7 @@ START_TEST(roots) {
 }
 END_TEST
 
-/* Pairs of floats are read at once only where all of them are aligned. */
+/* Pairs of floats are read in one access only where all of them are aligned. */
 START_TEST(pairs) {
     struct lines__panels panels;
     const struct lines__panel_loop side = {9, 1, 1}, even = {60, 10, 10}, odd = {60, 9, 10},
@@ -430,9 +430,9 @@ START_TEST(pairs) {
 }
 END_TEST
 
-/* ---------------------------------------------------------------- targets */
+/* ---------------------------------------------------------------- direct stores */
 
-/* Lines of `n` elements in an array: their axes in any order, with gaps. Returns the elements of the array. */
+/* Lays out lines of `n` elements: their axes in any order, with gaps. Returns the elements of the array. */
 static unsigned lay_out(unsigned n, const unsigned counts[4], struct lines__panel_target *target) {
     long long *strides[] = {&target->axis, &target->side, &target->outer[0], &target->outer[1],
                             &target->outer[2]};
@@ -461,7 +461,7 @@ static void cut(unsigned n, const unsigned counts[4], char *memory,
     }
 }
 
-/* Every element has a place of its own; where it is, is said again here. */
+/* Checks that every element has a place of its own, which is computed here again. */
 static void check_line(const struct lines__panel_targets *targets,
                        const struct lines__panel_line *line, unsigned n) {
     const struct lines__panel_target *target = targets->target;
@@ -498,7 +498,7 @@ START_TEST(targets_of_lines) {
 }
 END_TEST
 
-/* Of all targets but those behind the last element. */
+/* Pairs of floats in targets, except in those behind the last element. */
 START_TEST(pairs_in_targets) {
     struct lines__panels panels;
     _Alignas(16) char array[32];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How planes and long lines are shared out among the threads and blocks of a device, without one. */
+/* Planes and long lines among the threads and blocks of a device, checked without one. */
 #include "../../liblines/cuda/panels_planes.h"
 #include "../harness.h"
 #include "../random.h"
 
 enum { SHARED_BYTES = 227 << 10 };
 
-/* What the kernel of planes is compiled for. */
+/* Nonzero if the kernel of planes has a radix. */
 static int is_plane_radix(unsigned radix) {
     return radix >= 4 && radix <= LINES__PANEL_MOST_RADIX && radix != 11 && radix != 13;
 }
 
-/* Each element of a block has a place of its own in its shared memory. */
+/* Checks that each element of a block has a place of its own in shared memory. */
 static void check_places(const struct lines__planes *planes, const long long n[2]) {
     unsigned char taken[SHARED_BYTES / 8] = {0};
     const unsigned item = planes->is_double ? 16 : 8, second = planes->radix[1][1].n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What decides which kernel transforms lines on a device, without one: how rows lie, what is kept of rates. */
+/* Rates of lines on a device, without one: alignment of rows, text for wisdom, what is kept. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* ---------------------------------------------------------------- rows of neighbours */
 
-/* Of lines along one axis of an array of `planes` x `rows` x `n`. */
+/* Alignment of lines along one axis of an array of `planes` x `rows` x `n`. */
 static int are_aligned(int is_double, int axis, redist_index planes, redist_index rows,
                        redist_index n, ptrdiff_t shift) {
     struct lines__loop loops[3] = {{planes, (ptrdiff_t)(rows * n), (ptrdiff_t)(rows * n)},
@@ -45,7 +45,7 @@ static int are_same(const struct lines__rates *a, const struct lines__rates *b) 
            memcmp(a->variant, b->variant, sizeof a->variant) == 0;
 }
 
-/* What a process with a comma writes one with a point reads, and the other way round. */
+/* A process with a decimal comma writes what one with a point reads, and the other way round. */
 START_TEST(text_with_comma) {
     const struct lines__rates rates = {.n = 600,
                                        .is_double = 1,
@@ -66,7 +66,7 @@ START_TEST(text_with_comma) {
 }
 END_TEST
 
-/* Rates are numbers, and variants are there, whatever a file says. */
+/* Scanned rates are finite, and variants exist, whatever a file contains. */
 START_TEST(mutated_text) {
     const struct lines__rates rates = {
         .n = 600, .cufft = {8.125, 1.5, 0.25, 7.5, 0.5}, .panels = {1.25, 0, 3, 2.5, 4}};
@@ -117,7 +117,7 @@ START_TEST(text) {
 }
 END_TEST
 
-/* More than there is room for: what does not fit is forgotten, and nothing else. */
+/* More rates than are kept: the last ones are forgotten, and no others. */
 START_TEST(kept) {
     for (int i = 0; i < 600; i++) {
         struct lines__rates rates = {.n = 100 + i / 2, .is_double = i % 2, .cufft = {i, 1}};
