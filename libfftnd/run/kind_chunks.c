@@ -2,7 +2,7 @@
 /* Chunks of an array of a device: boxes that have all modes in scratch memory, where the array retains some. */
 #include "pieces.h"
 
-/* Of the modes of a chunk, at most, where the axes allow. */
+/* Most bytes of the modes of a chunk, where the axes allow. */
 enum { CHUNK_BYTES = 64 << 20 };
 
 static int is_suited(const struct fftnd__stage_problem *problem) {

@@ -5,7 +5,7 @@
  */
 #include "pieces.h"
 
-/* Of a chunk, which is read and written several times: what the last caches of devices hold. */
+/* Most bytes of a chunk, which is read and written several times: what the last caches of devices hold. */
 enum { CACHED_BYTES = 32 << 20 };
 
 static int is_suited(const struct fftnd__stage_problem *problem) {
@@ -35,7 +35,7 @@ static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_proble
     lay_out_side(&stage->out, problem->transform, step, first.after, 1);
 }
 
-/* What is pushed chunk by chunk has as many as others have segments, what arrives as many as there are partitions. */
+/* Bytes of a chunk: if pushed, there are as many as segments elsewhere; if they arrive, as many as partitions. */
 static size_t chunk_bytes(const struct fftnd__stage_problem *problem, size_t bytes,
                           int may_be_large) {
     const struct fftnd__configuration *configuration = &problem->transform->configuration;
@@ -76,7 +76,7 @@ static int try_chunks(struct fftnd__stage *stage, const struct fftnd__stage_prob
     return fftnd__applied_plan(stage->applied, &applied, memory);
 }
 
-/* What is transformed there and back in one sweep need not fit a cache. */
+/* Tries one sweep there and back first, for which a chunk need not fit a cache. */
 static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     struct fftnd__applied_problem applied;
     REDIST_TRY(place(stage, problem, 1, 0, &applied));

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* On a device the first upload and the last download run beside nothing: there are so many tiles that these do not
- * count, but none smaller or larger than this. */
+/* Number of tiles, and bytes of each. The first upload and the last download run beside nothing: among many tiles they
+ * cost little. */
 enum { MANY_TILES = 16, LEAST_BYTES = 8 << 20, MOST_BYTES = 128 << 20 };
 
 /* Contiguous bytes of the host that keep the rate of the link to a device. */
@@ -28,7 +28,7 @@ static size_t bytes_of_long_rows(const struct fftnd__cut *cut, size_t item) {
     return row < LONG_ROW ? bytes * (LONG_ROW / row) : bytes;
 }
 
-/* Of a tile, to begin with: enough for the link, and no more, so that there are many. */
+/* Bytes of a tile to begin with: enough for the link, and no more, so that there are many. */
 static size_t wanted_bytes(const struct fftnd__cut *cut, const struct fftnd__transform *transform,
                            const struct fftnd__step *step) {
     size_t bytes = fftnd__step_bytes(transform, step) / MANY_TILES;
@@ -88,7 +88,7 @@ static int set_memory(struct fftnd__stage *stage, struct fftnd__offload *offload
     return REDIST_OK;
 }
 
-/* All tiles share the memory of an operator, whose kernels run one after the other. */
+/* Plans the kernel, or that of an operator, whose memory all tiles share, since kernels run one after the other. */
 static int plan_kernels(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem,
                         const struct fftnd__applied_problem *applied) {
     if (stage->applied != NULL)
@@ -128,7 +128,7 @@ static int refuse(const struct fftnd__offload *offload, size_t needed) {
                           offload->limit, needed);
 }
 
-/* Smaller tiles, and at last fewer of them, until they fit. */
+/* Takes smaller tiles, and at last fewer of them, until they fit. */
 static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
     const struct fftnd__offload *offload = transform->offload;
@@ -288,7 +288,7 @@ static int open_run(struct fftnd__execution *execution) {
     return fftnd__stage_set_area(stage, execution->shared + bytes);
 }
 
-/* After a failure too nothing is under way any more. All time is that of transforms in which the host moved nothing. */
+/* Waits for all streams, after a failure too. The time in which the host moved nothing is that of transforms. */
 static int close_run(struct fftnd__execution *execution, int code) {
     const struct fftnd__offload *offload = execution->transform->offload;
     for (int i = 0; i < FFTND__ACTIVITIES; i++) {

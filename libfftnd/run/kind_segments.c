@@ -33,7 +33,8 @@ static int cut(struct fftnd__stage *stage, const struct fftnd__stage_problem *pr
     return fftnd__plan_sending(stage, problem);
 }
 
-/* Not where the link waits for the first segment, whose second axis the second one's first axis would delay. */
+/* Uses one stream where the link waits for the first segment: in two, the first axis of the second segment would delay
+ * its second axis. */
 static int has_two_streams(const struct fftnd__stage *stage,
                            const struct fftnd__stage_problem *problem) {
     const struct fftnd__step *step = problem->step;
@@ -42,7 +43,8 @@ static int has_two_streams(const struct fftnd__stage *stage,
             (step->naxes == 1 && fftnd__next(step)->direct_stores != FFTND__DIRECT_ALL));
 }
 
-/* What stores does so in any stream, and has no kernel before that where there are two. */
+/* Plans a second kernel if there are two streams, except with direct stores: those run in any stream, without a kernel
+ * before them. */
 static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     const struct fftnd__step *exchange = fftnd__next(problem->step);
     struct fftnd__kernel_problem kernel = fftnd__stage_in_arrays(stage, problem);
@@ -72,8 +74,8 @@ static int forks(const struct fftnd__execution *execution) {
     return execution->step->stage->nstreams > 1 && execution->begins;
 }
 
-/* What of its results the last transform stores where the exchange behind it would: that is not open yet where pieces
- * begin as they arrive. The second stream works on what is ready for the user's. */
+/* Finds which results the last transform stores directly: none of its own where pieces begin as they arrive, since the
+ * exchange is not open yet. The second stream waits for the user's. */
 static int open_run(struct fftnd__execution *execution) {
     const struct fftnd__transform *transform = execution->transform;
     const struct fftnd__step *step = execution->step;
@@ -99,7 +101,7 @@ static int close_run(struct fftnd__execution *execution, int code) {
     return code == REDIST_OK ? joined : code;
 }
 
-/* What a piece with stores is when they begin: there is no kernel before them if they transform all axes. */
+/* The piece that direct stores take: the one before the kernel if they transform all axes. */
 static struct fftnd__storing storing_of(const struct fftnd__execution *execution,
                                         const struct fftnd__flight *flight) {
     const struct fftnd__stage *stage = execution->step->stage;
@@ -142,7 +144,7 @@ static int pass_on(struct fftnd__execution *execution, const struct fftnd__fligh
     return fftnd__note_piece(execution, flight);
 }
 
-/* With direct stores all pieces are whole along the axis that the exchange splits. */
+/* Hands a piece to the exchange. With direct stores it is whole along the axis that the exchange splits. */
 static int end(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
     redist_plan *exchange = execution->sink.exchange;
     if (exchange == NULL)

@@ -159,7 +159,7 @@ static int plan_columns(struct fftnd__stage *stage, const struct fftnd__stage_pr
     return plan_operator(stage, &applied);
 }
 
-/* What was loaded from where a piece is stored is still in the caches. */
+/* Stores through the caches where a tile returns to the array that it came from: its place is still in them. */
 static int open_run(struct fftnd__execution *execution) {
     if (execution->source.exchange == NULL && execution->sink.exchange == NULL &&
         execution->source.array == execution->sink.array)

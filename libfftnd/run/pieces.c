@@ -126,7 +126,7 @@ static void find_piece(const struct fftnd__execution *execution, long long numbe
     flight->out = block_of(execution, flight, &stage->out, &execution->sink, flight->piece.after);
 }
 
-/* Pieces may be other than partitions: a piece begins when the one with its last element is there. */
+/* Waits for the partition with the last element of a piece; pieces and partitions may differ. */
 static int wait_for_partition(struct fftnd__execution *execution,
                               const struct fftnd__piece *piece) {
     if (execution->arriving == NULL)
@@ -155,7 +155,7 @@ static int begin_piece(struct fftnd__execution *execution, struct fftnd__flight 
     return REDIST_OK;
 }
 
-/* After the kernel, which may have multiplied already. */
+/* Scales a piece, unless its kernel did, and notes how long that took. */
 static int pass_on(struct fftnd__execution *execution, struct fftnd__flight *flight) {
     const struct fftnd__stage_kind *kind = execution->step->stage->kind;
     if (flight->scale != 1.0 && !execution->moves_only)

@@ -31,7 +31,7 @@ struct fftnd__flight {
 
 /* A run of a stage. */
 struct fftnd__execution {
-    /* Of the caller, who leaves the rest zero. */
+    /* Set by the caller, who leaves the rest zero. */
     const struct fftnd__transform *transform;
     const struct fftnd__step *step; /* the stage's */
     struct fftnd__terminal source, sink;

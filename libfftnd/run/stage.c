@@ -68,7 +68,7 @@ void fftnd__free_kernels(struct fftnd__stage *stage) {
     stage->applied = NULL;
 }
 
-/* What one stream needs. */
+/* Bytes for one stream. */
 static size_t area_of_stream(const struct fftnd__stage *stage) {
     size_t kernel = fftnd__kernel_area(&stage->kernels[0]);
     size_t applied = fftnd__applied_area(stage->applied);

@@ -24,7 +24,7 @@
 
 enum { FFTND__DEVICE_ALIGNMENT = 256 }; /* of scratch memory of a device */
 
-/* What a stage is planned for. */
+/* The step that a stage is planned for. */
 struct fftnd__stage_problem {
     const struct fftnd__program *program;
     const struct fftnd__transform *transform;
@@ -44,7 +44,7 @@ enum fftnd__stage_memory {
     FFTND__ELSEWHERE  /* of the kind itself, as is that of the serial library */
 };
 
-/* What is done with a piece while a stage runs. */
+/* Work on a piece while a stage runs. */
 typedef int fftnd__piece_work(struct fftnd__execution *execution,
                               const struct fftnd__flight *flight);
 
@@ -56,7 +56,7 @@ struct fftnd__stage_kind {
     int (*is_suited)(const struct fftnd__stage_problem *problem);
     int (*plan)(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem);
     int (*open)(struct fftnd__execution *execution); /* before the first piece */
-    /* After the last piece, or after a failure, whose code it returns. */
+    /* Ends a run, after the last piece or a failure, whose code it returns. */
     int (*close)(struct fftnd__execution *execution, int code);
     fftnd__piece_work *load;    /* has a piece where the kernel takes it from */
     fftnd__piece_work *pass_on; /* after the kernel */
@@ -112,7 +112,7 @@ struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__stage_problem *prob
 struct fftnd__kernel_problem fftnd__stage_in_arrays(struct fftnd__stage *stage,
                                                     const struct fftnd__stage_problem *problem);
 
-/* What the kernel is made for, or that of the operator, whose pieces are in host memory unless the kind says more. */
+/* The problem of the kernel, or of the operator's, whose pieces are in host memory unless the kind says more. */
 struct fftnd__kernel_problem fftnd__stage_kernel(const struct fftnd__stage *stage,
                                                  const struct fftnd__stage_problem *problem);
 struct fftnd__applied_problem fftnd__stage_applied(const struct fftnd__stage *stage,
