@@ -3,7 +3,6 @@
 #include "../program/exchanges.h"
 #include "../program/sides.h"
 #include "../program/subset.h"
-#include "../run/stage_plan.h"
 #include "fusion.h"
 
 #include <math.h>
@@ -146,7 +145,7 @@ static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
 static void count_work(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++) {
         const struct fftnd__program *program = &engine->programs[direction];
-        note_bytes(engine, AREA, fftnd__stages_area(program));
+        note_bytes(engine, AREA, fftnd__stages_bytes(program, FFTND__IN_AREA));
         for (int i = 1; i <= program->nsteps; i++)
             if (program->steps[i].buffer >= FFTND__WORK0)
                 note_bytes(engine, program->steps[i].buffer - FFTND__WORK0,
@@ -158,7 +157,7 @@ static void count_work(struct fftnd__engine *engine) {
 static int allocate_tiles(struct fftnd__engine *engine) {
     size_t bytes = 0;
     for (int direction = 0; direction < 2; direction++) {
-        size_t needed = fftnd__stages_tiles(&engine->programs[direction]);
+        size_t needed = fftnd__stages_bytes(&engine->programs[direction], FFTND__IN_CACHES);
         bytes = needed > bytes ? needed : bytes;
     }
     engine->tile_bytes = bytes;
@@ -171,7 +170,8 @@ static int allocate_tiles(struct fftnd__engine *engine) {
     char *memory =
         (char *)engine->tiles + (ALIGNMENT - (uintptr_t)engine->tiles % ALIGNMENT) % ALIGNMENT;
     for (int direction = 0; direction < 2; direction++)
-        fftnd__set_stages_tiles(&engine->programs[direction], memory);
+        REDIST_TRY(
+            fftnd__set_stages_memory(&engine->programs[direction], FFTND__IN_CACHES, memory));
     return REDIST_OK;
 }
 
@@ -348,7 +348,7 @@ static int plan_exchanges(struct fftnd__engine *engine) {
     int code = REDIST_OK;
     work_arrays(engine, work);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = fftnd__set_stages_area(&engine->programs[direction], work[AREA]);
+        code = fftnd__set_stages_memory(&engine->programs[direction], FFTND__IN_AREA, work[AREA]);
     REDIST_TRY(redist_agree(engine->transform.comm, code));
     for (int direction = 0; direction < 2; direction++)
         REDIST_TRY(fftnd__plan_exchanges(&engine->programs[direction], &engine->transform, work));
@@ -613,13 +613,17 @@ static void pin_arrays(const struct fftnd__engine *engine, int direction, void *
 }
 
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
+    const struct fftnd__transform *transform = &engine->transform;
+    const struct fftnd__program *program = &engine->programs[direction];
+    const long double scale = engine->scales[direction];
     void *work[3];
     pin_arrays(engine, direction, in, out);
     work_arrays(engine, work);
     engine->executions++;
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
-    fftnd__replay(&engine->replays, &engine->programs[direction], &engine->transform, buffers,
-                  engine->scales[direction], engine->seconds, &engine->failure);
+    if (!fftnd__replay(&engine->replays, program, transform, buffers, scale, &engine->seconds[0],
+                       &engine->failure))
+        fftnd__execute(program, transform, buffers, scale, engine->seconds, &engine->failure);
     return fftnd__failure_report(&engine->failure);
 }
 

@@ -10,9 +10,8 @@ static int may_replay(const struct fftnd__transform *transform) {
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
     return level != MPI_THREAD_MULTIPLE && transform->options.asynchronous &&
-           transform->offload == NULL && !transform->options.phases &&
-           (op == NULL || !op->type->of_user) && space->stream_can_keep != NULL &&
-           space->stream_can_keep(transform->options.stream);
+           !transform->options.phases && (op == NULL || !op->type->of_user) &&
+           space->stream_can_keep != NULL && space->stream_can_keep(transform->options.stream);
 }
 
 /* Finds the replay of these arrays, or replaces the one least recently run; NULL = no memory. */
@@ -76,21 +75,18 @@ static void capture(struct fftnd__replay *replay, const struct fftnd__transform 
     replay->graph = NULL;
 }
 
-void fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *program,
-                   const struct fftnd__transform *transform, void *const buffers[],
-                   long double scale, double seconds[2], struct fftnd__failure *failure) {
-    const struct redist__space *space = transform->space;
+int fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *program,
+                  const struct fftnd__transform *transform, void *const buffers[],
+                  long double scale, double *seconds, struct fftnd__failure *failure) {
     struct fftnd__replay *replay = failure->code == REDIST_OK && may_replay(transform)
-                                       ? find(replays, space, program, buffers)
+                                       ? find(replays, transform->space, program, buffers)
                                        : NULL;
-    if (replay != NULL) {
-        replay->last_run = ++replays->runs;
-        if (replay->runs < 3 && ++replay->runs == 3)
-            capture(replay, transform, buffers, scale);
-        if (replay->graph != NULL && launch(replay, transform, &seconds[0], failure))
-            return;
-    }
-    fftnd__execute(program, transform, buffers, scale, seconds, failure);
+    if (replay == NULL)
+        return 0;
+    replay->last_run = ++replays->runs;
+    if (replay->runs < 3 && ++replay->runs == 3)
+        capture(replay, transform, buffers, scale);
+    return replay->graph != NULL && launch(replay, transform, seconds, failure);
 }
 
 void fftnd__replays_forget(struct fftnd__replays *replays,

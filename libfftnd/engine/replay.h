@@ -21,11 +21,11 @@ struct fftnd__replays {
     long long runs;
 };
 
-/* Executes as fftnd__execute. The third execution with the same arrays is captured as a graph; from then on a call
- * costs the host one launch, and the device no gaps between kernels. */
-void fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *program,
-                   const struct fftnd__transform *transform, void *const buffers[],
-                   long double scale, double seconds[2], struct fftnd__failure *failure);
+/* Executes as a graph, or returns 0. The third execution with the same arrays is captured as a graph. From then on a
+ * call costs the host one launch, whose time is added to *seconds, and the device no gaps between kernels. */
+int fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *program,
+                  const struct fftnd__transform *transform, void *const buffers[],
+                  long double scale, double *seconds, struct fftnd__failure *failure);
 
 /* Frees all graphs. To be called before exchanges or work space are freed. */
 void fftnd__replays_forget(struct fftnd__replays *replays,

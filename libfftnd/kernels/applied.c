@@ -318,12 +318,16 @@ void fftnd__applied_free(struct fftnd__applied *applied) {
 }
 
 size_t fftnd__applied_area(const struct fftnd__applied *applied) {
+    if (applied == NULL)
+        return 0;
     size_t there = fftnd__kernel_area(&applied->kernels[0]);
     size_t back = fftnd__kernel_area(&applied->kernels[1]);
     return there > back ? there : back;
 }
 
 int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area) {
+    if (applied == NULL)
+        return REDIST_OK;
     REDIST_TRY(fftnd__kernel_set_area(&applied->kernels[0], area));
     return fftnd__kernel_set_area(&applied->kernels[1], area);
 }

@@ -59,7 +59,7 @@ int fftnd__applied_plan(struct fftnd__applied *applied,
                         const struct fftnd__applied_problem *problem, char *memory);
 void fftnd__applied_free(struct fftnd__applied *applied);
 
-/* Scratch memory of both transforms, which use it one at a time: its bytes, and setting it. */
+/* Scratch memory of both transforms, which use it one at a time: its bytes, and setting it. NULL needs none. */
 size_t fftnd__applied_area(const struct fftnd__applied *applied);
 int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area);
 

@@ -287,31 +287,25 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
     *kernel = (struct fftnd__kernel){0};
 }
 
-/* Executes a plan, and multiplies by the factor if it can: any plan may, since all are linear. */
-static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
-                    const struct fftnd__block *in, const struct fftnd__block *out,
-                    long double *factor) {
-    const struct fftnd__rows *rows = kernel->rows[is_shorter];
-    char *from = kernel->plans[i].from_out ? out->memory : in->memory;
-    char *to = kernel->plans[i].to_in ? in->memory : out->memory;
-    if (i == 0 && rows != NULL)
-        return fftnd__rows_run(rows, from, to);
-    return lines__execute_scaled(&kernel->plans[i].serial[is_shorter], from, to, factor);
-}
-
 /* Adds mirror images of a truncated halved axis right after its own plan: forward the first one, or that of an earlier
- * kernel. */
+ * kernel. Any plan may multiply by the factor, since all are linear. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__truncation *truncation_in,
                       const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
                       const struct fftnd__block *out, long double *factor) {
+    const struct fftnd__rows *rows = kernel->rows[is_shorter];
     REDIST_TRY(fftnd__pad_modes(truncation_in, in));
     if (kernel->twiddles != NULL && !kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {
+        const struct fftnd__kernel_plan *plan = &kernel->plans[i];
+        char *from = plan->from_out ? out->memory : in->memory;
+        char *to = plan->to_in ? in->memory : out->memory;
         if (i == 0 && !kernel->halves)
             REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_MIRROR, out));
-        REDIST_TRY(run_plan(kernel, i, is_shorter, in, out, factor));
+        REDIST_TRY(i == 0 && rows != NULL
+                       ? fftnd__rows_run(rows, from, to)
+                       : lines__execute_scaled(&plan->serial[is_shorter], from, to, factor));
         if (i == 0 && kernel->halves)
             REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_MIRROR, out));
     }

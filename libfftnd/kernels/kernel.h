@@ -10,7 +10,8 @@
 /* Layout of pieces on one side of a kernel. */
 struct fftnd__side {
     int in_array;      /* pieces are boxes of the array of this rank, without memory of their own */
-    char *memory;      /* of the first piece; in an array: one to plan on */
+    char *memory;      /* to plan on: of the first piece, or an array */
+    size_t place;      /* bytes from the beginning of the memory of a piece, if it has that */
     size_t item;       /* bytes of an element */
     ptrdiff_t *stride; /* bytes */
     size_t bytes;      /* of a piece */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "executor.h"
-#include "../kernels/runs.h"
 #include "pieces.h"
 
 /* One execution of a program. */
@@ -58,103 +57,27 @@ static redist_plan *pushed_after(const struct fftnd__step *step) {
     return fftnd__next(step)->fused_with == FFTND__PUSHED ? fftnd__next(step)->exchange : NULL;
 }
 
-static int is_in_stream(const struct run *run, const struct fftnd__step *step) {
-    return step->stage->offload == NULL && run->transform->space->asynchronous;
-}
-
-/* An array in which transforms work is scaled as a whole. */
-static int is_scaled_whole(const struct run *run, const struct fftnd__step *step) {
-    const struct fftnd__stage *stage = step->stage;
-    return stage->out.in_array && (stage->in.in_array || is_in_stream(run, step));
-}
-
-/* Or behind the exchange, if its segments are pushed before the last one is done: by all ranks, also those that had
- * nothing to transform. */
+/* Scaling is left to the exchange's end where segments are pushed before the last one is done: on all ranks, also those
+ * that had nothing to transform. */
 static int is_scaled_behind(const struct run *run, const struct fftnd__step *step) {
-    return step == run->scaled && pushed_after(step) != NULL && !run->program->fused &&
-           run->transform->offload == NULL;
+    return step == run->scaled && pushed_after(step) != NULL && !run->program->fused;
 }
 
-static long double scale_of(const struct run *run, const struct fftnd__step *step) {
-    return step == run->scaled ? run->scale : 1;
-}
-
-/* What of its results the last transform stores where the exchange behind it would: that is not open yet where pieces
- * begin as they arrive. */
-static void set_stores(const struct fftnd__step *step, struct fftnd__execution *execution) {
-    redist_plan *exchange = execution->sink.exchange;
-    int stored = step->stage->stores.library != NULL && exchange != NULL
-                     ? fftnd__next(step)->direct_stores
-                     : FFTND__DIRECT_NONE;
-    execution->stores = stored == FFTND__DIRECT_ALL && redist_plan_stores(exchange);
-    execution->sink.keeps = stored == FFTND__DIRECT_LOCAL &&
-                            !fftnd__previous(step)->by_partitions && redist_plan_keeps(exchange);
-}
-
-/* What was loaded from where a piece is stored is still in the caches. */
 static struct fftnd__execution execution_of(const struct run *run, const struct fftnd__step *step) {
-    struct fftnd__execution execution = {
-        .stage = step->stage,
-        .transform = run->transform,
-        .source = terminal_of(run, fftnd__previous(step)),
-        .sink = terminal_of(run, step),
-        .scale =
-            is_scaled_whole(run, step) || is_scaled_behind(run, step) ? 1 : scale_of(run, step),
-        .begins = 1,
-        .ends = 1};
+    int scales = step == run->scaled && !is_scaled_behind(run, step);
+    struct fftnd__execution execution = {.transform = run->transform,
+                                         .step = step,
+                                         .source = terminal_of(run, fftnd__previous(step)),
+                                         .sink = terminal_of(run, step),
+                                         .scale = scales ? run->scale : 1,
+                                         .begins = 1,
+                                         .ends = 1};
     execution.source.exchange = pulled_before(step);
     execution.sink.exchange = pushed_after(step);
-    set_stores(step, &execution);
-    if (step->stage->offload == NULL && execution.source.exchange == NULL &&
-        execution.sink.exchange == NULL && execution.source.array == execution.sink.array)
-        execution.sink.nontemporal = 0;
     return execution;
 }
 
-/* Waits for all that has begun in the user's stream. */
-static int finish(const struct fftnd__transform *transform) {
-    int code = transform->space->event_record(transform->event, transform->options.stream);
-    return code == REDIST_OK ? transform->space->event_wait(transform->event) : code;
-}
-
-/* An array that transforms write is scaled as a whole, and what is in a stream is waited for. */
-static int finish_array(const struct run *run, const struct fftnd__step *step, long double scale) {
-    const struct fftnd__transform *transform = run->transform;
-    int code = REDIST_OK;
-    if (scale != 1.0) {
-        ptrdiff_t stride[REDIST_MAX_NDIMS];
-        const struct fftnd__block block =
-            fftnd__block_of_array(transform, step, array_of(run, step), stride);
-        code = fftnd__scale_block(&block, scale);
-    }
-    return code == REDIST_OK && !transform->options.asynchronous ? finish(transform) : code;
-}
-
-/* The pieces of a step, which were begun already if they arrived by partitions. */
-static int run_step(const struct run *run, const struct fftnd__step *step, double *seconds) {
-    struct fftnd__execution execution = execution_of(run, step);
-    int whole = is_scaled_whole(run, step);
-    execution.begins = !fftnd__previous(step)->by_partitions;
-    double begin = MPI_Wtime();
-    int code = fftnd__run_pieces(&execution, seconds);
-    if (code != REDIST_OK || pushed_after(step) != NULL || !(whole || is_in_stream(run, step)))
-        return code;
-    code = finish_array(run, step, whole ? scale_of(run, step) : 1);
-    *seconds = MPI_Wtime() - begin;
-    return code;
-}
-
-/* Begins each piece of the next transform as soon as its partition has arrived. */
-static int receive(const struct run *run, const struct fftnd__step *step, redist_plan *exchange) {
-    struct fftnd__execution execution = execution_of(run, step);
-    double seconds = 0;
-    execution.ends = 0;
-    execution.arriving = exchange;
-    execution.arrival_axis = step->arrival_axis;
-    return fftnd__run_pieces(&execution, &seconds);
-}
-
-/* Opens those that the transform of a step does, or closes them. */
+/* Opens the exchanges that the transform of a step does, or closes them. */
 static void switch_exchanges(struct run *run, const struct fftnd__step *step, int opens) {
     redist_plan *pulled = pulled_before(step), *pushed = pushed_after(step);
     int get = REDIST_OK, put = REDIST_OK;
@@ -167,22 +90,39 @@ static void switch_exchanges(struct run *run, const struct fftnd__step *step, in
     note(run, get != REDIST_OK ? get : put);
 }
 
-/* A transform with the exchanges that it does; if one is received by partitions, the next transform has begun on
- * return. What is opened is closed, so that peers go on. */
-static void run_serial(struct run *run, const struct fftnd__step *step) {
+/* Begins each piece of the transform behind an exchange as soon as its partition has arrived. */
+static void begin_by_partitions(struct run *run, const struct fftnd__step *exchange) {
+    const struct fftnd__step *step = fftnd__next(exchange);
+    if (has_failed(run) || !exchange->by_partitions || step->stage == NULL)
+        return;
+    struct fftnd__execution execution = execution_of(run, step);
+    execution.ends = 0;
+    execution.arriving = exchange->exchange;
+    note(run, fftnd__run_stage(&execution));
+}
+
+/* A transform with the exchanges that it does. What is opened is closed, so that peers go on. */
+static void transform_axes(struct run *run, const struct fftnd__step *step) {
     double begin = MPI_Wtime(), in_kernels = 0;
     switch_exchanges(run, step, 1);
-    if (!has_failed(run) && step->stage != NULL)
-        note(run, run_step(run, step, &in_kernels));
-    if (!has_failed(run) && fftnd__next(step)->by_partitions && fftnd__next(step)[1].stage != NULL)
-        note(run, receive(run, step + 2, fftnd__next(step)->exchange));
+    if (!has_failed(run) && step->stage != NULL) {
+        struct fftnd__execution execution = execution_of(run, step);
+        execution.begins = !fftnd__previous(step)->by_partitions;
+        note(run, fftnd__run_stage(&execution));
+        in_kernels = execution.seconds;
+    }
+    begin_by_partitions(run, fftnd__next(step));
     run->serial_seconds += run->program->fused ? in_kernels : MPI_Wtime() - begin;
     switch_exchanges(run, step, 0);
     if (!has_failed(run) && is_scaled_behind(run, step))
-        note(run, finish_array(run, fftnd__next(step), run->scale));
+        note(run, fftnd__finish_array(run->transform, fftnd__next(step),
+                                      array_of(run, fftnd__next(step)), run->scale));
 }
 
-static void run_exchange(struct run *run, const struct fftnd__step *step) {
+/* An exchange of whole arrays, unless a transform beside it does it. */
+static void exchange_axes(struct run *run, const struct fftnd__step *step) {
+    if (step->fused_with != FFTND__UNFUSED)
+        return;
     note(run,
          redist_plan_execute_arrays(step->exchange, REDIST_FORWARD,
                                     array_of(run, fftnd__previous(step)), array_of(run, step)));
@@ -202,24 +142,27 @@ static void drain(const struct fftnd__transform *transform) {
     if (space->find_capture != NULL &&
         space->find_capture(transform->options.stream) != REDIST_NOT_CAPTURED)
         return;
-    if (finish(transform) != REDIST_OK)
-        (void)finish(transform);
+    if (fftnd__finish(transform) != REDIST_OK)
+        (void)fftnd__finish(transform);
 }
 
+/* The chain of Dalcin, Mortensen and Keyes, sections 3.3 to 3.6. With slabs the axes that are whole are transformed; an
+ * exchange makes whole the one that was split; that is transformed. With pencils and grids of more dimensions the same
+ * happens again for each dimension of the grid. */
 void fftnd__execute(const struct fftnd__program *program, const struct fftnd__transform *transform,
                     void *const buffers[], long double scale, double seconds[2],
                     struct fftnd__failure *failure) {
-    const struct fftnd__step *last = &program->steps[fftnd__last_serial(program)];
-    struct run run = {program, transform, buffers, last, scale, failure, 0};
+    const struct fftnd__step *first = &program->steps[1], *last = &program->steps[program->nsteps];
+    const struct fftnd__step *scaled = &program->steps[fftnd__last_serial(program)];
+    struct run run = {program, transform, buffers, scaled, scale, failure, 0};
     double begin = MPI_Wtime();
     note(&run, failure->code);
-    for (int i = 1; i <= program->nsteps; i++) {
-        const struct fftnd__step *step = &program->steps[i];
+    for (const struct fftnd__step *step = first; step <= last; step = fftnd__next(step)) {
         redist_range_begin(name_of(step));
-        if (step->type != FFTND__EXCHANGE)
-            run_serial(&run, step);
-        else if (step->fused_with == FFTND__UNFUSED)
-            run_exchange(&run, step);
+        if (step->type == FFTND__EXCHANGE)
+            exchange_axes(&run, step);
+        else
+            transform_axes(&run, step);
         redist_range_end();
     }
     if (has_failed(&run))

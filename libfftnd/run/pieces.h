@@ -16,27 +16,68 @@ struct fftnd__terminal {
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     int nontemporal;                    /* stores into the array bypass the caches */
     int keeps; /* an exchange's: this rank's part of a piece is stored where it belongs by the last transform */
+    int is_reached; /* an array that a device beside the host copies from or to where it is */
 };
 
-/* A run of a stage; what is not named here is zero at its beginning. */
+/* A piece on its way. */
+struct fftnd__flight {
+    long long number;
+    int slot; /* of those in flight */
+    struct fftnd__piece piece;
+    struct fftnd__block in, out; /* before and after the kernel */
+    long double scale;           /* what its results are to be multiplied by yet */
+    long long begin;             /* of its kernel, nanoseconds */
+};
+
+/* A run of a stage. */
 struct fftnd__execution {
-    const struct fftnd__stage *stage;
+    /* Set by the caller, who leaves the rest zero. */
     const struct fftnd__transform *transform;
+    const struct fftnd__step *step; /* the stage's */
     struct fftnd__terminal source, sink;
-    long double scale;     /* of each piece */
+    long double scale;     /* of the results */
     int begins, ends;      /* the pieces: else they have been begun before, or are ended later */
-    int stores;            /* into the peers' arrays, by the last transform */
     redist_plan *arriving; /* pieces begin as its partitions arrive; NULL = all is there */
-    int arrival_axis;      /* the array axis that these divide */
+
+    double seconds; /* the result: of kernels, or of all that is not done by an exchange */
 
     int arrived;
-    int loads_directly, stores_directly; /* a device reaches the array of the source, the sink */
-    double moving;          /* seconds that the host spent with peers and in copies for a device */
+    int moves_only;         /* nothing is transformed */
+    int stores;             /* into the peers' arrays, by the last transform */
+    int behind;             /* a piece ends when so many have begun after it */
+    char *memory;           /* of the pieces */
+    char *shared;           /* of an operator, for all pieces; NULL = each has its own */
+    double opened, moving;  /* on a device: when, and seconds of the host with peers and copies */
     _Atomic long long next; /* the first piece that no thread has taken */
     _Atomic long long nanoseconds; /* spent in kernels, by all threads */
 };
 
-/* Adds the seconds spent in kernels, the mean of the threads. */
-int fftnd__run_pieces(struct fftnd__execution *execution, double *seconds);
+/* Runs all pieces. Results that stay in an array are there when it returns, unless the transform is asynchronous. */
+int fftnd__run_stage(struct fftnd__execution *execution);
+
+/* Multiplies the array after a step, and waits for all that the user's stream has, unless the transform is
+ * asynchronous. */
+int fftnd__finish_array(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                        void *array, long double scale);
+
+/* Waits for all that has begun in the user's stream. */
+int fftnd__finish(const struct fftnd__transform *transform);
+
+/* ---------------------------------------------------------------- what kinds share */
+
+/* Moves the part of the array at `start`, `count` to a block, or stores it from there. */
+int fftnd__move_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
+                    const redist_index start[], const redist_index count[], int stores);
+
+/* Moves a piece between an array or an exchange and memory of its own, if it has that. */
+fftnd__piece_work fftnd__load_piece, fftnd__store_piece;
+
+/* Whether several threads may move pieces at once. */
+int fftnd__is_concurrent(const struct fftnd__terminal *terminal);
+
+/* Pieces that are sent when they are done: decides how many are in flight; notes in the stream that one has begun; and
+ * waits for one, while the exchange goes on, and sends it. */
+int fftnd__plan_sending(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem);
+fftnd__piece_work fftnd__note_piece, fftnd__send_piece;
 
 #endif

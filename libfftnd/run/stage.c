@@ -1,61 +1,89 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage.h"
 
-struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__program *program,
-                                         const struct fftnd__transform *transform,
-                                         const struct fftnd__step *step) {
-    int fused = program->fused;
-    return (struct fftnd__tiling){transform->configuration.tile_bytes,
-                                  !fused || fftnd__previous(step)->fused_with != FFTND__PULLED,
-                                  !fused || fftnd__next(step)->fused_with != FFTND__PUSHED,
-                                  !fftnd__is_nontemporal(transform, step)};
+struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__stage_problem *problem) {
+    const struct fftnd__step *step = problem->step;
+    int fused = problem->program->fused;
+    return (struct fftnd__tiling){
+        .bytes = problem->transform->configuration.tile_bytes,
+        .local_load = !fused || fftnd__previous(step)->fused_with != FFTND__PULLED,
+        .local_store = !fused || fftnd__next(step)->fused_with != FFTND__PUSHED,
+        .cached_store = !fftnd__is_nontemporal(problem->transform, step)};
 }
 
-struct fftnd__kernel_problem fftnd__stage_problem(const struct fftnd__stage *stage,
-                                                  const struct fftnd__transform *transform,
-                                                  const struct fftnd__step *step) {
-    return (struct fftnd__kernel_problem){.transform = transform,
-                                          .step = step,
-                                          .direction = step->direction,
+struct fftnd__kernel_problem fftnd__stage_kernel(const struct fftnd__stage *stage,
+                                                 const struct fftnd__stage_problem *problem) {
+    return (struct fftnd__kernel_problem){.transform = problem->transform,
+                                          .step = problem->step,
+                                          .direction = problem->step->direction,
                                           .cut = &stage->cut,
                                           .in = &stage->in,
                                           .out = &stage->out,
-                                          .library = transform->library,
-                                          .stream = transform->options.stream};
+                                          .library = stage->library,
+                                          .stream = stage->streams[0]};
 }
 
-struct fftnd__applied_problem fftnd__stage_applied_problem(const struct fftnd__stage *stage,
-                                                           const struct fftnd__transform *transform,
-                                                           const struct fftnd__step *step) {
-    const struct fftnd__offload *offload = stage->offload;
-    const struct lines__library *library = offload != NULL ? offload->library : transform->library;
-    int chunks = transform->space->asynchronous;
+struct fftnd__applied_problem fftnd__stage_applied(const struct fftnd__stage *stage,
+                                                   const struct fftnd__stage_problem *problem) {
     return (struct fftnd__applied_problem){
-        .transform = transform,
-        .step = step,
+        .transform = problem->transform,
+        .step = problem->step,
         .cut = &stage->cut,
         .in = &stage->in,
         .out = &stage->out,
-        .library = library,
-        .stream = offload != NULL ? offload->streams[FFTND__TRANSFORM] : transform->options.stream,
-        .trip_axis = fftnd__round_trip_axis(transform, step, library),
-        .on_device = chunks || offload != NULL,
-        .outside = {offload != NULL || (chunks && stage->in.in_array),
-                    offload != NULL || (chunks && stage->out.in_array)}};
+        .library = stage->library,
+        .stream = stage->streams[0],
+        .trip_axis = fftnd__round_trip_axis(problem->transform, problem->step, stage->library)};
 }
 
-char *fftnd__stage_shared(const struct fftnd__stage *stage) {
-    return fftnd__offload_align(stage->offload->memory) + (size_t)stage->window * stage->share;
+static int same_array(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return fftnd__previous(step)->buffer == step->buffer ||
+           (transform->options.in_place && fftnd__previous(step)->buffer <= FFTND__OUTPUT &&
+            step->buffer <= FFTND__OUTPUT);
 }
 
-void fftnd__stage_free_kernels(struct fftnd__stage *stage) {
+struct fftnd__kernel_problem fftnd__stage_in_arrays(struct fftnd__stage *stage,
+                                                    const struct fftnd__stage_problem *problem) {
+    const struct fftnd__transform *transform = problem->transform;
+    const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
+    struct fftnd__kernel_problem kernel = fftnd__stage_kernel(stage, problem);
+    int may_ruin = before->buffer != FFTND__INPUT || transform->options.in_place ||
+                   transform->options.overwrite_input;
+    fftnd__set_extents(&stage->cut, transform, step);
+    fftnd__byte_strides(transform, before, stage->in.stride);
+    fftnd__byte_strides(transform, step, stage->out.stride);
+    stage->in.in_array = stage->out.in_array = 1;
+    stage->in.memory = problem->scratch[0];
+    stage->out.memory = problem->scratch[same_array(transform, step) ? 0 : 1];
+    kernel.keep_input = before->real != step->real && !may_ruin;
+    kernel.may_ruin = may_ruin;
+    return kernel;
+}
+
+void fftnd__free_kernels(struct fftnd__stage *stage) {
     fftnd__direct_stores_free(&stage->stores);
-    if (stage->kernel.library != NULL)
-        fftnd__kernel_free(&stage->kernel);
-    if (stage->second != NULL)
-        fftnd__kernel_free(stage->second);
-    redist_release(stage->second);
-    stage->second = NULL;
+    for (int i = 0; i < stage->nstreams; i++)
+        fftnd__kernel_free(&stage->kernels[i]);
     fftnd__applied_free(stage->applied);
     stage->applied = NULL;
+}
+
+/* Bytes for one stream. */
+static size_t area_of_stream(const struct fftnd__stage *stage) {
+    size_t kernel = fftnd__kernel_area(&stage->kernels[0]);
+    size_t applied = fftnd__applied_area(stage->applied);
+    size_t bytes = kernel > applied ? kernel : applied;
+    return (bytes + FFTND__DEVICE_ALIGNMENT - 1) / FFTND__DEVICE_ALIGNMENT *
+           FFTND__DEVICE_ALIGNMENT;
+}
+
+size_t fftnd__stage_area(const struct fftnd__stage *stage) {
+    return (size_t)stage->nstreams * area_of_stream(stage);
+}
+
+int fftnd__stage_set_area(const struct fftnd__stage *stage, char *area) {
+    for (int i = 0; i < stage->nstreams; i++)
+        REDIST_TRY(
+            fftnd__kernel_set_area(&stage->kernels[i], area + (size_t)i * area_of_stream(stage)));
+    return fftnd__applied_set_area(stage->applied, area);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A stage: one serial transform of a program on its way through memory, source -> kernel -> sink, cut in pieces of
- * which some are in flight. Whole arrays, segments that are sent as they are done, tiles of the size of a cache, and
- * tiles of a device's memory differ in how it is cut, in the memory of the pieces, and in who works on them.
+ * which some are in flight. Its kind says how it is cut, where the memory of its pieces is, and what happens when a
+ * piece begins and ends: a file (kind_*.c) and a row of the table below.
  */
 #ifndef FFTND__STAGE_H
 #define FFTND__STAGE_H
@@ -12,51 +12,118 @@
 #include "../workers/offload.h"
 #include "stage_cut.h"
 
-/* Of what lies in scratch memory of a device. */
-enum { FFTND__DEVICE_ALIGNMENT = 256 };
+/* The kinds, X(name) of fftnd__kind_NAME, in the order in which they are tried; the last one suits all steps. */
+#define FFTND__STAGE_KINDS(X)                                                                      \
+    X(device_tiles)                                                                                \
+    X(chunks_with_operator)                                                                        \
+    X(chunks)                                                                                      \
+    X(segments)                                                                                    \
+    X(columns_with_operator)                                                                       \
+    X(tiles)                                                                                       \
+    X(whole_array)
 
-struct fftnd__stage {
-    struct fftnd__cut cut;
-    struct fftnd__kernel kernel;
-    struct fftnd__kernel *second;   /* every other piece's, in a second stream; NULL = none */
-    struct fftnd__applied *applied; /* instead of the kernel, where an operator is; else NULL */
-    struct fftnd__direct_stores
-        stores; /* after the kernel, where the pieces go, all or this rank's part, or into the array before that */
-    struct fftnd__truncation *truncation; /* of its sides; NULL = they have none */
-    struct fftnd__side in, out;           /* the same memory when the kernel may run in place */
-    struct fftnd__pool *pool;       /* threads that share out the pieces, or move each of them */
-    struct fftnd__offload *offload; /* where pieces are transformed; NULL = where the arrays are */
-    int window; /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
-    size_t tile_bytes; /* of pieces in the caches, of all threads; 0 = they have other memory */
-    size_t share;      /* bytes between the pieces of one thread, or slot, and of the next */
-    void **events;     /* of pieces that are sent when they are done; NULL = done when begun */
+enum { FFTND__DEVICE_ALIGNMENT = 256 }; /* of scratch memory of a device */
+
+/* The step that a stage is planned for. */
+struct fftnd__stage_problem {
+    const struct fftnd__program *program;
+    const struct fftnd__transform *transform;
+    const struct fftnd__step *step;
+    void *const *scratch; /* two arrays to plan on, or their addresses alone */
 };
 
-/* Tiles of a device: what follows them in its memory and is there once, for a step with an operator. */
-char *fftnd__stage_shared(const struct fftnd__stage *stage);
+struct fftnd__stage;
+struct fftnd__execution;
+struct fftnd__flight;
 
-/* How it is cut into tiles, and what its kernel, or the operator's, is made for. */
-struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__program *program,
-                                         const struct fftnd__transform *transform,
-                                         const struct fftnd__step *step);
-struct fftnd__kernel_problem fftnd__stage_problem(const struct fftnd__stage *stage,
-                                                  const struct fftnd__transform *transform,
-                                                  const struct fftnd__step *step);
-struct fftnd__applied_problem fftnd__stage_applied_problem(const struct fftnd__stage *stage,
-                                                           const struct fftnd__transform *transform,
-                                                           const struct fftnd__step *step);
-void fftnd__stage_free_kernels(struct fftnd__stage *stage);
+/* Memory of pieces, which all stages share, since one runs at a time. */
+enum fftnd__stage_memory {
+    FFTND__IN_ARRAYS, /* none: pieces are where the arrays are */
+    FFTND__IN_CACHES, /* tiles of each thread */
+    FFTND__IN_AREA,   /* scratch memory where the arrays are, behind that of the serial library */
+    FFTND__ELSEWHERE  /* of the kind itself, as is that of the serial library */
+};
 
-/* Scratch memory that the library wants for a stage, and one to use. */
+/* Work on a piece while a stage runs. */
+typedef int fftnd__piece_work(struct fftnd__execution *execution,
+                              const struct fftnd__flight *flight);
+
+/* A row of the table. Functions return a code; those of an execution are NULL where there is nothing to do. */
+struct fftnd__stage_kind {
+    const char *name; /* for profilers */
+    enum fftnd__stage_memory memory;
+    int plans_on_arrays; /* the serial library, on the scratch arrays of the problem */
+    int (*is_suited)(const struct fftnd__stage_problem *problem);
+    int (*plan)(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem);
+    int (*open)(struct fftnd__execution *execution); /* before the first piece */
+    /* Ends a run, after the last piece or a failure, whose code it returns. */
+    int (*close)(struct fftnd__execution *execution, int code);
+    fftnd__piece_work *load;    /* has a piece where the kernel takes it from */
+    fftnd__piece_work *pass_on; /* after the kernel */
+    fftnd__piece_work *end;     /* when as many pieces have begun after it as are in flight */
+};
+
+#define FFTND__DECLARE_KIND(NAME) extern const struct fftnd__stage_kind fftnd__kind_##NAME;
+FFTND__STAGE_KINDS(FFTND__DECLARE_KIND)
+
+struct fftnd__stage {
+    const struct fftnd__stage_kind *kind;
+    struct fftnd__cut cut;
+    struct fftnd__side in, out;           /* the same memory when the kernel may run in place */
+    struct fftnd__truncation *truncation; /* of the sides; NULL = they have none */
+    const struct lines__library *library; /* which changes the pieces, */
+    int nstreams;
+    void *streams[2];                   /* in these by turns */
+    struct fftnd__kernel kernels[2];    /* in each of them; without plans where an operator is */
+    struct fftnd__applied *applied;     /* instead of them, with an operator; else NULL */
+    struct fftnd__direct_stores stores; /* after the kernel: direct stores, or into the array */
+    struct fftnd__pool *pool;           /* threads that share out the pieces */
+    int window;    /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
+    size_t bytes;  /* of the memory of all pieces, */
+    char *memory;  /* where it is, */
+    size_t share;  /* and bytes between the pieces of one thread, or slot, and of the next */
+    void **events; /* of pieces that are sent when they are done; NULL = done when begun */
+};
+
+/* ---------------------------------------------------------------- the stages of a program */
+
+/* Whether some stages are planned on arrays; `scratch` of fftnd__plan_stages has room for every step then. */
+int fftnd__needs_scratch(const struct fftnd__program *program,
+                         const struct fftnd__transform *transform);
+
+/* Plans the stages of all serial steps. Not collective. */
+int fftnd__plan_stages(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       void *const scratch[2]);
+void fftnd__free_stages(struct fftnd__program *program, const struct fftnd__transform *transform);
+
+/* Bytes that any of the stages needs in the caches, or in the area with what serial libraries need there, and such
+ * memory for all of them to share. */
+size_t fftnd__stages_bytes(const struct fftnd__program *program, enum fftnd__stage_memory where);
+int fftnd__set_stages_memory(const struct fftnd__program *program, enum fftnd__stage_memory where,
+                             char *memory);
+
+/* ---------------------------------------------------------------- what kinds share when they plan */
+
+/* How a stage is cut in tiles. */
+struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__stage_problem *problem);
+
+/* Has the pieces where they are in both arrays, whose extents the cut gets, and plans on the scratch arrays. The
+ * kernel's problem is returned. */
+struct fftnd__kernel_problem fftnd__stage_in_arrays(struct fftnd__stage *stage,
+                                                    const struct fftnd__stage_problem *problem);
+
+/* The problem of the kernel, or of the operator's, whose pieces are in host memory unless the kind says more. */
+struct fftnd__kernel_problem fftnd__stage_kernel(const struct fftnd__stage *stage,
+                                                 const struct fftnd__stage_problem *problem);
+struct fftnd__applied_problem fftnd__stage_applied(const struct fftnd__stage *stage,
+                                                   const struct fftnd__stage_problem *problem);
+
+/* Frees the kernels, so that others can be planned. */
+void fftnd__free_kernels(struct fftnd__stage *stage);
+
+/* Scratch memory that the serial library wants for a stage, a multiple of FFTND__DEVICE_ALIGNMENT for each stream, and
+ * one to use. */
 size_t fftnd__stage_area(const struct fftnd__stage *stage);
-int fftnd__stage_set_area(const struct fftnd__stage *stage, void *area);
-
-/* Memory of tiles in the caches that any of the stages needs, and some for all of them to share. */
-size_t fftnd__stages_tiles(const struct fftnd__program *program);
-void fftnd__set_stages_tiles(const struct fftnd__program *program, char *memory);
-
-/* Scratch memory that any of the stages over arrays needs, and one for all of them to share. */
-size_t fftnd__stages_area(const struct fftnd__program *program);
-int fftnd__set_stages_area(const struct fftnd__program *program, void *area);
+int fftnd__stage_set_area(const struct fftnd__stage *stage, char *area);
 
 #endif

@@ -20,12 +20,10 @@ int fftnd__is_nontemporal(const struct fftnd__transform *transform,
 }
 
 /* Tiles of an operator's step: one for each field that is there at once. */
-static size_t count_tiles(const struct fftnd__transform *transform,
-                          const struct fftnd__step *step) {
-    int fields = step->fields != fftnd__previous(step)->fields
-                     ? step->fields + fftnd__previous(step)->fields
-                     : step->fields;
-    if (!step->applies || transform->offload != NULL)
+static size_t count_tiles(const struct fftnd__step *step, const struct fftnd__tiling *tiling) {
+    int before = fftnd__previous(step)->fields;
+    int fields = step->fields != before ? step->fields + before : step->fields;
+    if (!step->applies || tiling->on_device)
         return 1;
     return (size_t)(fields < MOST_FIELD_TILES ? fields : MOST_FIELD_TILES);
 }
@@ -33,9 +31,9 @@ static size_t count_tiles(const struct fftnd__transform *transform,
 /* How large tiles may be: with several threads, such that there are some for each. */
 static size_t most_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          const struct fftnd__tiling *tiling) {
-    size_t threads = transform->offload == NULL ? (size_t)fftnd__pool_size(transform->pool) : 1;
+    size_t threads = tiling->on_device ? 1 : (size_t)fftnd__pool_size(transform->pool);
     size_t fair = fftnd__step_bytes(transform, step) / (threads * TILES_OF_THREAD);
-    size_t tiles = count_tiles(transform, step);
+    size_t tiles = count_tiles(step, tiling);
     size_t bytes = tiling->bytes <= SIZE_MAX / tiles ? tiles * tiling->bytes : SIZE_MAX;
     fair = fair < LEAST_SHARED_BYTES ? LEAST_SHARED_BYTES : fair;
     return threads > 1 && fair < bytes ? fair : bytes;
@@ -45,8 +43,23 @@ static size_t most_bytes(const struct fftnd__transform *transform, const struct 
 static int may_merge(const struct fftnd__transform *transform, const struct fftnd__step *step,
                      const struct fftnd__tiling *tiling) {
     return tiling->local_load && tiling->local_store && !step->twiddles &&
-           (!step->applies ||
-            (transform->offload == NULL && !fftnd__takes_boxes(transform->applied)));
+           (!step->applies || (!tiling->on_device && !fftnd__takes_boxes(transform->applied)));
+}
+
+static int is_whole(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                    int axis) {
+    return axis == transform->batch.axis
+               ? step->applies
+               : fftnd__is_transformed(step, axis - transform->batch.shift);
+}
+
+void fftnd__set_extents(struct fftnd__cut *cut, const struct fftnd__transform *transform,
+                        const struct fftnd__step *step) {
+    cut->ndims = step->layout->local.ndims;
+    for (int i = 0; i < cut->ndims; i++) {
+        cut->before[i] = fftnd__count_of(transform, fftnd__previous(step), i);
+        cut->after[i] = fftnd__count_of(transform, step, i);
+    }
 }
 
 void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *transform,
@@ -56,14 +69,9 @@ void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *tra
     size_t item = fftnd__element_bytes(transform, is_real), smallest = item;
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__truncation truncation;
-    cut->ndims = step->layout->local.ndims;
-    for (int i = 0; i < cut->ndims; i++) {
-        cut->whole[i] = i == transform->batch.axis
-                            ? step->applies
-                            : fftnd__is_transformed(step, i - transform->batch.shift);
-        cut->before[i] = fftnd__count_of(transform, before, i);
-        cut->after[i] = fftnd__count_of(transform, step, i);
-    }
+    fftnd__set_extents(cut, transform, step);
+    for (int i = 0; i < cut->ndims; i++)
+        cut->whole[i] = is_whole(transform, step, i);
     fftnd__truncation_of(&truncation, transform, step);
     if (step->direction == REDIST_BACKWARD && !step->applies)
         truncation.n = 0; /* it is on the other side */
@@ -78,15 +86,6 @@ void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *tra
     fftnd__cut_to_fit(cut, item, smallest, most_bytes(transform, step, tiling));
 }
 
-void fftnd__set_extents(struct fftnd__cut *cut, const struct fftnd__transform *transform,
-                        const struct fftnd__step *step) {
-    cut->ndims = step->layout->local.ndims;
-    for (int i = 0; i < cut->ndims; i++) {
-        cut->before[i] = fftnd__count_of(transform, fftnd__previous(step), i);
-        cut->after[i] = fftnd__count_of(transform, step, i);
-    }
-}
-
 /* Whether all elements of an array stay aligned to complex numbers when a segment is cut off. */
 static int keeps_alignment(const struct fftnd__transform *transform, const struct fftnd__step *step,
                            int axis) {
@@ -98,10 +97,8 @@ static int keeps_alignment(const struct fftnd__transform *transform, const struc
 void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct fftnd__step *step,
                           redist_index extents[]) {
     for (int axis = 0; axis < step->layout->local.ndims; axis++) {
-        int whole = axis == transform->batch.axis
-                        ? step->applies
-                        : fftnd__is_transformed(step, axis - transform->batch.shift);
-        int may_cut = !whole && keeps_alignment(transform, fftnd__previous(step), axis) &&
+        int may_cut = !is_whole(transform, step, axis) &&
+                      keeps_alignment(transform, fftnd__previous(step), axis) &&
                       keeps_alignment(transform, step, axis);
         extents[axis] = may_cut ? step->layout->local.extent[axis] : 0;
     }

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Chunks of an array of a device: boxes that have all modes in scratch memory, where the array retains some. */
+#include "pieces.h"
+
+/* Most bytes of the modes of a chunk, where the axes allow. */
+enum { CHUNK_BYTES = 64 << 20 };
+
+static int is_suited(const struct fftnd__stage_problem *problem) {
+    return problem->transform->space->asynchronous && problem->step->truncates &&
+           !problem->step->truncates_inside;
+}
+
+/* The physical side is where it is in the array, the spectral one in scratch memory. */
+static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
+    const struct fftnd__transform *transform = problem->transform;
+    const struct fftnd__step *step = problem->step;
+    int forward = step->direction == REDIST_FORWARD, ndims = step->layout->local.ndims;
+    struct fftnd__side *physical = forward ? &stage->in : &stage->out,
+                       *spectral = forward ? &stage->out : &stage->in;
+    const struct fftnd__kernel_problem kernel = fftnd__stage_kernel(stage, problem);
+    redist_index wide[REDIST_MAX_NDIMS];
+    struct fftnd__piece first;
+    fftnd__set_extents(&stage->cut, transform, step);
+    fftnd__widen(fftnd__truncated(spectral), ndims, stage->cut.after, wide);
+    size_t bytes = fftnd__lay_out(ndims, wide, spectral->item, 0, 1, spectral->stride);
+    fftnd__cut_chunks(&stage->cut, transform, step, bytes, CHUNK_BYTES);
+    fftnd__find_piece(&stage->cut, 0, &first);
+    fftnd__widen(fftnd__truncated(spectral), ndims, forward ? first.after : first.before, wide);
+    stage->bytes = spectral->bytes =
+        fftnd__lay_out(ndims, wide, spectral->item, 0, FFTND__DEVICE_ALIGNMENT, spectral->stride);
+    spectral->memory = problem->scratch[0];
+    fftnd__byte_strides(transform, forward ? fftnd__previous(step) : step, physical->stride);
+    physical->in_array = 1;
+    physical->memory = problem->scratch[1];
+    return fftnd__kernel_create(&stage->kernels[0], &kernel);
+}
+
+const struct fftnd__stage_kind fftnd__kind_chunks = {.name = "fftnd chunks",
+                                                     .memory = FFTND__IN_AREA,
+                                                     .is_suited = is_suited,
+                                                     .plan = plan,
+                                                     .load = fftnd__load_piece,
+                                                     .end = fftnd__store_piece};
