@@ -9,7 +9,7 @@
  * pieces are equal except the last ones along one axis, which are shorter. */
 struct fftnd__cut {
     int ndims;
-    int whole[REDIST_MAX_NDIMS];
+    _Bool whole[REDIST_MAX_NDIMS];
     redist_index *before, *after; /* extents of the array */
     redist_index *count;          /* of a piece, along axes that are not whole */
     int uneven;                   /* the axis whose pieces may differ, -1 = none */

@@ -29,7 +29,7 @@ static int create_stores(struct fftnd__direct_stores *stores,
         .library = problem->library->stores, .axis = axis, .item = (ptrdiff_t)problem->out->item};
     for (int i = 0; i < problem->cut->ndims; i++)
         if (i != axis)
-            stores->loops[stores->nloops++] = i;
+            stores->loops[stores->nloops++] = (signed char)i;
     return create_both(stores, problem, problem->step->naxes > 1 ? problem->out : problem->in,
                        is_near);
 }

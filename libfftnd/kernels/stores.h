@@ -10,7 +10,8 @@ struct fftnd__direct_stores {
     const struct lines__stores *library; /* NULL = none */
     void *plans[2];                      /* for pieces like the first one, and shorter ones */
     int axis;                            /* of the array */
-    int nloops, loops[REDIST_MAX_NDIMS]; /* the others */
+    int nloops;
+    signed char loops[REDIST_MAX_NDIMS]; /* the others */
     ptrdiff_t item;
 };
 
