@@ -83,7 +83,7 @@ size_t fftnd__stage_area(const struct fftnd__stage *stage) {
 
 int fftnd__stage_set_area(const struct fftnd__stage *stage, char *area) {
     for (int i = 0; i < stage->nstreams; i++)
-        REDIST_TRY(
-            fftnd__kernel_set_area(&stage->kernels[i], area + (size_t)i * area_of_stream(stage)));
+        REDIST_TRY(fftnd__kernel_set_area(&stage->kernels[i],
+                                          fftnd__behind(area, (size_t)i * area_of_stream(stage))));
     return fftnd__applied_set_area(stage->applied, area);
 }

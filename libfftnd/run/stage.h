@@ -121,6 +121,11 @@ struct fftnd__applied_problem fftnd__stage_applied(const struct fftnd__stage *st
 /* Frees the kernels, so that others can be planned. */
 void fftnd__free_kernels(struct fftnd__stage *stage);
 
+/* The memory behind so many bytes of an area, which is NULL where nothing is needed. */
+static inline char *fftnd__behind(char *area, size_t bytes) {
+    return bytes > 0 ? area + bytes : area;
+}
+
 /* Scratch memory that the serial library wants for a stage, a multiple of FFTND__DEVICE_ALIGNMENT for each stream, and
  * one to use. */
 size_t fftnd__stage_area(const struct fftnd__stage *stage);

@@ -129,7 +129,7 @@ int fftnd__set_stages_memory(const struct fftnd__program *program, enum fftnd__s
         if (in_area)
             REDIST_TRY(fftnd__stage_set_area(stage, memory));
         if (stage != NULL && stage->kind->memory == where)
-            stage->memory = memory + (in_area ? fftnd__stage_area(stage) : 0);
+            stage->memory = fftnd__behind(memory, in_area ? fftnd__stage_area(stage) : 0);
     }
     return REDIST_OK;
 }
