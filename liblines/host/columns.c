@@ -271,6 +271,18 @@ redist_index lines__columns_fill(const struct lines__problem *problem, redist_in
     return lines__columns_gain(problem, n, 0) ? (columns + width - 1) / width * width : columns;
 }
 
+/* Nonzero for lines whose rows share so few sets of a first-level cache that it does not hold one line: FFTW, which
+ * transforms columns one by one, fetches each row again for each of them. Processors have eight ways of 4 KiB or more. */
+static int rows_conflict(const struct lines__problem *problem) {
+    enum { WAY_BYTES = 4096, CACHE_LINE = 64, WAYS = 8 };
+    const struct lines__loop *rows = &problem->axes[0];
+    size_t apart = (size_t)rows->in * lines__item_bytes(problem->precision, 0);
+    size_t distance = CACHE_LINE;
+    while (distance < WAY_BYTES && apart % (2 * distance) == 0)
+        distance *= 2;
+    return rows->n > (redist_index)(WAYS * (WAY_BYTES / distance));
+}
+
 /* A group that is not full takes about one and a half times as long as a full one. */
 static int percent(const struct lines__problem *problem, const void *in, const void *out) {
     int merged[REDIST_MAX_NDIMS];
@@ -279,10 +291,10 @@ static int percent(const struct lines__problem *problem, const void *in, const v
     redist_index width = lines__group_width(lines__column_loops_here(), problem->precision);
     redist_index columns = merge_loops(problem, merged), rest = columns % width;
     redist_index paid = columns - rest + (rest > 0 ? width + width / 2 : 0);
+    int far = is_far(problem) || rows_conflict(problem);
     int full = columns >= width / 4 ? find_percent(problem, problem->axes[0].n) : LINES__UNSUITED;
-    return full == LINES__UNSUITED
-               ? 0
-               : (int)(1 + 99 * full * paid / (as_fast_percent(is_far(problem)) * columns));
+    return full == LINES__UNSUITED ? 0
+                                   : (int)(1 + 99 * full * paid / (as_fast_percent(far) * columns));
 }
 
 const struct lines__library lines__library_columns = {.name = "columns",

@@ -262,8 +262,26 @@ START_TEST(few_columns) {
 }
 END_TEST
 
+/* Rows that share sets of a cache make columns faster, beside FFTW, than others that are as near. */
+START_TEST(rows_that_conflict) {
+    const struct lines__library library = {.yields_lines = 1};
+    struct lines__problem problem = {
+        .general = &library, .effort = FFTND_ESTIMATE, .kind = FFTND_C2C, .naxes = 1, .nloops = 1};
+    static const redist_index apart[] = {260, 256}; /* multiples of 64 bytes and of 4 KiB */
+    int percent[2];
+    problem.loops[0] = (struct lines__loop){64, 1, 1};
+    for (int i = 0; i < 2; i++) {
+        problem.axes[0] = (struct lines__loop){48, apart[i], apart[i]};
+        percent[i] = lines__library_columns.percent(&problem, input, input);
+    }
+    check_all(percent[0] == 0 ? percent[1] == 0 : percent[1] < percent[0], "%d and %d percent",
+              percent[0], percent[1]);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {all_registers, threads, ways, lengths_that_are_refused,
-                                  few_columns,   NULL};
+    const TTest *const tests[] = {
+        all_registers,      threads, ways, lengths_that_are_refused, few_columns,
+        rows_that_conflict, NULL};
     return harness_run(argc, argv, "test_lines_columns", tests);
 }
