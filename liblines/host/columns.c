@@ -271,9 +271,8 @@ redist_index lines__columns_fill(const struct lines__problem *problem, redist_in
     return lines__columns_gain(problem, n, 0) ? (columns + width - 1) / width * width : columns;
 }
 
-/* Nonzero for lines whose rows share so few sets of a first-level cache that it does not hold one line: FFTW, which
- * transforms columns one by one, fetches each row again for each of them. Processors have eight ways of 4 KiB or more.
- * */
+/* Nonzero for lines whose rows share so few sets of a first-level cache that it does not hold one line. FFTW, which
+ * transforms columns one by one, fetches each row again for each of them. Caches have at least eight ways of 4 KiB. */
 static int rows_conflict(const struct lines__problem *problem) {
     enum { WAY_BYTES = 4096, CACHE_LINE = 64, WAYS = 8 };
     const struct lines__loop *rows = &problem->axes[0];
