@@ -104,8 +104,8 @@ struct lines__target {
 
 /* Direct stores: transforms along one axis whose results are written into several targets, such as peers' arrays. */
 struct lines__stores {
-    /* As `create` of struct lines__library, for one complex axis; the output's strides are not used. `is_near` = all
-     * targets are in memory of this device. *plan is NULL if the library cannot. */
+    /* Creates a plan as `create` of struct lines__library, for one complex axis; the output's strides are not used.
+     * `is_near` = all targets are in memory of this device. *plan is NULL if the library cannot. */
     int (*create)(const struct lines__problem *problem, int is_near, void **plan);
 
     /* Begins to transform in a stream, into at most LINES__MOST_TARGETS targets that cover the axis. `in` may be one of
@@ -120,8 +120,8 @@ struct lines__operation;
 
 /* Round trips: transforms along one axis, a multiplication of the modes, and transforms back, in one sweep. */
 struct lines__round_trips {
-    /* As `create` of struct lines__library, for one complex axis; `out` is the array after the transforms back. *plan
-     * is NULL if the library cannot, or is not faster so. */
+    /* Creates a plan as `create` of struct lines__library, for one complex axis; `out` is the array after the
+     * transforms back. *plan is NULL if the library cannot, or is not faster so. */
     int (*create)(const struct lines__problem *problem, void **plan);
 
     /* Begins a round trip in a stream. Axis number `axis` of the operation, which multiplies one field, is the

@@ -16,7 +16,7 @@ struct fftnd__rows {
 /* Returns nonzero if a transform can be done row by row, and gets faster. */
 int fftnd__rows_suit(const struct lines__problem *problem);
 
-/* As `create` and `execute` of the general library; in != out. */
+/* Create and execute a plan, as the general library does; in != out. */
 int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__problem *problem, void *in,
                        void *out);
 int fftnd__rows_run(const struct fftnd__rows *rows, char *in, char *out);

@@ -146,7 +146,8 @@ static int plan_tiles(struct fftnd__stage *stage, const struct fftnd__stage_prob
     return code;
 }
 
-/* As many columns as are read and written at once. The memory of pieces has but rows of the operator. */
+/* Plans pieces of as many columns as are read and written at once. Only rows of the operator have memory of their
+ * own. */
 static int plan_columns(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
     struct fftnd__applied_problem applied = fftnd__stage_applied(stage, problem);

@@ -50,11 +50,11 @@ int lines__panel_plan_execute_applied(const struct lines__panel_plan *plan,
 /* Destroys a plan of which nothing is under way. NULL is allowed. */
 void lines__panel_plan_destroy(struct lines__panel_plan *plan);
 
-/* As `truncates` of struct lines__library: lines that panels can transform with any strides. */
+/* Implements `truncates` of struct lines__library, for lines that panels can transform with any strides. */
 int lines__panels_truncate(redist_index n, int is_halved, enum fftnd_precision precision);
 
-/* As `prefers_copy` of struct lines__library: copies are cheap where arrays fit the caches, and axes that panels
- * transform one by one are fast. */
+/* Implements `prefers_copy` of struct lines__library: copies are cheap where arrays fit the caches, and axes that
+ * panels transform one by one are fast. */
 int lines__panels_prefer_copy(int naxes, const redist_index lengths[],
                               enum fftnd_precision precision);
 

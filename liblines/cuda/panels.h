@@ -103,8 +103,8 @@ int lines__panels_shape(struct lines__panels *panels, int variant, long long n, 
  * of a block then. */
 int lines__panels_direct(struct lines__panels *panels, int backward, size_t shared_bytes);
 
-/* As lines__panels_shape for a real-to-real transform (r2r_lines.h) of lines of n numbers, STRIDED or CONTIGUOUS; and
- * for real lines and their halved spectra of any length and with any strides, in numbers. */
+/* Sets the shape as lines__panels_shape, for a real-to-real transform (r2r_lines.h) of lines of n numbers, STRIDED or
+ * CONTIGUOUS; and for real lines and their halved spectra of any length and with any strides, in numbers. */
 int lines__panels_shape_r2r(struct lines__panels *panels, int variant, int r2r, long long n,
                             int is_double, int layout, size_t shared_bytes);
 

@@ -118,7 +118,7 @@ void lines__scratch_give_back(struct lines__passes *passes, void *memory);
 /* Stores cos(angle) + i sin(angle), a complex element of `item` bytes. */
 void lines__store_factor(char *to, size_t item, long double angle);
 
-/* As lines__library_columns.create, with these registers, radices and groups at once. REDIST_ERR_SERIAL without
+/* Creates a plan of lines__library_columns with these registers, radices and groups at once. REDIST_ERR_SERIAL without
  * radices. */
 int lines__columns_create(const struct lines__column_loops *loops,
                           const struct lines__problem *problem,

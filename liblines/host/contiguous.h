@@ -7,8 +7,8 @@
 
 extern const struct lines__library lines__library_contiguous;
 
-/* As its `create`, with these registers and radices. REDIST_ERR_SERIAL without radices, or if lines are shorter than a
- * register. */
+/* Creates a plan of that library with these registers and radices. REDIST_ERR_SERIAL without radices, or if lines are
+ * shorter than a register. */
 int lines__contiguous_create(const struct lines__column_loops *loops,
                              const struct lines__problem *problem,
                              const struct lines__radices *radices, void **plan);
