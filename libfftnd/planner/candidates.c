@@ -214,9 +214,9 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
     widen_tiles(request, guess);
     int nnodes = 1;
     const int *node_of;
-    if (code == REDIST_OK)
+    if (code == REDIST_OK && !is_on_device(request) && has_grids(request))
         code = redist_nodes(request->user_comm, 0, &nnodes, &node_of);
-    candidates->is_open = is_on_device(request) || (nnodes > 1 && has_grids(request));
+    candidates->is_open = is_on_device(request) || nnodes > 1;
     return code;
 }
 
