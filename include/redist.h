@@ -289,8 +289,14 @@ typedef struct redist_options {
      * and redist_plan_query report later failures; must agree */
     int asynchronous;
     /** seconds for which the device waits for a peer, after which an asynchronous execution has failed; 0 = the default
-     * (600 s). The wait for a peer that has ended or given up takes about a second at most */
+     * (600 s); method nccl waits without limit. The wait for a peer that has ended or given up takes about a second at
+     * most */
     double wait_seconds;
+    /** with REDIST_PUT: each rank puts its array A in this many segments, the boxes into which redist_decompose cuts it
+     * along `segment_axis`, in their order; messages are cut alike, so that each leaves with its segment. Other tiles
+     * are allowed; <= 1 = unknown; must agree */
+    int segments;
+    int segment_axis; /**< the axis of these */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
@@ -300,7 +306,7 @@ typedef struct redist_options {
         .space = REDIST_SPACE_AUTO, .staging = REDIST_STAGING_AUTO, .stream = NULL,                \
         .bind_a = REDIST_BIND_AT_PLAN, .bind_b = REDIST_BIND_AT_PLAN, .tiles = REDIST_WHOLE,       \
         .concurrent = 0, .partitions = 0, .partition_axis = 0, .skip_agreement = 0, .phases = 0,   \
-        .asynchronous = 0, .wait_seconds = 0.0                                                     \
+        .asynchronous = 0, .wait_seconds = 0.0, .segments = 0, .segment_axis = 0                                                     \
     }
 
 /** REDIST_OPTIONS_DEFAULT as a function; as redist_box_init. */

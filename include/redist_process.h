@@ -205,9 +205,7 @@ typedef struct redist__space {
     /** Copies of boxes: one, and several at once (runtime/space.h). */
     int (*copy)(const struct redist__copy *copy, const void *source, void *destination,
                 enum redist__copier copier, void *stream);
-    int (*batch_open)(struct redist__batch *batch);
     int (*batch_run)(struct redist__batch *batch, int first, int count, void *stream);
-    void (*batch_close)(struct redist__batch *batch);
 
     /** Begin and end the capture of this thread's work in a stream, and in those that follow it, as a graph for replay.
      * Both NULL = no graphs; a stream may be unable to at the moment. */

@@ -562,20 +562,11 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     return REDIST_OK;
 }
 
-static int batch_open(struct redist__batch *batch) {
-    (void)batch;
-    return REDIST_OK;
-}
-
 static int batch_run(struct redist__batch *batch, int first, int count, void *stream) {
     for (int i = first; i < first + count; i++)
         (void)copy(&batch->copies[i], batch->sources[i], batch->destinations[i], REDIST__KERNEL,
                    stream);
     return REDIST_OK;
-}
-
-static void batch_close(struct redist__batch *batch) {
-    (void)batch;
 }
 
 const struct redist__space redist__space_cuda = {
@@ -620,9 +611,7 @@ const struct redist__space redist__space_cuda = {
     .map = map,
     .unmap = unmap,
     .copy = copy,
-    .batch_open = batch_open,
     .batch_run = batch_run,
-    .batch_close = batch_close,
     .stream_can_keep = stand_in_stream_can_keep,
     .graph_begin = stand_in_graph_begin,
     .graph_end = stand_in_graph_end,

@@ -135,8 +135,9 @@ static void push_exchanges(struct fftnd__program *program,
     }
 }
 
-/* Chooses the axis along which all ranks can cut a transform best, -1 = none. Collective. */
-static int choose_cut(const struct fftnd__transform *transform, struct fftnd__step *step) {
+/* Chooses the axis along which all ranks can cut a transform best in `n` pieces, -1 = none. Collective. */
+static int choose_cut(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                      int n, int *axis) {
     redist_index extents[REDIST_MAX_NDIMS];
     long long least[REDIST_MAX_NDIMS];
     int ndims = step->layout->local.ndims, empty = fftnd__is_empty(transform, step);
@@ -146,8 +147,7 @@ static int choose_cut(const struct fftnd__transform *transform, struct fftnd__st
     REDIST_TRY(reduce(transform, ndims, least, MPI_MIN));
     for (int i = 0; i < ndims; i++)
         extents[i] = (redist_index)least[i];
-    step->arrival_axis = fftnd__choose_axis(ndims, step->layout->local.order, extents,
-                                            transform->configuration.partitions);
+    *axis = fftnd__choose_axis(ndims, step->layout->local.order, extents, n);
     return REDIST_OK;
 }
 
@@ -161,9 +161,21 @@ static int receive_by_partitions(struct fftnd__program *program,
             transform->configuration.direct_stores == FFTND__DIRECT_ALL ||
             step->fused_with != FFTND__PUSHED || !goes_in_pieces(transform, next))
             continue;
-        REDIST_TRY(choose_cut(transform, next));
+        REDIST_TRY(choose_cut(transform, next, transform->configuration.partitions,
+                              &next->arrival_axis));
         step->by_partitions = next->arrival_axis >= 0;
     }
+    return REDIST_OK;
+}
+
+/* Chooses the axes of segments, along which messages are cut too. Collective. */
+static int choose_segments(struct fftnd__program *program,
+                           const struct fftnd__transform *transform) {
+    for (int i = 2; i < program->nsteps; i++)
+        if (program->steps[i].fused_with == FFTND__PUSHED)
+            REDIST_TRY(choose_cut(transform, &program->steps[i - 1],
+                                  transform->configuration.segments,
+                                  &program->steps[i - 1].segment_axis));
     return REDIST_OK;
 }
 
@@ -216,6 +228,7 @@ static int find_steps(struct fftnd__program *program, const struct fftnd__transf
             REDIST_TRY(find_room(program, transform));
         push_exchanges(program, transform);
         REDIST_TRY(receive_by_partitions(program, transform));
+        REDIST_TRY(choose_segments(program, transform));
         *found = assign_lean_buffers(program, transform);
     }
     return REDIST_OK;

@@ -104,6 +104,14 @@ static int is_regular(const struct fftnd__transform *transform, const struct fft
            !is_padded(transform, step);
 }
 
+/* What arrives in partitions leaves as it arrives. */
+int fftnd__segments_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                       int *axis) {
+    int arrives = fftnd__previous(step)->by_partitions;
+    *axis = arrives ? step->arrival_axis : step->segment_axis;
+    return arrives ? transform->configuration.partitions : transform->configuration.segments;
+}
+
 /* Finds the communicator of an exchange. */
 static int find_comm(const struct fftnd__transform *transform, const struct fftnd__step *step,
                      MPI_Comm *comm) {
@@ -128,6 +136,11 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
         source = NULL;
     }
     options.tiles = tiles[step->fused_with];
+    if (step->fused_with == FFTND__PUSHED && !program->fused) {
+        int axis = -1, n = fftnd__segments_of(transform, fftnd__previous(step), &axis);
+        options.segments = axis >= 0 ? n : 1;
+        options.segment_axis = axis >= 0 ? find_position(before, axis) : 0;
+    }
     if (step->by_partitions) {
         options.partitions = transform->configuration.partitions;
         options.partition_axis = find_position(after, fftnd__next(step)->arrival_axis);

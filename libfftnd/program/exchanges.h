@@ -15,4 +15,9 @@ int fftnd__check_exchanges(const struct fftnd__program *program,
                            const struct fftnd__transform *transform);
 void fftnd__free_exchanges(struct fftnd__program *program);
 
+/* Returns the number of segments in which a step's results go to a pushed exchange, and the array axis along which they
+ * are cut, -1 = none. */
+int fftnd__segments_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                       int *axis);
+
 #endif

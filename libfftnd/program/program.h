@@ -76,6 +76,7 @@ struct fftnd__step {
     int twiddles;         /* of one long axis: this transforms axis 0 */
     int applies;          /* a transform, an operator, and the transform back */
     int arrival_axis;     /* after an exchange by partitions: the array axis that arrivals divide */
+    int segment_axis;     /* before a pushed exchange: the array axis that segments divide, -1 = none */
     struct fftnd__stage *stage; /* NULL before it is planned, or if this rank has no elements */
 };
 

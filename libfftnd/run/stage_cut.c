@@ -3,6 +3,7 @@
 
 #include "../kernels/truncation.h"
 #include "../operators/operator.h"
+#include "../program/exchanges.h"
 
 #include <stdint.h>
 
@@ -104,22 +105,22 @@ void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct
     }
 }
 
-/* What arrives in partitions is cut as these are. */
+/* What arrives in partitions is cut as these are, what leaves in segments as all ranks can. */
 static int axis_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
                    int n) {
     redist_index extents[REDIST_MAX_NDIMS];
     if (fftnd__previous(step)->by_partitions)
         return step->arrival_axis;
+    if (fftnd__next(step)->fused_with == FFTND__PUSHED)
+        return step->segment_axis;
     fftnd__list_cuttable(transform, step, extents);
     return fftnd__choose_axis(step->layout->local.ndims, step->layout->local.order, extents, n);
 }
 
 void fftnd__cut_segments(struct fftnd__cut *cut, const struct fftnd__transform *transform,
                          const struct fftnd__step *step) {
-    const struct fftnd__configuration *configuration = &transform->configuration;
-    int n =
-        fftnd__previous(step)->by_partitions ? configuration->partitions : configuration->segments;
-    fftnd__cut_along(cut, axis_of(transform, step, n), n);
+    int axis, n = fftnd__segments_of(transform, step, &axis);
+    fftnd__cut_along(cut, axis, n);
 }
 
 void fftnd__cut_chunks(struct fftnd__cut *cut, const struct fftnd__transform *transform,

@@ -25,8 +25,9 @@ struct redist__request {
 /* Copies the fields that the user's structure has; the others keep their defaults. */
 int redist__check_options(struct redist__request *request, const redist_options *options);
 
-/* Checks the partitions of array B, after ndims. */
+/* Check the partitions of array B and the segments of array A, after ndims. */
 int redist__check_partitions(const struct redist__request *request);
+int redist__check_segments(const struct redist__request *request);
 
 /* Checks the datatype, after ndims. */
 int redist__check_datatype(struct redist__request *request);

@@ -95,7 +95,7 @@ static int check_destination(const char *function, const redist_plan *plan, int 
                              const void *array) {
     const struct redist__problem *problem = &plan->problem;
     int known = problem->bound[side] && (problem->mapped[side] || plan->context->size == 1);
-    if (!problem->asynchronous ||
+    if (!problem->asynchronous || !plan->transport.candidate.method->needs_peers_arrays ||
         (known && (plan->transfer.side[side].bytes == 0 || problem->arrays[side] == array)))
         return REDIST_OK;
     return redist_fail_in(function, known ? REDIST_ERR_ARGUMENT : REDIST_ERR_STATE,

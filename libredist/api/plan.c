@@ -33,6 +33,9 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.partitions = request->options.partitions > 1 ? request->options.partitions : 1;
     plan->problem.partition_axis =
         request->options.partitions > 1 ? request->options.partition_axis : 0;
+    plan->problem.segments = request->options.segments > 1 ? request->options.segments : 1;
+    plan->problem.segment_axis =
+        request->options.segments > 1 ? request->options.segment_axis : 0;
     plan->problem.nontemporal_bytes = request->options.nontemporal_bytes;
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
@@ -138,6 +141,7 @@ static int check_common(struct redist__request *request, const redist_options *o
     REDIST_TRY(redist__check_options(request, options));
     REDIST_TRY(redist__check_ndims(request, least_ndims));
     REDIST_TRY(redist__check_partitions(request));
+    REDIST_TRY(redist__check_segments(request));
     REDIST_TRY(redist__check_datatype(request));
     if (plan == NULL)
         return redist_fail_in(request->function, REDIST_ERR_NULL, "plan = NULL");

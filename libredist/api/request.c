@@ -54,6 +54,15 @@ int redist__check_partitions(const struct redist__request *request) {
                 options->partition_axis, request->ndims - 1);
 }
 
+int redist__check_segments(const struct redist__request *request) {
+    const redist_options *options = &request->options;
+    if (options->segments <= 1 ||
+        (options->segment_axis >= 0 && options->segment_axis < request->ndims))
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_AXIS, "options->segment_axis = %d is not in 0..%d",
+                options->segment_axis, request->ndims - 1);
+}
+
 static int is_about_type(int result) {
     int class = MPI_ERR_OTHER;
     MPI_Error_class(result, &class);
@@ -320,6 +329,9 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         redist_share_number("options->partitions", options->partitions),
         redist_share_number("options->partition_axis",
                             options->partitions > 1 ? options->partition_axis : 0),
+        redist_share_number("options->segments", options->segments),
+        redist_share_number("options->segment_axis",
+                            options->segments > 1 ? options->segment_axis : 0),
         redist_share("the global extents", REDIST_SHARED_EXTENTS, code == REDIST_OK ? sizes : NULL,
                      (size_t)request->ndims)};
     return redist_agree_values_in(request->function, request->context->comm, code,

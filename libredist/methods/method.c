@@ -56,6 +56,17 @@ int redist__candidates(const char *request, int most, struct redist__candidate c
     return count;
 }
 
+int redist_check_asynchronous(MPI_Comm comm, enum redist_space space) {
+    struct redist__problem problem = {.space = redist_space_at(space)};
+    REDIST_TRY(redist__context_get(comm, &problem.context));
+    int code = REDIST_ERR_METHOD;
+    for (int i = METHODS - 1; i >= 0 && code != REDIST_OK; i--)
+        if (methods[i]->check_ranks != NULL)
+            code = methods[i]->check_ranks(&problem);
+    redist__context_release(problem.context);
+    return code;
+}
+
 int redist_method_exists(const char *request) {
     struct redist__candidate candidate;
     return redist__candidates(request, 1, &candidate) > 0;

@@ -16,6 +16,7 @@ struct redist__problem {
     enum redist_tiles tiles;           /* array A or B exists in tiles only */
     int concurrent;                    /* several threads may put or get at once */
     int partitions, partition_axis;    /* partitions of array B, >= 1, along an axis */
+    int segments, segment_axis;        /* tiles come as segments of array A, >= 1, along an axis */
     int mapped[2];                     /* peers map arrays A and B, on all ranks */
     int reaches_local;                 /* peers can map memory of redist_alloc_local */
     int bound[2];                      /* arrays bound when the plan is made, */
@@ -86,6 +87,9 @@ struct redist__candidate {
     int variant;
 };
 
+/* The executions that a method serves: those that are complete when they return, those that are only enqueued. */
+enum redist__modes { REDIST__COMPLETES, REDIST__ENQUEUES, REDIST__DOES_BOTH };
+
 struct redist__method {
     const char *name;
     const char *summary;         /* one sentence */
@@ -93,9 +97,13 @@ struct redist__method {
 
     const void *kind; /* what distinguishes methods with the same functions */
 
-    /* Marks methods for asynchronous problems only: `start`, `open`, `put`, `await` and `close` only enqueue in the
-     * user's stream, and may be captured in a graph; `wait` waits for the stream. */
-    int asynchronous;
+    /* Whether it serves asynchronous problems: `start`, `open`, `put`, `store`, `await` and `close` only enqueue in the
+     * user's stream then, and may be captured in a graph; `wait` waits for the stream. */
+    enum redist__modes modes;
+    int needs_peers_arrays; /* asynchronous: the peers know the destination when the plan is made, and map it */
+
+    /* Asynchronous: checks the ranks of a problem, of which only space and context are set. Collective. */
+    int (*check_ranks)(const struct redist__problem *problem);
 
     /* Checks whether the method can serve this problem on this rank: REDIST_OK, or a code with the reason as message.
      * No side effects, allocations or communication. */

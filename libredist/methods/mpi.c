@@ -173,7 +173,8 @@ static void pack_all(struct state *state) {
     struct redist__packing *from = &state->packing[state->direction];
     redist__enter(state->problem->timer, REDIST__PACK);
     redist__attempt(state->problem,
-                    redist__packing_pack(from, 0, state->transfer->nranks, state->source, 0));
+                    redist__packing_pack(from, 0, state->transfer->nranks, state->source,
+                                         state->problem->space->stream(0)));
     if (!from->all_in_array)
         finish_stream(state);
 }
@@ -193,7 +194,7 @@ static void pack_and_send(struct state *state) {
         redist__enter(problem->timer, REDIST__PACK);
         if (!at_once)
             redist__attempt(problem, redist__packing_pack(&state->packing[state->direction], peer,
-                                                          1, state->source, stream));
+                                                          1, state->source, space->stream(stream)));
         if (streams)
             redist__attempt(problem, space->event_record(state->events[i], space->stream(i)));
         redist__enter(problem->timer, REDIST__FIRST_MESSAGE);
@@ -205,14 +206,16 @@ static void copy_own(struct state *state) {
     redist__enter(state->problem->timer, REDIST__OWN_PART);
     redist__attempt(state->problem,
                     redist__own_copy_run(&state->own[state->direction], state->problem,
-                                         state->direction, state->source, state->destination, 0));
+                                         state->direction, state->source, state->destination,
+                                         state->problem->space->stream(0)));
 }
 
 static void unpack(struct state *state, int peer) {
     redist__arrived(state->problem->timer);
     redist__enter(state->problem->timer, REDIST__UNPACK);
     redist__attempt(state->problem, redist__packing_unpack(&state->packing[!state->direction], peer,
-                                                           1, state->destination, 0));
+                                                           1, state->destination,
+                                                           state->problem->space->stream(0)));
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
 }
 
@@ -309,7 +312,8 @@ static void execute_collective(struct state *state) {
     redist__enter(problem->timer, REDIST__UNPACK);
     redist__attempt(problem,
                     redist__packing_unpack(&state->packing[!state->direction], 0,
-                                           state->transfer->nranks, state->destination, 0));
+                                           state->transfer->nranks, state->destination,
+                                           problem->space->stream(0)));
     finish_stream(state);
 }
 

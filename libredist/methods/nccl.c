@@ -1,185 +1,63 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One kernel packs for all peers, one group of ncclSend and ncclRecv moves all messages, one kernel unpacks all; the
- * host only waits for the end. Large messages are cut in segments, so that one segment is packed and another unpacked
- * while a third is sent; the own part is copied meanwhile. NCCL's communicator is made once for each communicator of
- * the user.
+ * Messages by NCCL, all of them enqueued in streams. A wave is a part of all messages: one kernel packs it for all
+ * peers, one group of ncclSend and ncclRecv moves it, one kernel unpacks it, while other waves are packed, moved or
+ * unpacked; the own part is copied meanwhile. Messages that are contiguous in an array need no copy. Waves are cut
+ * alike at both ends of a message, and sent in the same order by all ranks, as NCCL demands.
  *
- * In tiles a segment leaves when its last tile was put, and all before it have left: NCCL needs the same order on all
- * ranks. This was compiled, but not run yet.
- *
- * NCCL's kernels wait on the device for those of the peers, without end. So a reduction checks that each rank has
- * launched all kernels. If one has not, all abort the communicator, which ends the kernels, and the plans that used it
- * have failed; the next plan makes a new one.
+ * NCCL's kernels wait on the device for those of the peers, without end. So ranks that the host waits for reduce
+ * whether each has launched all kernels. If one has not, all abort the communicator, which ends the kernels, and the
+ * plans that used it have failed; the next plan makes a new one. In asynchronous executions a rank that has failed
+ * still sends what its peers wait for, and the last thing that the device does is to reduce the number of the highest
+ * failed rank. A rank that cannot even do that aborts its communicator and gives up, and a thread aborts those of its
+ * peers (nccl_link.h).
  */
-#include "messages.h"
-#include "packing.h"
-#include "tiles.h"
+#include "nccl.h"
 
-#include <cuda_runtime_api.h>
-#include <nccl.h>
-#include <stdatomic.h>
 #include <string.h>
 
-enum { OWN_STREAM, PACK_STREAM, UNPACK_STREAM };
+/* Waves of arrays without tiles, or of users' tiles, whose messages have at least so many bytes; others have one. */
+enum { USUAL_WAVES = 4, LEAST_BYTES = 32 << 20 };
 
-/* Limits of segments: messages of fewer bytes have one. */
-enum { SEGMENTS = 4, LEAST_BYTES = 32 << 20 };
-
-/* A segment of each message. */
-struct segment {
-    struct redist__transfer transfer; /* with its own parts */
-    struct redist__problem problem;
-    struct redist__packing packing[2];
-    void *packed, *moved; /* events */
-    int is_empty;         /* all messages are in other segments */
-    size_t missing;       /* in tiles: elements for peers not put yet */
-};
-
-struct state {
-    const struct redist__problem *problem;
-    struct segment segments[SEGMENTS];
-    struct redist__copy own[2];
-    void *stream; /* of the messages: its kernels have priority, so that all peers' kernels begin */
-    void *event;
-    struct link *link;
-    ncclComm_t comm;           /* of the pending execution, or NULL, */
-    unsigned long long number; /* and its number */
-    int is_known;              /* a failure is known to all ranks: none moves data any more */
-    int next;                  /* in tiles: the first segment not sent, */
-    char *destination;         /* and array B */
-    int status[2]; /* of the pending execution: this rank if it failed, the lowest failed rank */
-    struct redist__messages messages; /* the reduction of the status, as a send */
-};
+static int check_space(const struct redist__problem *problem) {
+    if (!problem->space->asynchronous)
+        return redist__fail(REDIST_ERR_METHOD, "method nccl works on CUDA memory only");
+    return REDIST_OK;
+}
 
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     (void)candidate;
-    if (!problem->space->asynchronous)
-        return redist__fail(REDIST_ERR_METHOD, "method nccl works on CUDA memory only");
+    REDIST_TRY(check_space(problem));
     if (problem->tiles == REDIST_GET)
         return redist__fail(REDIST_ERR_METHOD, "method nccl gets no tiles");
     return redist__check_copyable(problem->transfer, "nccl");
 }
 
-/* ---------------------------------------------------------------- the communicator of a context */
-
-/* The communicator for a device with plans. */
-struct link {
-    struct redist__kept kept;
-    redist_place place;        /* without a stream */
-    ncclComm_t comm;           /* or NULL */
-    unsigned long long number; /* unique in this process */
-};
-
-/* Reports NCCL's last error rather than its code, and CUDA's error rather than "unhandled cuda error". */
-static int check_nccl(ncclResult_t result, const char *what) {
-    if (result == ncclSuccess)
-        return REDIST_OK;
-    const char *last = ncclGetLastError(NULL);
-    cudaError_t error = cudaGetLastError(); /* clears it for the user's own checks */
-    return redist__fail(REDIST_ERR_DEVICE, "%s: %s (%s; CUDA's last error: %s)", what,
-                        ncclGetErrorString(result), last != NULL ? last : "",
-                        cudaGetErrorString(error));
+static int check_ranks(const struct redist__problem *problem) {
+    REDIST_TRY(check_space(problem));
+    return redist__check_devices(problem, "nccl");
 }
 
-static void free_link(struct redist__context *context, struct redist__kept *kept) {
-    struct link *link = (struct link *)kept;
-    redist_visit visit;
-    int entered = redist_enter(&link->place, &visit) == REDIST_OK;
-    if (entered && link->comm != NULL && redist__peers_see(context) != REDIST_OK)
-        ncclCommAbort(link->comm); /* it would wait for them */
-    else if (entered && link->comm != NULL)
-        ncclCommDestroy(link->comm);
-    redist_leave(&visit);
-    redist_release(link);
+/* ---------------------------------------------------------------- waves */
+
+static void cut_part(struct redist__part *part, const struct redist__side *side, int axis, int n,
+                     int i) {
+    redist_index count, start;
+    if (part->elements == 0 || n <= 1)
+        return;
+    redist_decompose(part->count[axis], n, i, &count, &start);
+    part->elements = part->elements / (size_t)part->count[axis] * (size_t)count;
+    part->start[axis] += start;
+    part->count[axis] = count;
+    part->offset += (size_t)start * (size_t)side->stride[axis];
 }
 
-static struct link *next_link(const struct redist__problem *problem, const struct link *link) {
-    return (struct link *)(link != NULL
-                               ? redist__kept_next(&link->kept)
-                               : redist__kept(problem->context, REDIST__KEPT_BESIDES, free_link));
-}
-
-enum { MOST_LINKS = 30 };
-
-/* Returns a bit for each link of this rank's place, the newest first. */
-static int find_links(const struct redist__problem *problem) {
-    const struct link *link = next_link(problem, NULL);
-    int bits = 0;
-    for (int i = 0; i < MOST_LINKS && link != NULL; i++, link = next_link(problem, link))
-        bits |= (link->place.context == problem->place.context) << i;
-    return bits;
-}
-
-static int keep_link(const struct redist__problem *problem, struct link **result) {
-    struct link *link = redist_calloc(1, sizeof *link);
-    int code = redist__agree_memory(problem->context->comm, link, "for a communicator of NCCL");
-    if (code != REDIST_OK) {
-        redist_release(link);
-        return code;
-    }
-    link->kept.dispose = free_link;
-    link->place = problem->place;
-    link->place.has_stream = 0;
-    redist__keep(problem->context, REDIST__KEPT_BESIDES, &link->kept);
-    *result = link;
-    return REDIST_OK;
-}
-
-/* Finds a link of the current places of all ranks, else makes a new one. */
-static int provide_link(const struct redist__problem *problem, struct link **link) {
-    int common = 0;
-    REDIST_TRY(redist__find_common(problem->context, find_links(problem), &common));
-    if (common == 0)
-        return keep_link(problem, link);
-    *link = next_link(problem, NULL);
-    for (; (common & 1) == 0; common >>= 1)
-        *link = next_link(problem, *link);
-    return REDIST_OK;
-}
-
-static int connect_comm(const struct redist__problem *problem, ncclComm_t *comm) {
-    const struct redist__context *context = problem->context;
-    ncclUniqueId id = {{0}};
-    int code = REDIST_OK;
-    if (context->rank == 0)
-        code = check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
-    redist__keep_first(&code, redist_broadcast(context->comm, &id, sizeof id, 0));
-    REDIST_TRY(redist_agree(context->comm, code));
-    code = check_nccl(ncclCommInitRank(comm, context->size, id, context->rank), "ncclCommInitRank");
-    code = redist_agree(context->comm, code);
-    if (code != REDIST_OK && *comm != NULL) {
-        ncclCommAbort(*comm);
-        *comm = NULL;
-    }
-    return code;
-}
-
-/* Connects. Checks first that no device has two ranks, which NCCL refuses late, and on some ranks with a crash. */
-static int connect(void *data) {
-    static atomic_ullong counter;
-    struct state *state = data;
-    const struct redist__problem *problem = state->problem;
-    struct redist__context *context = problem->context;
-    unsigned long long device = 0;
-    size_t bytes;
-    REDIST_TRY(provide_link(problem, &state->link));
-    if (state->link->comm != NULL) /* on all ranks */
-        return REDIST_OK;
-    REDIST_TRY(redist_agree(context->comm, problem->space->find_free(&bytes, &device)));
-    REDIST_TRY(redist__check_devices(problem, "nccl", device));
-    state->link->number = atomic_fetch_add(&counter, 1) + 1;
-    return connect_comm(problem, &state->link->comm);
-}
-
-/* ---------------------------------------------------------------- segments */
-
-/* Chooses the slowest axis that can be cut in all segments, else the longest: the same at both ends of a message. */
+/* Chooses the slowest axis that can be cut in all waves, else the longest: the same at both ends of a message. */
 static int choose_axis(const struct redist__part *part, int ndims) {
     int longest = 0;
     for (int i = 0; i < ndims; i++) {
-        if (part->count[i] >= SEGMENTS)
+        if (part->count[i] >= USUAL_WAVES)
             return i;
         if (part->count[i] > part->count[longest])
             longest = i;
@@ -187,240 +65,377 @@ static int choose_axis(const struct redist__part *part, int ndims) {
     return longest;
 }
 
-static void cut_part(struct redist__part *part, const struct redist__transfer *transfer,
-                     const struct redist__side *side, int segment) {
-    int axis = choose_axis(part, transfer->ndims);
-    redist_index n = part->count[axis];
-    int whole = part->elements * transfer->item < LEAST_BYTES;
-    redist_index begin = whole ? 0 : (redist_index)((long long)n * segment / SEGMENTS);
-    redist_index end =
-        whole ? (segment == 0) * n : (redist_index)((long long)n * (segment + 1) / SEGMENTS);
-    if (part->elements == 0)
-        return;
-    part->elements = part->elements / (size_t)n * (size_t)(end - begin);
-    part->start[axis] += begin;
-    part->count[axis] = end - begin;
-    part->offset += (size_t)begin * (size_t)side->stride[axis];
+/* Cuts as the user says how tiles come and partitions go: segments, the last of them by partitions. */
+static void cut_as_told(const struct redist__nccl *state, struct redist__part *part,
+                        const struct redist__side *side, int which) {
+    const struct redist__problem *problem = state->problem;
+    int last = state->nsegments - 1, segment = which < last ? which : last;
+    cut_part(part, side, problem->segment_axis, state->nsegments, segment);
+    if (segment == last)
+        cut_part(part, side, problem->partition_axis, problem->partitions, which - last);
 }
 
-static int create_segment(struct state *state, int which) {
+static void cut_freely(const struct redist__nccl *state, struct redist__part *part,
+                       const struct redist__side *side, int which) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    if (part->elements * transfer->item >= LEAST_BYTES)
+        cut_part(part, side, choose_axis(part, transfer->ndims), USUAL_WAVES, which);
+    else if (which > 0)
+        part->elements = 0, part->count[0] = 0;
+}
+
+static int is_told(const struct redist__problem *problem) {
+    return problem->segments > 1 || problem->partitions > 1;
+}
+
+static int create_wave(struct redist__nccl *state, int which) {
     const struct redist__problem *problem = state->problem;
     const struct redist__transfer *transfer = problem->transfer;
-    struct segment *segment = &state->segments[which];
-    segment->problem = *problem;
-    segment->problem.transfer = &segment->transfer;
-    segment->is_empty = 1;
+    struct redist__wave *wave = &state->waves[which];
+    struct redist__problem part_of = *problem;
+    part_of.transfer = &wave->transfer;
+    wave->is_empty = 1;
     REDIST_TRY(
-        redist__transfer_derive(&segment->transfer, transfer, transfer->rank, transfer->nranks));
+        redist__transfer_derive(&wave->transfer, transfer, transfer->rank, transfer->nranks));
     for (int side = 0; side < 2; side++) {
-        struct redist__part *parts = segment->transfer.side[side].parts;
+        struct redist__part *parts = wave->transfer.side[side].parts;
         for (int peer = 0; peer < transfer->nranks; peer++) {
             redist__part_copy(transfer, &parts[peer], &transfer->side[side].parts[peer]);
-            cut_part(&parts[peer], transfer, &transfer->side[side], which);
-            segment->is_empty &= parts[peer].elements == 0 || peer == transfer->rank;
+            (is_told(problem) ? cut_as_told : cut_freely)(state, &parts[peer],
+                                                          &transfer->side[side], which);
+            wave->is_empty &= parts[peer].elements == 0 || peer == transfer->rank;
         }
         int in_tiles = side == 0 && problem->tiles == REDIST_PUT;
-        REDIST_TRY(redist__packing_create(&segment->packing[side], &segment->problem, side,
+        REDIST_TRY(redist__packing_create(&wave->packing[side], &part_of, side,
                                           in_tiles ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
                                           0));
     }
-    REDIST_TRY(problem->space->event_create(&segment->packed));
-    return problem->space->event_create(&segment->moved);
+    REDIST_TRY(problem->space->event_create(&wave->packed));
+    REDIST_TRY(problem->space->event_create(&wave->moved));
+    return problem->space->event_create(&wave->unpacked);
 }
 
-static void free_segment(const struct state *state, struct segment *segment) {
+static void free_wave(const struct redist__nccl *state, struct redist__wave *wave) {
+    const struct redist__space *space = state->problem->space;
     for (int side = 0; side < 2; side++)
-        if (segment->packing[side].space != NULL)
-            redist__packing_free(&segment->packing[side]);
-    redist__transfer_free(&segment->transfer);
-    state->problem->space->event_destroy(segment->packed);
-    state->problem->space->event_destroy(segment->moved);
+        if (wave->packing[side].space != NULL)
+            redist__packing_free(&wave->packing[side]);
+    redist__transfer_free(&wave->transfer);
+    space->event_destroy(wave->packed);
+    space->event_destroy(wave->moved);
+    space->event_destroy(wave->unpacked);
+}
+
+/* ---------------------------------------------------------------- making */
+
+static int create_streams(struct redist__nccl *state) {
+    const struct redist__space *space = state->problem->space;
+    for (int i = 0; i < REDIST__NCCL_STREAMS; i++) {
+        REDIST_TRY((i == REDIST__MOVES ? space->stream_create_urgent
+                                       : space->stream_create)(&state->streams[i]));
+        REDIST_TRY(space->event_create(&state->joined[i]));
+    }
+    REDIST_TRY(space->event_create(&state->forked));
+    return space->event_create(&state->ended);
+}
+
+/* Makes the words of failures: zero at first. */
+static int create_words(struct redist__nccl *state) {
+    const struct redist__space *space = state->problem->space;
+    void *words;
+    REDIST_TRY(space->allocate_pinned(2 * sizeof *state->host_words, &words));
+    state->host_words = words;
+    atomic_store(&state->host_words[0], 0);
+    atomic_store(&state->host_words[1], (uint64_t)state->problem->context->rank + 1);
+    REDIST_TRY(space->allocate(sizeof *state->own_word, &words));
+    state->word = state->own_word = words;
+    return space->clear(words, sizeof *state->own_word);
 }
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     (void)candidate;
-    struct state *state = *result = redist_calloc(1, sizeof *state);
+    struct redist__nccl *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
+    state->nsegments = problem->segments > 1 ? problem->segments : 1;
+    int nwaves = is_told(problem) ? state->nsegments - 1 + problem->partitions : USUAL_WAVES;
+    size_t ntargets = (size_t)nwaves * (size_t)problem->context->size;
+    state->waves = redist_calloc((size_t)nwaves, sizeof *state->waves);
+    state->targets = problem->tiles == REDIST_PUT ? redist_calloc(ntargets, sizeof *state->targets)
+                                                  : NULL;
+    if (state->waves == NULL || (problem->tiles == REDIST_PUT && state->targets == NULL))
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for %d waves of messages", nwaves);
+    state->nwaves = nwaves;
     for (int side = 0; side < 2; side++)
         redist__own_copy_prepare(&state->own[side], problem->transfer, side);
     REDIST_TRY(redist__messages_create(&state->messages, problem, 1));
-    REDIST_TRY(problem->space->event_create(&state->event));
-    for (int which = 0; which < SEGMENTS; which++)
-        REDIST_TRY(create_segment(state, which));
-    return problem->space->stream_create_urgent(&state->stream);
+    for (int which = 0; which < nwaves; which++)
+        REDIST_TRY(create_wave(state, which));
+    if (problem->asynchronous)
+        REDIST_TRY(create_words(state));
+    return create_streams(state);
+}
+
+/* Within a node `signals` is faster: NCCL is measured there only for plans that the host waits for. */
+static int preference(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate) {
+    const struct redist__context *context = problem->context;
+    (void)candidate;
+    return problem->asynchronous && context->node_size == context->size ? REDIST__BY_NAME : 0;
+}
+
+static int connect(void *data) {
+    struct redist__nccl *state = data;
+    REDIST_TRY(redist__nccl_connect(state->problem, &state->link));
+    state->is_watching = state->problem->asynchronous;
+    return state->is_watching ? redist__nccl_watch(state->problem, state->link) : REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- messages */
+
+static size_t message_bytes(const struct redist__wave *wave, int side, int peer) {
+    return wave->transfer.side[side].parts[peer].elements * wave->transfer.item;
+}
+
+static ncclResult_t exchange_with(const struct redist__nccl *state, ncclComm_t comm,
+                                  const struct redist__wave *wave, int direction, int peer,
+                                  const void *source, void *destination) {
+    int to = direction, from = !direction;
+    void *stream = state->streams[REDIST__MOVES];
+    ncclResult_t result = ncclSuccess;
+    if (message_bytes(wave, to, peer) != 0)
+        result = ncclSend(redist__packing_message(&wave->packing[to], peer, source),
+                          message_bytes(wave, to, peer), ncclInt8, peer, comm, stream);
+    if (result == ncclSuccess && message_bytes(wave, from, peer) != 0)
+        result = ncclRecv(redist__packing_message(&wave->packing[from], peer, destination),
+                          message_bytes(wave, from, peer), ncclInt8, peer, comm, stream);
+    return result;
+}
+
+static ncclResult_t exchange_group(const struct redist__nccl *state, ncclComm_t comm,
+                                   const struct redist__wave *wave, int direction,
+                                   const void *source, void *destination) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    ncclResult_t result = ncclGroupStart();
+    if (result != ncclSuccess)
+        return result;
+    for (int i = 1; i < transfer->nranks && result == ncclSuccess; i++)
+        result = exchange_with(state, comm, wave, direction, redist__rank_at(transfer, i), source,
+                               destination);
+    ncclResult_t ended = ncclGroupEnd();
+    return result == ncclSuccess ? ended : result;
+}
+
+static int exchange(const struct redist__nccl *state, const struct redist__wave *wave,
+                    int direction, const void *source, void *destination) {
+    if (redist_place_is_gone())
+        return REDIST_ERR_DEVICE; /* the failure is recorded */
+    ncclComm_t comm = redist__nccl_enter(state->link, state->number);
+    if (comm == NULL)
+        return REDIST_ERR_DEVICE;
+    int code = redist__nccl_result(
+        exchange_group(state, comm, wave, direction, source, destination), "ncclSend, ncclRecv");
+    redist__nccl_leave(state->link);
+    return code;
+}
+
+int redist__nccl_follow(const struct redist__nccl *state, void *earlier, void *event,
+                        void *stream) {
+    REDIST_TRY(state->problem->space->event_record(event, earlier));
+    return state->problem->space->stream_follow(stream, event);
+}
+
+static int unpack(const struct redist__nccl *state, struct redist__wave *wave, int direction,
+                  void *destination) {
+    void *stream = state->streams[REDIST__UNPACKS];
+    REDIST_TRY(redist__nccl_follow(state, state->streams[REDIST__MOVES], wave->moved, stream));
+    REDIST_TRY(redist__packing_unpack(&wave->packing[!direction], 0, wave->transfer.nranks,
+                                      destination, stream));
+    return state->problem->space->event_record(wave->unpacked, stream);
+}
+
+/* Sends also after a failure, since the peers' kernels wait; NCCL connects two ranks at their first messages for each
+ * other, and the host waits for that. */
+void redist__nccl_move_wave(struct redist__nccl *state, struct redist__wave *wave, int direction,
+                            const void *source, void *destination) {
+    int code = redist__nccl_follow(state, state->streams[REDIST__PACKS], wave->packed,
+                                   state->streams[REDIST__MOVES]);
+    int moved = wave->is_empty ? REDIST_OK : exchange(state, wave, direction, source, destination);
+    state->is_stuck |= moved != REDIST_OK;
+    redist__note(state->problem, code != REDIST_OK ? code : moved);
+    redist__attempt(state->problem, unpack(state, wave, direction, destination));
+}
+
+/* ---------------------------------------------------------------- failures */
+
+static int begin_status(const void *data, MPI_Comm comm, MPI_Request *request) {
+    int *status = ((struct redist__nccl *)(size_t)data)->status;
+    return MPI_Iallreduce(&status[0], &status[1], 1, MPI_INT, MPI_MIN, comm, request);
+}
+
+void redist__nccl_post(struct redist__nccl *state) {
+    const struct redist__context *context = state->problem->context;
+    if (state->has_posted || state->problem->asynchronous)
+        return;
+    state->has_posted = 1;
+    state->status[0] = redist__has_failed(state->problem) ? context->rank : context->size;
+    state->status[1] = context->size;
+    redist__messages_collect(&state->messages, begin_status, state);
+}
+
+int redist__nccl_is_over(struct redist__nccl *state) {
+    MPI_Request *request = &state->messages.sends[0];
+    int done = 0;
+    if (*request == MPI_REQUEST_NULL || state->messages.lost)
+        return state->messages.lost;
+    int code = redist_check_mpi(MPI_Test(request, &done, MPI_STATUS_IGNORE));
+    return code != REDIST_OK || (done && state->status[1] < state->problem->context->size);
+}
+
+/* Aborts the kernels that would wait for ever, on all ranks. */
+static void give_up(struct redist__nccl *state) {
+    redist__nccl_abort(state->link, state->number);
+    redist__note(state->problem,
+                 redist__fail(REDIST_ERR_DEVICE, "an execution by NCCL was given up"));
+    state->is_known = 1;
+    state->problem->space->drain();
+}
+
+/* Ends the kernels that wait for this rank, on all ranks, which may be in no call. After a reset of the device the
+ * process may continue with other plans, and does not give up. */
+static void give_up_enqueued(struct redist__nccl *state) {
+    int loss = redist_place_is_gone();
+    if (state->problem->rehearses || state->is_known || loss == REDIST_LOST_BY_RESET)
+        return;
+    state->is_known = 1;
+    redist__nccl_abort(state->link, state->number);
+    redist__give_up(state->problem->context);
+}
+
+/* Reduces the highest failed rank on the device. */
+static int reduce_word(const struct redist__nccl *state) {
+    const struct redist__space *space = state->problem->space;
+    const struct redist__copy copy = {.run = sizeof *state->word};
+    void *stream = state->streams[REDIST__MOVES];
+    if (redist__has_failed(state->problem))
+        REDIST_TRY(space->copy(&copy, (const char *)(size_t)&state->host_words[1],
+                               (char *)state->word, REDIST__LINK, stream));
+    ncclComm_t comm = redist__nccl_enter(state->link, state->number);
+    if (comm == NULL)
+        return REDIST_ERR_DEVICE;
+    int code = redist__nccl_result(
+        ncclAllReduce(state->word, state->word, 1, ncclUint64, ncclMax, comm, stream),
+        "ncclAllReduce");
+    redist__nccl_leave(state->link);
+    REDIST_TRY(code);
+    return space->copy(&copy, (const char *)state->word, (char *)(size_t)&state->host_words[0],
+                       REDIST__LINK, stream);
+}
+
+static void query(void *data) {
+    struct redist__nccl *state = data;
+    const struct redist__problem *problem = state->problem;
+    if (!problem->asynchronous)
+        return;
+    uint64_t word = atomic_load_explicit(&state->host_words[0], memory_order_acquire);
+    if (word != 0)
+        redist__failure_note_peer(problem->failure, (int)word - 1, REDIST_OK);
+    if (state->number != 0)
+        redist__attempt(problem, redist__nccl_check(state->link, state->number));
+}
+
+static void join(void *data, const void *other) {
+    struct redist__nccl *state = data;
+    state->word = ((const struct redist__nccl *)other)->word;
 }
 
 /* ---------------------------------------------------------------- execution */
 
-static size_t message_bytes(const struct segment *segment, int side, int peer) {
-    return segment->transfer.side[side].parts[peer].elements * segment->transfer.item;
+int redist__nccl_begin(struct redist__nccl *state) {
+    const struct redist__problem *problem = state->problem;
+    const struct redist__space *space = problem->space;
+    if (problem->asynchronous)
+        query(state);
+    state->number = state->is_known ? 0 : redist__nccl_number(state->link);
+    state->is_stuck = state->has_posted = 0;
+    if (state->number == 0) {
+        redist__note(problem, redist__fail(REDIST_ERR_DEVICE,
+                                           "NCCL's communicator was given up after a failure: free "
+                                           "the plan and make a new one"));
+        return 0;
+    }
+    redist__note(problem, space->event_record(state->forked, problem->stream));
+    for (int i = 0; i < REDIST__NCCL_STREAMS; i++)
+        redist__note(problem, space->stream_follow(state->streams[i], state->forked));
+    return 1;
 }
 
-static ncclResult_t exchange_with(const struct state *state, const struct segment *segment,
-                                  int direction, int peer, const void *source, void *destination) {
-    int to = direction, from = !direction;
-    ncclResult_t result = ncclSuccess;
-    if (message_bytes(segment, to, peer) != 0)
-        result =
-            ncclSend(redist__packing_message(&segment->packing[to], peer, source),
-                     message_bytes(segment, to, peer), ncclInt8, peer, state->comm, state->stream);
-    if (result == ncclSuccess && message_bytes(segment, from, peer) != 0)
-        result = ncclRecv(redist__packing_message(&segment->packing[from], peer, destination),
-                          message_bytes(segment, from, peer), ncclInt8, peer, state->comm,
-                          state->stream);
-    return result;
-}
-
-static int exchange(const struct state *state, const struct segment *segment, int direction,
-                    const void *source, void *destination) {
-    const struct redist__context *context = state->problem->context;
-    if (redist_place_is_gone())
-        return REDIST_ERR_DEVICE; /* the failure is recorded */
-    ncclResult_t result = ncclGroupStart();
-    if (result != ncclSuccess)
-        return check_nccl(result, "ncclGroupStart");
-    for (int i = 1; i < context->size && result == ncclSuccess; i++)
-        result = exchange_with(state, segment, direction,
-                               redist__rank_at(state->problem->transfer, i), source, destination);
-    ncclResult_t ended = ncclGroupEnd();
-    return check_nccl(result == ncclSuccess ? ended : result, "ncclSend, ncclRecv");
-}
-
-/* Orders later work of `later` after the work in `earlier`. */
-static int follow(const struct redist__space *space, void *earlier, void *event, void *later) {
-    REDIST_TRY(space->event_record(event, earlier));
-    return space->stream_follow(later, event);
-}
-
-static int pack_segment(struct state *state, struct segment *segment, int direction,
-                        const void *source) {
-    const struct redist__space *space = state->problem->space;
-    if (source != NULL) /* tiles are packed as they are put */
-        REDIST_TRY(redist__packing_pack(&segment->packing[direction], 0, segment->transfer.nranks,
-                                        source, PACK_STREAM));
-    return follow(space, space->stream(PACK_STREAM), segment->packed, state->stream);
-}
-
-static int unpack_segment(struct state *state, struct segment *segment, int direction,
-                          void *destination) {
-    const struct redist__space *space = state->problem->space;
-    REDIST_TRY(follow(space, state->stream, segment->moved, space->stream(UNPACK_STREAM)));
-    return redist__packing_unpack(&segment->packing[!direction], 0, segment->transfer.nranks,
-                                  destination, UNPACK_STREAM);
-}
-
-/* Moves a segment, also if packing failed: NCCL connects two ranks at their first messages for each other, and the host
- * waits for that. */
-static int move_segment(struct state *state, struct segment *segment, int direction,
-                        const void *source, void *destination) {
-    int packed = pack_segment(state, segment, direction, source);
-    int moved = exchange(state, segment, direction, source, destination);
-    REDIST_TRY(packed != REDIST_OK ? packed : moved);
-    return unpack_segment(state, segment, direction, destination);
-}
-
-/* Copies the own part after packing, while the last segments are sent. */
-static int copy_own(struct state *state, int direction, const void *source, void *destination) {
-    const struct redist__space *space = state->problem->space;
-    REDIST_TRY(
-        space->stream_follow(space->stream(OWN_STREAM), state->segments[SEGMENTS - 1].packed));
-    return redist__own_copy_run(&state->own[direction], state->problem, direction, source,
-                                destination, OWN_STREAM);
-}
-
-/* Finds the communicator for this execution, on all ranks or on none. */
-static int find_comm(struct state *state) {
-    const struct link *link = state->link;
-    state->comm = link->comm;
-    state->number = link->number;
-    if (state->comm == NULL)
-        redist__note(state->problem,
-                     redist__fail(REDIST_ERR_DEVICE,
-                                  "NCCL's communicator was given up after a failure: free the plan "
-                                  "and make a new one"));
-    if (state->is_known)
-        state->comm = NULL;
-    return state->comm != NULL;
-}
-
-/* Informs the peers whether this rank has launched all kernels that they wait for. */
-static void post_status(struct state *state) {
-    const struct redist__context *context = state->problem->context;
-    state->status[0] = redist__has_failed(state->problem) ? context->rank : context->size;
-    MPI_Request *request = &state->messages.sends[0];
-    int result = MPI_ERR_OTHER; /* a call that returns an error may still have begun it */
-    for (int attempt = 0; attempt < 2 && result != MPI_SUCCESS && *request == MPI_REQUEST_NULL;
-         attempt++)
-        result = redist__failure_note_mpi(state->problem->failure,
-                                          MPI_Iallreduce(&state->status[0], &state->status[1], 1,
-                                                         MPI_INT, MPI_MIN, context->comm, request));
-    if (*request == MPI_REQUEST_NULL && result != MPI_SUCCESS)
-        redist__messages_give_up(&state->messages);
+/* Makes the user's stream wait for the others, also after a failure. */
+void redist__nccl_end(struct redist__nccl *state) {
+    const struct redist__problem *problem = state->problem;
+    if (problem->asynchronous) {
+        int reduced = redist_place_is_gone() ? REDIST_ERR_DEVICE : reduce_word(state);
+        state->is_stuck |= reduced != REDIST_OK;
+        redist__note(problem, reduced);
+    }
+    for (int i = 0; i < REDIST__NCCL_STREAMS; i++)
+        redist__note(problem, redist__nccl_follow(state, state->streams[i], state->joined[i],
+                                                  problem->stream));
+    redist__nccl_post(state);
+    if (problem->asynchronous && state->is_stuck)
+        give_up_enqueued(state);
 }
 
 static void start(void *data, int direction, const void *source, void *destination) {
-    struct state *state = data;
+    struct redist__nccl *state = data;
     const struct redist__problem *problem = state->problem;
-    if (!find_comm(state))
+    if (!redist__nccl_begin(state))
         return;
-    redist__finish(problem, state->event, problem->stream);
-    for (int i = 0; i < SEGMENTS; i++)
-        if (!state->segments[i].is_empty)
-            redist__note(state->problem,
-                         move_segment(state, &state->segments[i], direction, source, destination));
-    redist__attempt(state->problem, copy_own(state, direction, source, destination));
-    post_status(state);
+    for (int i = 0; i < state->nwaves; i++) {
+        struct redist__wave *wave = &state->waves[i];
+        redist__attempt(problem, redist__packing_pack(&wave->packing[direction], 0,
+                                                      wave->transfer.nranks, source,
+                                                      state->streams[REDIST__PACKS]));
+        redist__nccl_move_wave(state, wave, direction, source, destination);
+    }
+    redist__attempt(problem, redist__own_copy_run(&state->own[direction], problem, direction,
+                                                  source, destination,
+                                                  state->streams[REDIST__OWN]));
+    redist__nccl_end(state);
 }
 
 /* Waits for an event; ends when a peer is gone, for whose kernels the event would wait, or at an error of NCCL. */
-static int wait_event(const struct state *state, void *event) {
+static int wait_event(const struct redist__nccl *state, void *event) {
     enum { POLLS_PER_LOOK = 1024 };
     int reached = 0;
     for (unsigned poll = 0;; poll++) {
         REDIST_TRY(state->problem->space->event_is_reached(event, &reached));
         if (reached)
             return REDIST_OK;
-        ncclResult_t result = ncclSuccess;
         if (poll % POLLS_PER_LOOK == 0)
-            REDIST_TRY(
-                check_nccl(ncclCommGetAsyncError(state->comm, &result), "ncclCommGetAsyncError"));
-        if (result != ncclInProgress)
-            REDIST_TRY(check_nccl(result, "a message of NCCL"));
+            REDIST_TRY(redist__nccl_check(state->link, state->number));
         REDIST_TRY(redist__pause(state->problem->context, poll));
     }
 }
 
-static int wait_stream(const struct state *state, int stream) {
-    const struct redist__space *space = state->problem->space;
-    REDIST_TRY(space->event_record(state->event, space->stream(stream)));
-    return wait_event(state, state->event);
-}
-
-/* Times the phases: packing lasts until the first segment is packed, and unpacking begins once the last one has
- * arrived; all in between is communication. */
-static int time_segments(const struct state *state) {
+/* Times the phases: packing lasts until the first wave is packed, and unpacking begins once the last one has arrived;
+ * all in between is communication. */
+static int time_waves(const struct redist__nccl *state) {
     struct redist__phase_timer *timer = state->problem->timer;
-    const struct segment *first = NULL, *last = NULL;
-    for (int i = 0; i < SEGMENTS && timer != NULL; i++)
-        if (!state->segments[i].is_empty) {
-            first = first != NULL ? first : &state->segments[i];
-            last = &state->segments[i];
-        }
-    if (first == NULL)
+    if (timer == NULL || state->problem->asynchronous)
         return REDIST_OK;
     redist__enter(timer, REDIST__PACK);
-    REDIST_TRY(wait_event(state, first->packed));
+    REDIST_TRY(wait_event(state, state->waves[0].packed));
     redist__enter(timer, REDIST__COMMUNICATE);
-    REDIST_TRY(wait_event(state, last->moved));
+    REDIST_TRY(wait_event(state, state->waves[state->nwaves - 1].moved));
     redist__enter(timer, REDIST__UNPACK);
     return REDIST_OK;
 }
 
 /* Returns whether all ranks have launched all kernels. */
-static int is_complete(struct state *state) {
+static int is_complete(struct redist__nccl *state) {
     const struct redist__context *context = state->problem->context;
     redist__messages_end(&state->messages);
     if (!state->messages.lost && state->status[1] < context->size)
@@ -428,45 +443,24 @@ static int is_complete(struct state *state) {
     return !state->messages.lost && state->status[1] == context->size;
 }
 
-/* Checks that the communicator is still the one of the execution's begin: else another plan, on all ranks, has aborted
- * its kernels. */
-static int has_comm(const struct state *state) {
-    const struct link *link = state->link;
-    return link->comm != NULL && link->number == state->number;
-}
-
-/* Aborts the kernels that would wait for ever, on all ranks. */
-static void give_up(struct state *state) {
-    if (has_comm(state)) {
-        if (!redist_place_is_gone())
-            ncclCommAbort(state->comm);
-        state->link->comm = NULL;
-    }
-    redist__note(state->problem,
-                 redist__fail(REDIST_ERR_DEVICE, "an execution by NCCL was given up"));
-    state->is_known = 1;
-    state->problem->space->drain();
-}
-
-static int finish(const struct state *state) {
-    REDIST_TRY(time_segments(state));
-    REDIST_TRY(wait_stream(state, UNPACK_STREAM));
-    redist__enter(state->problem->timer, REDIST__OWN_PART);
-    return wait_stream(state, OWN_STREAM);
+static int finish(const struct redist__nccl *state) {
+    REDIST_TRY(time_waves(state));
+    REDIST_TRY(state->problem->space->event_record(state->ended, state->problem->stream));
+    REDIST_TRY(wait_event(state, state->ended));
+    return redist__nccl_check(state->link, state->number);
 }
 
 /* Returns whether the device has stopped before calls that it had accepted, for which the peers' kernels wait. */
-static int has_lost_device(const struct state *state) {
+static int has_lost_device(const struct redist__nccl *state) {
     int loss = redist_place_is_gone();
     if (loss != REDIST_NOT_LOST)
         return loss == REDIST_LOST_BY_FAILURE;
-    return state->problem->space->stream_check(state->stream) != REDIST_OK;
+    return state->problem->space->stream_check(state->streams[REDIST__MOVES]) != REDIST_OK;
 }
 
 /* Waits for the streams. A failure here concerns this rank alone, and the peers learn of it in the next execution; but
  * if the peers' kernels never end, the communicator is unusable on all ranks. */
-static void wait_streams(struct state *state) {
-    ncclResult_t result = ncclSuccess;
+static void wait_streams(struct redist__nccl *state) {
     int code = finish(state);
     redist__note(state->problem, code);
     if (code == REDIST_OK)
@@ -474,129 +468,53 @@ static void wait_streams(struct state *state) {
     if (has_lost_device(state))
         redist__give_up(state->problem->context);
     if (redist__peers_look_now(state->problem->context) != REDIST_OK ||
-        ncclCommGetAsyncError(state->comm, &result) != ncclSuccess || result != ncclSuccess)
+        redist__nccl_check(state->link, state->number) != REDIST_OK)
         give_up(state);
     state->problem->space->drain();
 }
 
-static void wait(void *data) {
-    struct state *state = data;
-    if (state->comm == NULL)
+void redist__nccl_wait(void *data) {
+    struct redist__nccl *state = data;
+    if (state->number == 0)
         return;
-    if (is_complete(state) && has_comm(state))
+    if (state->problem->asynchronous || is_complete(state))
         wait_streams(state);
     else
         give_up(state);
-    state->comm = NULL;
-}
-
-/* ---------------------------------------------------------------- tiles */
-
-static void open_tiles(void *data, void *array) {
-    struct state *state = data;
-    const struct redist__problem *problem = state->problem;
-    state->next = SEGMENTS;
-    if (!find_comm(state))
-        return;
-    redist__finish(problem, state->event, problem->stream);
-    state->destination = array;
-    state->next = 0;
-    for (int i = 0; i < SEGMENTS; i++) {
-        struct segment *segment = &state->segments[i];
-        segment->missing = 0;
-        for (int peer = 0; peer < segment->transfer.nranks; peer++)
-            if (peer != segment->transfer.rank)
-                segment->missing += segment->transfer.side[0].parts[peer].elements;
-    }
-}
-
-static int copy_tile(const struct state *state, const struct redist__tile *source,
-                     const struct redist__tile *destination, int stream, size_t *elements) {
-    const struct redist__space *space = state->problem->space;
-    struct redist__copy copy;
-    const char *from;
-    char *to;
-    *elements = 0;
-    if (!redist__tile_copy(state->problem->transfer, source, destination, &copy, &from, &to))
-        return REDIST_OK;
-    *elements = redist__copy_bytes(&copy) / state->problem->transfer->item;
-    return space->copy(&copy, from, to, REDIST__KERNEL, space->stream(stream));
-}
-
-static int put_own(const struct state *state, const struct redist__tile *tile) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    const struct redist__side *side = &transfer->side[1];
-    size_t elements;
-    const struct redist__tile part =
-        redist__tile_of_part(transfer, 0, transfer->rank,
-                             state->destination + side->parts[transfer->rank].offset, side->stride);
-    return copy_tile(state, tile, &part, OWN_STREAM, &elements);
-}
-
-static int put_in(const struct state *state, struct segment *segment, int peer,
-                  const struct redist__tile *tile) {
-    const struct redist__transfer *transfer = &segment->transfer;
-    ptrdiff_t packed[REDIST_MAX_NDIMS];
-    size_t elements;
-    redist__strides(transfer->ndims, transfer->side[0].parts[peer].count, transfer->item, packed);
-    const struct redist__tile part = redist__tile_of_part(
-        transfer, 0, peer, redist__packing_message(&segment->packing[0], peer, NULL), packed);
-    int code = copy_tile(state, tile, &part, PACK_STREAM, &elements);
-    segment->missing -= elements;
-    return code;
-}
-
-/* Sends complete segments, in their order, or all of them. */
-static void send_segments(struct state *state, int all) {
-    while (state->next < SEGMENTS && (all || state->segments[state->next].missing == 0)) {
-        struct segment *segment = &state->segments[state->next++];
-        if (!segment->is_empty)
-            redist__note(state->problem,
-                         move_segment(state, segment, REDIST_FORWARD, NULL, state->destination));
-    }
-}
-
-static void put_tile(void *data, const struct redist__tile *tile) {
-    struct state *state = data;
-    const struct redist__problem *problem = state->problem;
-    if (state->comm == NULL || redist__has_failed(problem))
-        return;
-    redist__note(problem, put_own(state, tile));
-    for (int i = state->next; i < SEGMENTS; i++)
-        for (int peer = 0; peer < problem->transfer->nranks; peer++)
-            if (peer != problem->transfer->rank)
-                redist__attempt(problem, put_in(state, &state->segments[i], peer, tile));
-    send_segments(state, 0);
-}
-
-/* Sends all segments, for which the peers' kernels wait, also those not put as a whole. */
-static void close_tiles(void *data) {
-    struct state *state = data;
-    if (state->comm == NULL)
-        return;
-    send_segments(state, 1);
-    post_status(state);
-    wait(state);
+    if (state->problem->asynchronous)
+        query(state);
+    else
+        state->number = 0;
 }
 
 /* ---------------------------------------------------------------- the method */
 
 static size_t workspace(const void *data) {
-    const struct state *state = data;
+    const struct redist__nccl *state = data;
     size_t bytes = 0;
-    for (int i = 0; i < 2 * SEGMENTS; i++)
-        bytes += state->segments[i / 2].packing[i % 2].buffer_bytes;
+    for (int i = 0; i < 2 * state->nwaves; i++)
+        bytes += state->waves[i / 2].packing[i % 2].buffer_bytes;
     return bytes;
 }
 
 static void destroy(void *data) {
-    struct state *state = data;
+    struct redist__nccl *state = data;
     const struct redist__space *space = state->problem->space;
     space->drain();
-    for (int i = 0; i < SEGMENTS; i++)
-        free_segment(state, &state->segments[i]);
-    space->stream_destroy(state->stream);
-    space->event_destroy(state->event);
+    if (state->is_watching)
+        redist__nccl_unwatch(state->problem, state->link);
+    for (int i = 0; i < state->nwaves; i++)
+        free_wave(state, &state->waves[i]);
+    for (int i = 0; i < REDIST__NCCL_STREAMS; i++) {
+        space->stream_destroy(state->streams[i]);
+        space->event_destroy(state->joined[i]);
+    }
+    space->event_destroy(state->forked);
+    space->event_destroy(state->ended);
+    space->release(state->own_word);
+    space->release_pinned((void *)(size_t)state->host_words);
+    redist_release(state->waves);
+    redist_release(state->targets);
     if (!redist__messages_free(&state->messages)) /* else MPI may still write into `status` */
         redist_release(state);
 }
@@ -604,14 +522,23 @@ static void destroy(void *data) {
 const struct redist__method redist__method_nccl = {
     .name = "nccl",
     .summary = "packed messages by NCCL, between CUDA devices",
+    .modes = REDIST__DOES_BOTH,
+    .check_ranks = check_ranks,
     .applies = applies,
+    .preference = preference,
     .create = create,
     .connect = connect,
     .start = start,
-    .wait = wait,
-    .open = open_tiles,
-    .put = put_tile,
-    .close = close_tiles,
+    .wait = redist__nccl_wait,
+    .query = query,
+    .join = join,
+    .open = redist__nccl_open,
+    .put = redist__nccl_put,
+    .own = redist__nccl_own,
+    .store = redist__nccl_store,
+    .arrived = redist__nccl_arrived,
+    .await = redist__nccl_await,
+    .close = redist__nccl_close,
     .workspace = workspace,
     .destroy = destroy,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packing.h"
 #include "../copy/copy.h"
+#include "../sync/signalling.h"
 
 #include <limits.h>
 #include <string.h>
@@ -98,10 +99,10 @@ char *redist__packing_message(const struct redist__packing *packing, int peer, c
 }
 
 static int run(const struct redist__packing *packing, struct redist__batch *batch, int first,
-               int count, int stream) {
+               int count, void *stream) {
     if (packing->all_in_array || (count == 1 && batch->copies[first].run == 0))
         return REDIST_OK;
-    return packing->space->batch_run(batch, first, count, packing->space->stream(stream));
+    return packing->space->batch_run(batch, first, count, stream);
 }
 
 /* Returns a peer's box in the buffer. */
@@ -112,7 +113,7 @@ static char *box_in_buffer(const struct redist__packing *packing, int peer) {
 }
 
 int redist__packing_pack(struct redist__packing *packing, int first, int count, const void *array,
-                         int stream) {
+                         void *stream) {
     for (int peer = first; peer < first + count; peer++)
         if (packing->pack.copies[peer].run != 0) {
             packing->pack.sources[peer] = (const char *)array + packing->side->parts[peer].offset;
@@ -122,7 +123,7 @@ int redist__packing_pack(struct redist__packing *packing, int first, int count, 
 }
 
 int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
-                           int stream) {
+                           void *stream) {
     for (int peer = first; peer < first + count; peer++)
         if (packing->unpack.copies[peer].run != 0) {
             packing->unpack.sources[peer] = box_in_buffer(packing, peer);
@@ -245,14 +246,14 @@ void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__tr
 }
 
 int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
-                         int direction, const void *source, void *destination, int stream) {
+                         int direction, const void *source, void *destination, void *stream) {
     const struct redist__transfer *transfer = problem->transfer;
     int rank = transfer->rank;
     if (copy->run == 0)
         return REDIST_OK;
     const char *from = (const char *)source + transfer->side[direction].parts[rank].offset;
     char *to = (char *)destination + transfer->side[!direction].parts[rank].offset;
-    return problem->space->copy(copy, from, to, REDIST__KERNEL, problem->space->stream(stream));
+    return problem->space->copy(copy, from, to, REDIST__KERNEL, stream);
 }
 
 /* ---------------------------------------------------------------- checks */
@@ -306,9 +307,11 @@ static int compare_devices(const struct redist__context *context, const char *me
     return REDIST_OK;
 }
 
-int redist__check_devices(const struct redist__problem *problem, const char *method,
-                          unsigned long long device) {
+int redist__check_devices(const struct redist__problem *problem, const char *method) {
     const struct redist__context *context = problem->context;
+    unsigned long long device = 0;
+    REDIST_TRY(
+        redist_agree(context->comm, redist__signalling_of(problem->space)->find_device(&device)));
     unsigned long long *devices = redist_calloc((size_t)context->size, sizeof *devices);
     int code = redist__agree_memory(context->comm, devices, "for the devices of all ranks");
     if (code == REDIST_OK) {

@@ -39,9 +39,9 @@ char *redist__packing_message(const struct redist__packing *packing, int peer, c
 
 /* Pack and unpack the messages of `count` peers from `first` on, except those in the array. */
 int redist__packing_pack(struct redist__packing *packing, int first, int count, const void *array,
-                         int stream);
+                         void *stream);
 int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
-                           int stream);
+                           void *stream);
 
 /* The messages of a side in MPI's terms: counts[p] elements of types[p] to or from rank p, 0 = none. */
 struct redist__types {
@@ -63,7 +63,7 @@ int redist__element_type(const struct redist__transfer *transfer, MPI_Datatype *
 void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__transfer *transfer,
                               int direction);
 int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
-                         int direction, const void *source, void *destination, int stream);
+                         int direction, const void *source, void *destination, void *stream);
 
 /* Check that elements can be copied as bytes, else REDIST_ERR_METHOD; that every message and position fits MPI's int
  * counts, else REDIST_ERR_LIMIT (`total` counts all parts together); that MPI can describe the arrays as subarrays,
@@ -72,9 +72,7 @@ int redist__check_copyable(const struct redist__transfer *transfer, const char *
 int redist__check_counts(const struct redist__transfer *transfer, const char *method, int total);
 int redist__check_extents(const struct redist__transfer *transfer, const char *method);
 
-/* Checks that no two ranks have the same device number, else REDIST_ERR_METHOD. Collective, the same result on all
- * ranks. */
-int redist__check_devices(const struct redist__problem *problem, const char *method,
-                          unsigned long long device);
+/* Checks that each rank has its own device, else REDIST_ERR_METHOD. Collective, the same result on all ranks. */
+int redist__check_devices(const struct redist__problem *problem, const char *method);
 
 #endif

@@ -34,36 +34,23 @@ int redist__signals_has_path(const struct redist__problem *problem, int directio
            (problem->mapped[!direction] || problem->context->size == 1);
 }
 
-static int check_ranks(const struct redist__problem *problem) {
+static int check_node(const struct redist__problem *problem) {
     if (redist__signalling_of(problem->space) == NULL)
         return redist__fail(REDIST_ERR_METHOD, "method signals is not for %s memory",
                             problem->space->name);
     return redist__check_one_node(problem, "signals");
 }
 
-/* Checks that each rank has its own device. Collective. */
-static int check_devices(const struct redist__problem *problem) {
-    unsigned long long device = 0;
-    REDIST_TRY(redist_agree(problem->context->comm,
-                            redist__signalling_of(problem->space)->find_device(&device)));
-    return redist__check_devices(problem, "signals", device);
-}
-
-int redist_check_asynchronous(MPI_Comm comm, enum redist_space space) {
-    struct redist__problem problem = {.space = redist_space_at(space)};
-    REDIST_TRY(redist__context_get(comm, &problem.context));
-    int code = check_ranks(&problem);
-    if (code == REDIST_OK)
-        code = check_devices(&problem);
-    redist__context_release(problem.context);
-    return code;
+static int check_ranks(const struct redist__problem *problem) {
+    REDIST_TRY(check_node(problem));
+    return redist__check_devices(problem, "signals");
 }
 
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
-    REDIST_TRY(check_ranks(problem));
+    REDIST_TRY(check_node(problem));
     if (problem->partitions > most_partitions)
         return redist__fail(REDIST_ERR_LIMIT, "method signals has at most %d partitions, not %d",
                             most_partitions, problem->partitions);
@@ -150,7 +137,7 @@ static int tell_all(struct redist__signalled *state, struct place places[],
     const struct redist__problem *problem = state->problem;
     MPI_Comm comm = problem->context->comm;
     const struct place mine = describe_place(state);
-    REDIST_TRY(check_devices(problem));
+    REDIST_TRY(redist__check_devices(problem, "signals"));
     REDIST_TRY(redist_agree(comm, redist_all_gather(comm, &mine, sizeof mine, places)));
     for (int i = 0; i < 2 * problem->context->size; i++)
         own[i / 2].of[i % 2] = redist__remote_describe(problem, i % 2, i / 2);
@@ -529,7 +516,9 @@ const struct redist__method redist__method_signals = {
     .summary = "copies as method direct, ordered by the devices alone: only for "
                "options.asynchronous; within a node, one rank on each device",
     .variants = variants,
-    .asynchronous = 1,
+    .modes = REDIST__ENQUEUES,
+    .needs_peers_arrays = 1,
+    .check_ranks = check_ranks,
     .applies = applies,
     .preference = preference,
     .create = create,

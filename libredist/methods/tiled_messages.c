@@ -348,7 +348,8 @@ static void send_all(struct redist__tiled_messages *tiled) {
         int peer = redist__rank_at(tiled->transfer, distance);
         redist__enter(problem->timer, REDIST__PACK);
         redist__attempt(problem,
-                        redist__packing_pack(&tiled->packing[0], peer, 1, tiled->array, 0));
+                        redist__packing_pack(&tiled->packing[0], peer, 1, tiled->array,
+                                             problem->space->stream(0)));
         redist__enter(problem->timer, REDIST__FIRST_MESSAGE);
         for (int i = 0; i < each(tiled); i++) {
             const struct message_box box = find_message(tiled, 0, peer, i);

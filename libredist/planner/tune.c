@@ -78,12 +78,12 @@ static int can_tile(const struct redist__problem *problem, const struct redist__
 }
 
 static int can_enqueue(const struct redist__problem *problem, const struct redist__method *method) {
-    if (problem->asynchronous && !method->asynchronous)
+    if (problem->asynchronous && method->modes == REDIST__COMPLETES)
         return redist__fail(REDIST_ERR_METHOD,
                             "method %s needs the host while it moves data, which "
                             "options.asynchronous excludes",
                             method->name);
-    if (!problem->asynchronous && method->asynchronous)
+    if (!problem->asynchronous && method->modes == REDIST__ENQUEUES)
         return redist__fail(REDIST_ERR_METHOD, "method %s is for options.asynchronous, on devices",
                             method->name);
     return REDIST_OK;
@@ -202,8 +202,9 @@ static void enqueue(const struct contest *contest, struct redist__transport *tra
     const struct redist__method *method = transport->candidate.method;
     void *const *array = contest->array;
     method->start(transport->state, REDIST_FORWARD, array[0], array[1]);
-    if (contest->problem->bound[0] &&
-        (contest->problem->mapped[0] || contest->problem->context->size == 1))
+    if (!method->needs_peers_arrays ||
+        (contest->problem->bound[0] &&
+         (contest->problem->mapped[0] || contest->problem->context->size == 1)))
         method->start(transport->state, REDIST_BACKWARD, array[1], array[0]);
 }
 

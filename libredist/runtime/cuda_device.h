@@ -30,8 +30,9 @@ struct redist__copy;
 void redist__cuda_describe(const struct redist__copy *copy, const void *source, void *destination,
                            int most_width, struct redist__cuda_part *part);
 
-/* Copies `count` boxes, described in device memory, by one kernel; `most` is the largest number of units. */
-cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part *parts, int count, uint64_t most,
+/* Copies up to REDIST__CUDA_PARTS boxes by one kernel, whose arguments they are: 4 KB hold so many. */
+enum { REDIST__CUDA_PARTS = 7 };
+cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part parts[], int count,
                                     cudaStream_t stream);
 
 /* Copies one box. */

@@ -4,12 +4,29 @@
 
 namespace {
 
-const int most_parts = 65535; /* of a grid's second dimension */
+template <int most> struct list {
+    redist__cuda_part parts[most];
+};
 
-__global__ void __launch_bounds__(threads) copy_parts(const redist__cuda_part *parts) {
+template <int most>
+__global__ void __launch_bounds__(threads) copy_parts(const __grid_constant__ list<most> list) {
     __shared__ redist__cuda_part part;
-    fetch_part(&parts[blockIdx.y], &part);
+    fetch_part(&list.parts[blockIdx.y], &part);
     copy_units(part);
+}
+
+template <int most>
+cudaError_t launch(const redist__cuda_part parts[], int count, cudaStream_t stream) {
+    list<most> list;
+    uint64_t units = 0;
+    for (int i = 0; i < count; i++) {
+        list.parts[i] = parts[i];
+        units = parts[i].units > units ? parts[i].units : units;
+    }
+    dim3 grid(blocks_for(count, units), static_cast<unsigned>(count));
+    if (units != 0)
+        copy_parts<most><<<grid, threads, 0, stream>>>(list);
+    return cudaGetLastError();
 }
 
 __global__ void __launch_bounds__(threads)
@@ -19,16 +36,11 @@ __global__ void __launch_bounds__(threads)
 
 } // namespace
 
-cudaError_t redist__cuda_copy_parts(const redist__cuda_part *parts, int count, uint64_t most,
+cudaError_t redist__cuda_copy_parts(const redist__cuda_part parts[], int count,
                                     cudaStream_t stream) {
-    cudaError_t error = cudaSuccess;
-    for (int first = 0; first < count && most != 0 && error == cudaSuccess; first += most_parts) {
-        int now = count - first < most_parts ? count - first : most_parts;
-        dim3 grid(blocks_for(now, most), static_cast<unsigned>(now));
-        copy_parts<<<grid, threads, 0, stream>>>(parts + first);
-        error = cudaGetLastError();
-    }
-    return error;
+    return count == 1   ? redist__cuda_copy_part(&parts[0], stream)
+           : count <= 3 ? launch<3>(parts, count, stream)
+                        : launch<REDIST__CUDA_PARTS>(parts, count, stream);
 }
 
 cudaError_t redist__cuda_copy_part(const redist__cuda_part *part, cudaStream_t stream) {

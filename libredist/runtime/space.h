@@ -38,8 +38,7 @@ struct redist__batch {
     struct redist__copy *copies;
     const char **sources;
     char **destinations;
-    int use;      /* of the caches, in host memory: enum redist__copy_use */
-    void *device; /* state of the space */
+    int use; /* of the caches, in host memory: enum redist__copy_use */
 };
 
 extern const struct redist__space redist__space_host, redist__space_cuda;

@@ -420,66 +420,21 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
 
 /* ---------------------------------------------------------------- batches */
 
-/* The descriptions of the boxes: the host's last ones, and the device's. */
-struct parts {
-    struct redist__cuda_part *host, *device;
-};
-
-static int batch_open(struct redist__batch *batch) {
-    size_t bytes = (size_t)batch->count * sizeof(struct redist__cuda_part);
-    struct parts *parts = batch->device = redist_calloc(1, sizeof *parts);
-    if (parts == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %d ranks",
-                            batch->count);
-    REDIST_TRY(allocate_pinned(bytes, (void **)&parts->host));
-    REDIST_TRY(allocate(bytes, (void **)&parts->device));
-    memset(parts->host, 0, bytes);
-    return REDIST_OK;
-}
-
-static void batch_close(struct redist__batch *batch) {
-    struct parts *parts = batch->device;
-    if (parts == NULL)
-        return;
-    release_pinned(parts->host);
-    release(parts->device);
-    redist_release(parts);
-    batch->device = NULL;
-}
-
-/* Uploads descriptions, unless they are unchanged, as in most executions. */
-static int upload(const struct redist__batch *batch, int first, int count, cudaStream_t stream) {
-    const struct parts *parts = batch->device;
-    int is_new = 0;
-    for (int i = first; i < first + count; i++) {
-        struct redist__cuda_part *part = &parts->host[i];
-        if (batch->copies[i].run == 0 ||
-            (part->source == batch->sources[i] && part->destination == batch->destinations[i]))
-            continue;
-        redist__cuda_describe(&batch->copies[i], batch->sources[i], batch->destinations[i],
-                              MOST_WIDTH, part);
-        is_new = 1;
-    }
-    if (!is_new)
-        return REDIST_OK;
-    int code =
-        CHECK(cudaMemcpyAsync(parts->device + first, parts->host + first,
-                              (size_t)count * sizeof *parts->host, cudaMemcpyHostToDevice, stream));
-    if (code != REDIST_OK) /* nothing is valid on the device */
-        memset(parts->host + first, 0, (size_t)count * sizeof *parts->host);
-    return code;
-}
-
+/* Passes the boxes to kernels by value: nothing has to stay as it is until these run. */
 static int batch_run(struct redist__batch *batch, int first, int count, void *in_stream) {
-    const struct parts *parts = batch->device;
-    if (redist_place_is_gone()) /* with the descriptions */
+    struct redist__cuda_part parts[REDIST__CUDA_PARTS];
+    int n = 0, code = REDIST_OK;
+    if (redist_place_is_gone())
         return redist__cuda_refuse("copying boxes");
-    int code = upload(batch, first, count, in_stream);
-    uint64_t most = 0;
-    for (int i = first; i < first + count; i++)
-        most = parts->host[i].units > most ? parts->host[i].units : most;
-    if (code == REDIST_OK)
-        code = CHECK(redist__cuda_copy_parts(parts->device + first, count, most, in_stream));
+    for (int i = first; i < first + count && code == REDIST_OK; i++) {
+        if (batch->copies[i].run != 0)
+            redist__cuda_describe(&batch->copies[i], batch->sources[i], batch->destinations[i],
+                                  MOST_WIDTH, &parts[n++]);
+        if (n == REDIST__CUDA_PARTS || (n > 0 && i + 1 == first + count)) {
+            code = CHECK(redist__cuda_copy_parts(parts, n, in_stream));
+            n = 0;
+        }
+    }
     return settle(code, in_stream);
 }
 
@@ -527,9 +482,7 @@ const struct redist__space redist__space_cuda = {
     .map = redist__shares_map,
     .unmap = redist__shares_unmap,
     .copy = copy,
-    .batch_open = batch_open,
     .batch_run = batch_run,
-    .batch_close = batch_close,
     .stream_can_keep = stream_can_keep,
     .graph_begin = graph_begin,
     .graph_end = graph_end,

@@ -391,21 +391,12 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     return REDIST_OK;
 }
 
-static int batch_open(struct redist__batch *batch) {
-    (void)batch;
-    return REDIST_OK;
-}
-
 static int batch_run(struct redist__batch *batch, int first, int n, void *in_stream) {
     (void)in_stream;
     redist__copy_run_together(n, batch->copies + first, batch->sources + first,
                               batch->destinations + first, (enum redist__copy_use)batch->use);
     redist__copy_fence();
     return REDIST_OK;
-}
-
-static void batch_close(struct redist__batch *batch) {
-    (void)batch;
 }
 
 const struct redist__space redist__space_host = {
@@ -445,7 +436,5 @@ const struct redist__space redist__space_host = {
     .map = map,
     .unmap = redist__local_unmap,
     .copy = copy,
-    .batch_open = batch_open,
     .batch_run = batch_run,
-    .batch_close = batch_close,
 };

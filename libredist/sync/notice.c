@@ -17,6 +17,7 @@ struct notice {
     const struct redist__space *space;
     _Atomic uint64_t *word;
     int plans, is_pinned;
+    struct redist__watched *watched;
     struct notice *next; /* of the list of notices with plans */
     char room[];
 };
@@ -33,6 +34,9 @@ static struct notice *notices;
 static void look(const struct notice *notice) {
     if (atomic_load(notice->word) == 0 && redist__peers_see(notice->context) != REDIST_OK)
         atomic_store(notice->word, 1);
+    for (struct redist__watched *watched = notice->watched; watched != NULL;
+         watched = watched->next)
+        watched->look(watched, atomic_load(notice->word) != 0);
 }
 
 static void *watch(void *nothing) {
@@ -135,6 +139,29 @@ int redist__notice_take(struct redist__context *context, const struct redist__sp
     pin_word(notice, page);
     *word = notice->is_pinned ? notice->word : NULL;
     return redist_agree(context->comm, add_plan(notice));
+}
+
+void redist__notice_watch(const struct redist__context *context, struct redist__watched *watched) {
+    struct notice *notice = notice_of(context);
+    pthread_mutex_lock(&lock);
+    if (notice != NULL) {
+        watched->next = notice->watched;
+        notice->watched = watched;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void redist__notice_unwatch(const struct redist__context *context,
+                            struct redist__watched *watched) {
+    struct notice *notice = notice_of(context);
+    pthread_mutex_lock(&lock);
+    for (struct redist__watched **link = notice != NULL ? &notice->watched : NULL;
+         link != NULL && *link != NULL; link = &(*link)->next)
+        if (*link == watched) {
+            *link = watched->next;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
 }
 
 void redist__notice_give(const struct redist__context *context) {

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators of NCCL: one for the ranks of a context and their current devices, shared by its plans. */
+#ifndef REDIST__NCCL_LINK_H
+#define REDIST__NCCL_LINK_H
+
+#include "method.h"
+
+#include <nccl.h>
+
+struct redist__nccl_link;
+
+/* Connects all ranks of the problem's context, or finds their communicator. Collective, the same result on all ranks;
+ * REDIST_ERR_METHOD if ranks share a device, REDIST_ERR_DEVICE, REDIST_ERR_MEMORY. */
+int redist__nccl_connect(const struct redist__problem *problem, struct redist__nccl_link **link);
+
+/* Returns the number of the communicator, unique in this process; 0 = it was given up after a failure. */
+unsigned long long redist__nccl_number(struct redist__nccl_link *link);
+
+/* Locks the communicator of this number for calls until redist__nccl_leave; NULL, and not locked, if it was given up
+ * since. */
+ncclComm_t redist__nccl_enter(struct redist__nccl_link *link, unsigned long long number);
+void redist__nccl_leave(struct redist__nccl_link *link);
+
+/* Checks that the communicator of this number is in use and has no error. REDIST_ERR_DEVICE. */
+int redist__nccl_check(struct redist__nccl_link *link, unsigned long long number);
+
+/* Aborts the communicator of this number, whose kernels end. The next plan makes a new one. Not collective. */
+void redist__nccl_abort(struct redist__nccl_link *link, unsigned long long number);
+
+/* Begins and ends to watch the communicator in a thread (sync/notice.h), which aborts it after an error or the loss of
+ * a peer: for plans whose hosts may be in no call while devices wait. The first is collective, the same result on all
+ * ranks; the second is called after a failure of the first, too. */
+int redist__nccl_watch(const struct redist__problem *problem, struct redist__nccl_link *link);
+void redist__nccl_unwatch(const struct redist__problem *problem, struct redist__nccl_link *link);
+
+/* Converts a result to REDIST_OK or REDIST_ERR_DEVICE, with NCCL's last error rather than its code, and CUDA's error
+ * rather than "unhandled cuda error". */
+int redist__nccl_result(ncclResult_t result, const char *what);
+
+#endif
