@@ -4,6 +4,7 @@
 #define FFTND__PLANNER_H
 
 #include "../program/configuration.h"
+#include "redist_model.h"
 
 /* Chooses by the request's effort, among what its options leave open. *remembered: in: whether what was measured
  * before may decide; out: whether it has. Collective. */
