@@ -50,7 +50,7 @@ struct fftnd__request {
 
     /* What is left to the planner. */
     int has_order, order[REDIST_MAX_NDIMS];
-    int mixes_kinds;                     /* of axes: without an order, the one that sends least */
+    int mixes_kinds;                     /* FFTND_MIXED: without an order, that which sends least */
     int has_grid, grid_ndims;            /* 0 dimensions: any number */
     int grid[REDIST_MAX_NDIMS];          /* 0 = to be chosen */
     char arguments[REDIST_WISDOM_BYTES]; /* as text: all that decide how fast a plan can be */
