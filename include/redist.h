@@ -294,7 +294,7 @@ typedef struct redist_options {
     double wait_seconds;
     /** with REDIST_PUT: each rank puts its array A in this many segments, the boxes into which redist_decompose cuts it
      * along `segment_axis`, in their order; messages are cut alike, so that each leaves with its segment. Other tiles
-     * are allowed; <= 1 = unknown; must agree */
+     * are allowed; 0 = unknown; must agree */
     int segments;
     int segment_axis; /**< the axis of these */
 } redist_options;

@@ -33,7 +33,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.partitions = request->options.partitions > 1 ? request->options.partitions : 1;
     plan->problem.partition_axis =
         request->options.partitions > 1 ? request->options.partition_axis : 0;
-    plan->problem.segments = request->options.segments > 1 ? request->options.segments : 1;
+    plan->problem.segments = request->options.segments > 0 ? request->options.segments : 0;
     plan->problem.segment_axis =
         request->options.segments > 1 ? request->options.segment_axis : 0;
     plan->problem.nontemporal_bytes = request->options.nontemporal_bytes;

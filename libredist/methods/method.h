@@ -16,7 +16,7 @@ struct redist__problem {
     enum redist_tiles tiles;           /* array A or B exists in tiles only */
     int concurrent;                    /* several threads may put or get at once */
     int partitions, partition_axis;    /* partitions of array B, >= 1, along an axis */
-    int segments, segment_axis;        /* tiles come as segments of array A, >= 1, along an axis */
+    int segments, segment_axis;        /* tiles come as segments of array A along an axis; 0 = unknown */
     int mapped[2];                     /* peers map arrays A and B, on all ranks */
     int reaches_local;                 /* peers can map memory of redist_alloc_local */
     int bound[2];                      /* arrays bound when the plan is made, */

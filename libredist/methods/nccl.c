@@ -85,7 +85,7 @@ static void cut_freely(const struct redist__nccl *state, struct redist__part *pa
 }
 
 static int is_told(const struct redist__problem *problem) {
-    return problem->segments > 1 || problem->partitions > 1;
+    return problem->segments > 0 || problem->partitions > 1;
 }
 
 static int create_wave(struct redist__nccl *state, int which) {
