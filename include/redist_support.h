@@ -49,7 +49,6 @@ REDIST_API int redist_agree(MPI_Comm comm, int code);
  *   redist_all_lowest   the lowest value of all ranks
  *   redist_all_reduce   combines `count` elements of all ranks in place, by a commutative operation of MPI
  *   redist_all_gather   puts the `bytes` bytes of each rank into `all`, in the order of ranks
- *   redist_all_to_all   sends the i-th `bytes` bytes of `own` to rank i, and receives those for this rank into `theirs`
  */
 REDIST_API int redist_barrier(MPI_Comm comm);
 REDIST_API int redist_broadcast(MPI_Comm comm, void *data, size_t bytes, int root);
@@ -57,7 +56,6 @@ REDIST_API int redist_all_lowest(MPI_Comm comm, int value, int *lowest);
 REDIST_API int redist_all_reduce(MPI_Comm comm, void *data, int count, MPI_Datatype type,
                                  MPI_Op operation);
 REDIST_API int redist_all_gather(MPI_Comm comm, const void *own, size_t bytes, void *all);
-REDIST_API int redist_all_to_all(MPI_Comm comm, const void *own, size_t bytes, void *theirs);
 
 /** The name of a value of a public enumeration; NULL beyond its range, which begins with 0. Not collective. */
 typedef const char *redist_name_of(int value);

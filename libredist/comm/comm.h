@@ -288,10 +288,13 @@ struct redist__scratch {
     int in_use; /* by MPI, for ever */
 };
 
-/* Find the minimum, and the bitwise and, of all ranks of the context. Collective; like the operations of
- * redist_support.h they end when a peer is gone. */
-int redist__find_lowest(const struct redist__context *context, int value, int *lowest);
+/* Finds the bitwise and of all ranks of the context. Collective; like the operations of redist_support.h it ends when a
+ * peer is gone, as do the next two. */
 int redist__find_common(const struct redist__context *context, int bits, int *common);
+
+/* Sends the i-th `bytes` bytes of `own` to rank i, and receives those for this rank into `theirs`. Collective. */
+int redist__all_to_all(const struct redist__context *context, const void *own, size_t bytes,
+                       void *theirs);
 
 /* Sends some bytes to one rank of the context, and receives as many from another one. All ranks call it in matching
  * order. */

@@ -19,22 +19,16 @@ void redist__give_way(unsigned poll) {
         sched_yield();
 }
 
-static int give_way(unsigned poll, const struct redist__context *context, int crowded) {
-    int result = redist__peers_hear(context);
-    if (crowded)
+int redist__pause(const struct redist__context *context, unsigned poll) {
+    if (poll <= (context->crowded ? polls_per_nap : spins))
+        return REDIST_OK;
+    int code = redist_check_mpi(redist__peers_hear(context));
+    if (context->crowded)
         redist__give_way(poll);
     else
         sched_yield();
-    return redist_check_mpi(result);
-}
-
-int redist__pause(const struct redist__context *context, unsigned poll) {
-    int crowded = context->crowded, code = REDIST_OK;
-    if (poll > (crowded ? polls_per_nap : spins)) {
-        code = give_way(poll, context, crowded);
-        if (code == REDIST_OK && poll % polls_per_look == polls_per_look - 1)
-            code = redist__peers_look(context);
-    }
+    if (code == REDIST_OK && poll % polls_per_look == polls_per_look - 1)
+        code = redist__peers_look(context);
     return code;
 }
 
