@@ -121,7 +121,7 @@ double redist__measure(struct redist__arena *arena, enum redist__copy_case where
         evict(to, count, rows->destination_stride, rows->run);
     double start = now();
     redist__copy_run_with(&copy, from, to, loop);
-    redist__loops_fence();
+    redist__copy_fence();
     return (now() - start) / (double)(count * rows->run);
 }
 
@@ -154,20 +154,16 @@ double redist__measure_pair(struct redist__arena *arena, size_t bytes,
                                 .source = {(ptrdiff_t)run},
                                 .destination = {(ptrdiff_t)run}};
     redist__copy_run_with(&copy, arena->arrays[0], arena->arrays[1], loop);
-    redist__loops_fence();
+    redist__copy_fence();
     double start = now();
     for (int back = 1; back >= 0; back--) {
         redist__copy_run_with(&copy, arena->arrays[back], arena->arrays[!back], loop);
-        redist__loops_fence();
+        redist__copy_fence();
     }
     return (now() - start) / (double)(2 * bytes);
 }
 
 /* ---------------------------------------------------------------- candidates */
-
-static int stores_past(enum redist__copy_case where) {
-    return where == REDIST__FAR_NONTEMPORAL || where == REDIST__STORES_NONTEMPORAL;
-}
 
 /* Checks that runs have whole lines to store past the caches. */
 static int is_possible(const struct redist__loop *loop, int class) {
@@ -190,12 +186,12 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 static int is_same(enum redist__copy_case where, int class, int shape) {
     enum { SHORT_RUN = 256 };
     return shapes[shape].abreast > 1 && redist__class_bytes(class) < SHORT_RUN &&
-           !stores_past(where);
+           !redist__stores_past(where);
 }
 
 int redist__loop_candidate(enum redist__copy_case where, int class, int i,
                            const struct redist__loop *best, struct redist__loop *loop) {
-    int past = stores_past(where) && redist__class_bytes(class) >= 64;
+    int past = redist__stores_past(where) && redist__class_bytes(class) >= 64;
     for (int shape = 0; shape < SHAPES; shape++) {
         if (is_same(where, class, shape))
             continue;

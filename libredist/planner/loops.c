@@ -174,12 +174,7 @@ static void print_case(const struct redist__copy_table *table, enum redist__copy
     }
 }
 
-/* Checks a loop from a file: nontemporal stores only for the two cases whose copies are always fenced. */
-static int is_usable(const struct redist__loop *loop, enum redist__copy_case where) {
-    return !loop->nontemporal || where == REDIST__FAR_NONTEMPORAL ||
-           where == REDIST__STORES_NONTEMPORAL;
-}
-
+/* Reads loops from a file: with nontemporal stores only for the cases whose copies are always fenced. */
 static int scan_case(const char *text, struct redist__copy_table *table,
                      enum redist__copy_case where) {
     for (int class = 0; class < REDIST__CLASSES; class ++) {
@@ -188,7 +183,7 @@ static int scan_case(const char *text, struct redist__copy_table *table,
         double *rate = &table->rates[where][class];
         if (redist_text_scan(text, "%31[^=,]=%lf%n", loop, rate, &length) != 2 || !(*rate > 0) ||
             !isfinite(*rate) || !redist__loop_scan(loop, &table->loops[where][class]) ||
-            !is_usable(&table->loops[where][class], where))
+            (table->loops[where][class].nontemporal && !redist__stores_past(where)))
             return 0;
         text += length;
         if (*text++ != (class + 1 < REDIST__CLASSES ? ',' : '\0'))

@@ -248,11 +248,11 @@ int redist__batch_create(struct redist__batch *batch, const struct redist__space
     batch->destinations = redist_calloc(n, sizeof *batch->destinations);
     if (batch->copies == NULL || batch->sources == NULL || batch->destinations == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %d ranks", count);
-    return space->batch_open(batch);
+    return space->batch_open != NULL ? space->batch_open(batch) : REDIST_OK;
 }
 
 void redist__batch_free(struct redist__batch *batch) {
-    if (batch->space != NULL)
+    if (batch->space != NULL && batch->space->batch_close != NULL)
         batch->space->batch_close(batch);
     redist_release(batch->copies);
     redist_release(batch->sources);

@@ -307,19 +307,9 @@ static int check_array(const char *function, const char *name, const void *array
     return REDIST_OK;
 }
 
-static int check_call(int error, const char *what) {
-    (void)what;
-    return error;
-}
-
 static int find_free(size_t *bytes, unsigned long long *identity) {
     *bytes = *identity = 0;
     return REDIST_OK;
-}
-
-static int find_address(int device, size_t bytes, char text[]) {
-    (void)device, (void)bytes, (void)text;
-    return 0;
 }
 
 static int allocate(size_t bytes, void **memory) {
@@ -391,11 +381,6 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     return REDIST_OK;
 }
 
-static int batch_open(struct redist__batch *batch) {
-    (void)batch;
-    return REDIST_OK;
-}
-
 static int batch_run(struct redist__batch *batch, int first, int n, void *in_stream) {
     (void)in_stream;
     redist__copy_run_together(n, batch->copies + first, batch->sources + first,
@@ -404,19 +389,13 @@ static int batch_run(struct redist__batch *batch, int first, int n, void *in_str
     return REDIST_OK;
 }
 
-static void batch_close(struct redist__batch *batch) {
-    (void)batch;
-}
-
 const struct redist__space redist__space_host = {
     .name = "host",
     .id = REDIST_SPACE_HOST,
     .absent = absent,
     .recognises = recognises,
     .check_array = check_array,
-    .check_call = check_call,
     .find_free = find_free,
-    .find_address = find_address,
     .allocate = allocate,
     .release = redist_release,
     .allocate_pinned = allocate,
@@ -445,7 +424,5 @@ const struct redist__space redist__space_host = {
     .map = map,
     .unmap = redist__local_unmap,
     .copy = copy,
-    .batch_open = batch_open,
     .batch_run = batch_run,
-    .batch_close = batch_close,
 };
