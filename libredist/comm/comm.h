@@ -23,6 +23,10 @@ int redist__take_refusal(int code);
 /* Fails in functions whose names the user does not know. */
 #define redist__fail(code, ...) redist_fail_in("libredist", code, __VA_ARGS__)
 
+/* Continues a hash (FNV-1a), which begins with the basis, by more data. */
+#define REDIST__HASH_BASIS 14695981039346656037ULL
+uint64_t redist__hash(uint64_t hash, const void *data, size_t bytes);
+
 /* Agrees that all ranks have memory, else "no memory %s". Collective. */
 int redist__agree_memory(MPI_Comm comm, const void *memory, const char *what);
 

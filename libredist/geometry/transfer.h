@@ -5,6 +5,8 @@
 
 #include "element.h"
 
+#include <stdint.h>
+
 /* The box of the local array that is exchanged with one peer. */
 struct redist__part {
     redist_index *start, *count; /* in the local array, along each axis */
@@ -61,6 +63,6 @@ void redist__part_copy(const struct redist__transfer *transfer, struct redist__p
 int redist__transfer_copyable(const struct redist__transfer *transfer);
 
 /* Hashes everything that affects the speed of an exchange on this rank. */
-unsigned long long redist__transfer_hash(const struct redist__transfer *transfer);
+uint64_t redist__transfer_hash(const struct redist__transfer *transfer);
 
 #endif
