@@ -261,10 +261,11 @@ static void answer(const struct redist__request *request, const struct redist__p
 }
 
 /* Finds the properties that methods may assume on all ranks. All ranks take part even if one fails. */
-static int find_mapped(const struct redist__request *request, struct redist__problem *problem,
-                       int *alike) {
+int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem,
+                        int *alike) {
     const struct redist__context *context = problem->context;
     long long mine[ANSWERS] = {0}, agreed[ANSWERS];
+    redist__expect_mappings(problem);
     answer(request, problem, mine);
     int code = find_reachable(request, problem, mine);
     mine[DONE] = code == REDIST_OK;
@@ -293,12 +294,6 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
 void redist__expect_mappings(const struct redist__problem *problem) {
     if (problem->space->expect != NULL)
         problem->space->expect(problem->mappings);
-}
-
-int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem,
-                        int *alike) {
-    redist__expect_mappings(problem);
-    return find_mapped(request, problem, alike);
 }
 
 /* The barrier orders every rank's closing before any rank's return, after which an array may be freed:
