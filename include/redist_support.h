@@ -113,8 +113,6 @@ REDIST_API redist_shared_value redist_share(const char *name, enum redist_shared
  *   values  the values; those of rank 0 are the ones compared with
  * Collective on comm. Errors: the lowest failing rank's code; ERR_DISAGREE.
  */
-#define redist_agree_values(comm, code, nvalues, values)                                           \
-    redist_agree_values_in(__func__, comm, code, nvalues, values)
 REDIST_API int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nvalues,
                                       const redist_shared_value values[]);
 
@@ -148,14 +146,6 @@ REDIST_API long long redist_hash_text(const char *text);
  * Not collective.
  */
 REDIST_API long long redist_hash_bytes(long long hash, const void *data, size_t bytes);
-
-/**
- * Reads the environment variable `variable` as a number of `what`; *number is unchanged if it is unset.
- * Not collective.
- * Errors: ERR_ARGUMENT, whose message names the text and the range.
- */
-REDIST_API int redist_environment_number(const char *variable, const char *what, long long least,
-                                         long long most, long long *number);
 
 /** Returns nonzero if options or the environment variable REDIST_VERBOSE request reports. Not collective. */
 REDIST_API int redist_is_verbose(int asked);
@@ -290,44 +280,6 @@ REDIST_API int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int *
 REDIST_API int redist_choose_loops(MPI_Comm comm, const redist_options *options,
                                    size_t largest_bytes, size_t *nontemporal_bytes);
 
-/** Limit of candidates in redist_take_turns; and steps of a run, such as both directions. */
-enum { REDIST_MOST_TURNS = 6, REDIST_TURN_STEPS = 2 };
-
-/** Factor over the fastest time, each alone, beyond which a candidate has no turns without other data (guess). */
-#define REDIST_TURNS_BEHIND 1.25
-
-/** Candidates to be timed in turns. The functions are collective and return the same on all ranks. */
-typedef struct redist_turns {
-    MPI_Comm comm;
-    int count; /**< <= REDIST_MOST_TURNS, the most promising ones first; must agree */
-    /** of the arrays of one candidate, on this rank */
-    size_t array_bytes;
-    /** nonzero: arrays in memory of a device, not in the caches of the host; must agree */
-    int on_device;
-    /** time for all turns, approximately, and its limit for some more rounds; rank 0's count */
-    double seconds, most_seconds;
-    /** seconds of each alone, for REDIST_TURNS_BEHIND; NULL = all have turns */
-    const double *alone;
-    void *context;                                      /**< of the functions: */
-    int (*open)(void *context, int i, size_t *buffers); /**< out: its bytes on this rank */
-    /** Times one run. Seconds are 0 at first; those of missing steps stay 0. */
-    int (*time)(void *context, int i, double seconds[REDIST_TURN_STEPS]);
-    void (*close)(void *context, int i); /**< after an `open` that failed, too */
-    /** Returns whether two candidates are identical in a step. They share its times in arrays that do not fit the
-     * caches, where the other step has no influence. NULL = never */
-    int (*alike)(void *context, int i, int k, int step);
-} redist_turns;
-
-/**
- * Finds the fastest candidate in a program with other data: between the runs each rank writes four times the bytes of
- * the arrays, at most its part of the last-level cache. Larger arrays are evicted before the next run anyway.
- * Candidates other than the first whose buffers would exceed the arrays and 64 MiB have no turns.
- *   medians  out: seconds of a run of each; -1 = unknown, as it failed or was far behind
- * Returns the winner; -1 = none, without time for some runs of two candidates, or without memory. Collective on comm,
- * the same on all ranks.
- */
-REDIST_API int redist_take_turns(const redist_turns *turns, double medians[]);
-
 /**
  * Finds the place of new plans: the current device, and a stream of it that is not captured.
  *   name   of the stream, for the message; NULL = no stream of the user
@@ -369,19 +321,6 @@ REDIST_API int redist_check_capture(const char *function, const redist_place *pl
  * Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_check_default_stream(const char *function, const struct redist__space *space);
-
-/** Access of peers on the node to an array. */
-enum redist_mappability {
-    REDIST_MAPPABLE,
-    REDIST_PLAIN,       /**< of redist_alloc without shared memory, on all ranks */
-    REDIST_PLAIN_LOCAL, /**< of redist_alloc_local, unreachable for peers, on this rank at least */
-    REDIST_FOREIGN,     /**< the user's own */
-    REDIST_TOO_SHORT    /**< the allocation ends before the array does */
-};
-
-/** Returns the access to `bytes` bytes at `array` in a space. Not collective. */
-REDIST_API enum redist_mappability redist_mappability(enum redist_space space, const void *array,
-                                                      size_t bytes);
 
 /** Result of an agreement: a plan for mapped arrays must use plain ones. Not an error. */
 enum { REDIST_TAKES_PLAIN = -1 };

@@ -50,7 +50,7 @@ int redist_alloc_local(size_t bytes, void **array) {
 }
 
 /* Enters the array's place: the query may export an array of a device, which a capture could forbid. */
-static enum redist_mappability find_mappability(const void *array) {
+static enum redist__mappability find_mappability(const void *array) {
     enum redist_space id = redist__space_of(array);
     const struct redist__space *space = redist_space_at(id);
     redist_place place = {.space = NULL};
@@ -58,7 +58,7 @@ static enum redist_mappability find_mappability(const void *array) {
     if (space->find_place != NULL && space->find_place(&place) == REDIST_OK)
         place.space = space;
     (void)redist_enter(&place, &visit);
-    enum redist_mappability found = redist_mappability(id, array, 1);
+    enum redist__mappability found = redist__mappability(id, array, 1);
     redist_leave(&visit);
     return found;
 }
@@ -66,10 +66,10 @@ static enum redist_mappability find_mappability(const void *array) {
 int redist_alloc_info(const void *array, int *mappable) {
     if (array == NULL || mappable == NULL)
         return redist_fail(REDIST_ERR_NULL, "%s = NULL", array == NULL ? "array" : "mappable");
-    enum redist_mappability found = find_mappability(array);
-    if (found == REDIST_FOREIGN)
+    enum redist__mappability found = find_mappability(array);
+    if (found == REDIST__FOREIGN)
         return redist_fail(REDIST_ERR_STATE, "array is not from redist_alloc, or already freed");
-    *mappable = found == REDIST_MAPPABLE;
+    *mappable = found == REDIST__MAPPABLE;
     return REDIST_OK;
 }
 

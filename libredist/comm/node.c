@@ -23,7 +23,13 @@ static int cut_node(struct redist__context *context, int node_size) {
 /* Compares REDIST_NODE_SIZE (0 = unset) on all ranks, since all communicators must see the same nodes. Collective. */
 static int agree_on_node_size(const struct redist__context *context, int *node_size) {
     redist_shared_value value = redist_share_number("the environment variable REDIST_NODE_SIZE", 0);
-    int code = redist_environment_number("REDIST_NODE_SIZE", "ranks", 0, INT_MAX, &value.value);
+    const char *text = getenv("REDIST_NODE_SIZE");
+    int code = REDIST_OK;
+    if (text != NULL && text[0] != '\0' && !redist_read_number(text, 0, INT_MAX, &value.value))
+        code = redist__fail(REDIST_ERR_ARGUMENT,
+                            "the environment variable REDIST_NODE_SIZE = \"%.40s\" is no number of "
+                            "ranks in 0..%d: set it to one, or unset it",
+                            text, INT_MAX);
     *node_size = (int)value.value;
     return redist_agree_values_in("libredist", context->comm, code, 1, &value);
 }

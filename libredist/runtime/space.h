@@ -53,6 +53,19 @@ enum redist_space redist__space_of(const void *array);
 /* Checks that this build and machine have the space of an argument, else REDIST_ERR_ARGUMENT. */
 int redist__space_check(const char *function, const char *argument, enum redist_space space);
 
+/* Access of peers on the node to an array. */
+enum redist__mappability {
+    REDIST__MAPPABLE,
+    REDIST__PLAIN,       /* of redist_alloc without shared memory, on all ranks */
+    REDIST__PLAIN_LOCAL, /* of redist_alloc_local, unreachable for peers, on this rank at least */
+    REDIST__FOREIGN,     /* the user's own */
+    REDIST__TOO_SHORT    /* the allocation ends before the array does */
+};
+
+/* Returns the access to `bytes` bytes at `array` in a space. */
+enum redist__mappability redist__mappability(enum redist_space space, const void *array,
+                                             size_t bytes);
+
 /* Finds the parts, one for each rank, of a host allocation that all ranks of the node have made together.
  * REDIST_ERR_METHOD if it is not shared. */
 int redist__map_parts(const struct redist__context *context, const void *memory, void *parts[]);
