@@ -322,13 +322,10 @@ static void execute_collective(struct state *state) {
 
 static void execute(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
-    if (!state->kind->collective) {
-        start(state, direction, source, destination);
-        wait(state);
-    } else if (!state->is_known) {
-        begin(state, direction, source, destination);
-        execute_collective(state);
-    }
+    if (state->is_known)
+        return;
+    begin(state, direction, source, destination);
+    execute_collective(state);
 }
 
 /* ---------------------------------------------------------------- the methods */
@@ -340,18 +337,21 @@ static int connect(void *data) {
 #define METHOD(id, sentence, ...)                                                                  \
     .name = id, .summary = sentence, .kind = &(const struct kind){__VA_ARGS__},                    \
     .applies = applies, .preference = preference, .create = create, .start = start, .wait = wait,  \
-    .execute = execute, .workspace = workspace, .destroy = destroy
+    .workspace = workspace, .destroy = destroy
 
 const struct redist__method redist__method_alltoallw = {
     METHOD("alltoallw", "one MPI_Ialltoallw over subarray datatypes; the reference for all others",
-           REDIST__AS_IN_ARRAY, 1, 0)};
+           REDIST__AS_IN_ARRAY, 1, 0),
+    .execute = execute};
 
 const struct redist__method redist__method_p2p_type = {METHOD(
     "p2p-type", "MPI_Isend and MPI_Irecv of subarray datatypes; the own part is copied locally",
     REDIST__AS_IN_ARRAY, 0, 0)};
 
-const struct redist__method redist__method_alltoallv = {METHOD(
-    "alltoallv", "packs all parts, one MPI_Ialltoallv, unpacks all", REDIST__ALL_IN_ARRAY, 1, 0)};
+const struct redist__method redist__method_alltoallv = {
+    METHOD("alltoallv", "packs all parts, one MPI_Ialltoallv, unpacks all", REDIST__ALL_IN_ARRAY, 1,
+           0),
+    .execute = execute};
 
 const struct redist__method redist__method_p2p_streams = {METHOD(
     "p2p-streams", "as p2p, each part packed on a stream of its own and sent when that is done",
