@@ -38,10 +38,6 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static size_t span_of(size_t rows, ptrdiff_t stride) {
-    return rows * (size_t)stride;
-}
-
 static int is_cold(enum redist__copy_case where) {
     return where >= REDIST__FAR;
 }
@@ -103,8 +99,8 @@ double redist__measure(struct redist__arena *arena, enum redist__copy_case where
     size_t most = arena->bytes / (size_t)rows->source_stride,
            bytes = rows->bytes < most * rows->run ? rows->bytes : most * rows->run;
     size_t count = bytes / rows->run > 0 ? bytes / rows->run : 1;
-    size_t span = span_of(count, rows->source_stride),
-           other = span_of(count, rows->destination_stride);
+    size_t span = count * (size_t)rows->source_stride,
+           other = count * (size_t)rows->destination_stride;
     size_t begin = is_cold(where) ? go_on(arena, span > other ? span : other) : 0;
     int loads = where == REDIST__LOADS,
         stores = where == REDIST__STORES || where == REDIST__STORES_NONTEMPORAL;

@@ -109,12 +109,11 @@ void redist__direct_expect(struct redist__direct *state);
 int redist__direct_advance_copies(struct redist__direct *state);
 
 /* Executions on devices, and those with waiting tiles, are on a list and advance together, also while another one is
- * waited for. The last function returns the number of incomplete copies of `state`. `lock` keeps them where they
+ * waited for. The last function returns the number of incomplete copies of `state`. The lock keeps them where they
  * are. */
 void redist__direct_begin(struct redist__direct *state);
 void redist__direct_end(const struct redist__direct *state);
-void redist__direct_lock(void);
-void redist__direct_unlock(void);
+extern pthread_mutex_t redist__direct_lock;
 int redist__direct_advance_all(const struct redist__direct *state);
 
 #endif

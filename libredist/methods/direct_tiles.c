@@ -154,13 +154,13 @@ static int make_room(struct redist__puts *puts) {
 static int add_put(struct redist__direct *state, const struct redist__tile *tile) {
     struct redist__put put;
     REDIST_TRY(make_put(state, tile, &put));
-    redist__direct_lock();
+    pthread_mutex_lock(&redist__direct_lock);
     int code = make_room(&state->puts);
     if (note_tile(state, tile) && code == REDIST_OK)
         state->puts.list[state->puts.count++] = put;
     else
         redist_release(put.held);
-    redist__direct_unlock();
+    pthread_mutex_unlock(&redist__direct_lock);
     redist__direct_advance_all(state);
     return code;
 }
@@ -391,11 +391,11 @@ static int copy_parts(const struct redist__direct *state, const struct redist__t
 
 /* Counts a copied tile, and publishes all partitions after the last one. */
 static void note_copied(struct redist__direct *state, const struct redist__tile *tile) {
-    redist__direct_lock();
+    pthread_mutex_lock(&redist__direct_lock);
     note_tile(state, tile);
     if (all_put(state))
         publish_partitions(state, state->problem->partitions);
-    redist__direct_unlock();
+    pthread_mutex_unlock(&redist__direct_lock);
 }
 
 void redist__direct_tile(void *data, const struct redist__tile *tile) {
@@ -523,7 +523,7 @@ static int check_own(struct redist__direct *state, int *reached) {
     const struct redist__space *space = state->problem->space;
     void *event = state->events[state->problem->context->size]; /* steps have other events */
     int code = REDIST_OK;
-    redist__direct_lock();
+    pthread_mutex_lock(&redist__direct_lock);
     if (all_put(state) && state->own == REDIST__WAITS) {
         code = space->event_record(event, space->stream(0));
         state->own = code == REDIST_OK ? REDIST__RUNS : REDIST__WAITS;
@@ -533,7 +533,7 @@ static int check_own(struct redist__direct *state, int *reached) {
         state->own = code == REDIST_OK && *reached ? REDIST__DONE : REDIST__RUNS;
     }
     *reached = state->own == REDIST__DONE;
-    redist__direct_unlock();
+    pthread_mutex_unlock(&redist__direct_lock);
     return code;
 }
 
