@@ -149,8 +149,7 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
 enum { REDIST__MESSAGE_TAGS = 16, REDIST__AGREEMENT_TAG = REDIST__MESSAGE_TAGS, REDIST__TAGS };
 enum { REDIST__COLLECTIVE_TAG, REDIST__NOTICE_TAG };
 
-/* Takes a block and returns its first tag; -1 and REDIST_ERR_LIMIT, with a message of `function`, without a free
- * one. */
+/* Takes a block and finds its first tag; without a free one -1, and REDIST_ERR_LIMIT in the name of `function`. */
 int redist__tags_take(const char *function, struct redist__context *context, int *tag);
 void redist__tags_give(struct redist__context *context, int tag);
 
@@ -223,8 +222,7 @@ struct redist__life {
     struct redist__life *next, **link; /* list of existing plans */
 };
 
-/* The end of a member of a plan: its number, the agreements that the peer which ended it had completed by then, and
- * that peer. */
+/* The end of a member of a plan: its number, the peer that ended it, and the agreements completed there by then. */
 struct redist__end {
     uint64_t member, agreements;
     int peer;
@@ -300,8 +298,7 @@ int redist__find_common(const struct redist__context *context, int bits, int *co
 int redist__all_to_all(const struct redist__context *context, const void *own, size_t bytes,
                        void *theirs);
 
-/* Sends some bytes to one rank of the context, and receives as many from another one. All ranks call it in matching
- * order. */
+/* Sends bytes to one rank of the context, and receives as many from another one, on all ranks in matching order. */
 int redist__send_receive(const struct redist__context *context, int to, const void *out, int from,
                          void *in, size_t bytes);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops that wait for peers: they let MPI make progress and other processes run, and end when a peer's process is
- * gone. */
+/* Loops that wait for peers: MPI makes progress, other processes run, and a peer's end ends the loop. */
 #include "comm.h"
 
 #include <sched.h>
@@ -40,8 +39,7 @@ int redist__pause_beside(const struct redist__context *context, unsigned poll) {
     return looks ? redist__peers_see(context) : REDIST_OK;
 }
 
-/* Reads the announcement after the count: a process that gives up reads its own count after announcing that it
- * begins. */
+/* Reads the announcement after the count: a process that gives up reads its own count after its announcement. */
 int redist__pause_for(const struct redist__context *context, int rank,
                       const _Atomic uint64_t *begun, uint64_t value, unsigned poll) {
     int code = redist__pause(context, poll);

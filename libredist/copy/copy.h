@@ -26,8 +26,7 @@ void redist__copy_run(const struct redist__copy *copy, const void *source, void 
 int redist__copy_transposed(const struct redist__copy *copy, const void *source, void *destination,
                             enum redist__copy_use use);
 
-/* Runs several copies of one array together, in bands: the cache lines of the rows of one copy contain rows of the
- * others. */
+/* Runs copies of one array together, in bands: the cache lines of one copy's rows contain rows of the others. */
 void redist__copy_run_together(int n, const struct redist__copy copies[],
                                const char *const sources[], char *const destinations[],
                                enum redist__copy_use use);

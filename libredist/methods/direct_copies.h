@@ -100,8 +100,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
 /* Publishes that this rank's copies are complete, or that it has failed, and waits for the same of its peers. */
 void redist__direct_finish(struct redist__direct *state);
 
-/* Ends a failed execution: waits for the copies that were begun, drops the others, and releases peers that wait for
- * steps of this rank. */
+/* Ends a failed execution: waits for begun copies, drops the others, and releases peers that wait for steps. */
 void redist__direct_drop(struct redist__direct *state);
 
 /* Reset the copies of whole arrays, and advance them without waiting. */

@@ -307,8 +307,7 @@ static int count_left(const struct redist__direct *state) {
     return left;
 }
 
-/* Publishes that this rank has no more tiles, so that others do not wait for its steps until it closes the
- * execution. */
+/* Publishes that this rank has no more tiles: others need not wait for its steps until it closes. */
 static void publish_end(struct redist__direct *state) {
     redist__steps_end_all(&state->steps);
     publish_partitions(state, state->problem->partitions);

@@ -18,8 +18,7 @@ void redist__direct_close(void *data);
 int redist__direct_advance_tiles(struct redist__direct *state);
 void redist__direct_free_tiles(struct redist__direct *state);
 
-/* Joins the next tile to this one if they are adjacent, in memory too, with the same partitions in the sweep; 0 if
- * not. */
+/* Joins two tiles that are adjacent, in memory too, with the same partitions in the sweep; 0 = they are not. */
 int redist__direct_join(struct redist__put *put, const struct redist__put *next, int ndims);
 
 #endif

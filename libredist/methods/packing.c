@@ -45,8 +45,7 @@ static void choose_in_array(struct redist__packing *packing,
         memset(packing->in_array, 0, (size_t)transfer->nranks);
 }
 
-/* Gives each message its position, and returns the bytes of the buffer. Messages in the array need no copy, and the own
- * part has no message. */
+/* Gives each message its position, and returns the buffer's bytes. The own part and messages in the array need none. */
 static size_t position_messages(struct redist__packing *packing,
                                 const struct redist__transfer *transfer) {
     size_t bytes = 0;

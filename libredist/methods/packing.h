@@ -72,8 +72,7 @@ int redist__check_copyable(const struct redist__transfer *transfer, const char *
 int redist__check_counts(const struct redist__transfer *transfer, const char *method, int total);
 int redist__check_extents(const struct redist__transfer *transfer, const char *method);
 
-/* Checks that no two ranks have the same device number, else REDIST_ERR_METHOD. Collective, the same result on all
- * ranks. */
+/* Checks that all ranks have different devices, else REDIST_ERR_METHOD. Collective, the same result on all ranks. */
 int redist__check_devices(const struct redist__problem *problem, const char *method,
                           unsigned long long device);
 

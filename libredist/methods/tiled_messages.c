@@ -56,8 +56,7 @@ static int create_events(struct state *tiled) {
     return REDIST_OK;
 }
 
-/* Creates a side, with all parts in the buffer if the side exists in tiles, or if messages are not slabs of the
- * parts. */
+/* Creates a side; the buffer has all parts of a side in tiles, and of messages that are no slabs of parts. */
 static int create_side(struct state *tiled, int side) {
     const struct redist__problem *problem = tiled->problem;
     int packed = problem->staged || tiled->groups > 1 || side == !is_put(tiled);

@@ -92,8 +92,7 @@ static void time_size(struct contest *contest, size_t bytes, double *cached, dou
     *past = seconds[2];
 }
 
-/* Finds the threshold with the least time for all sizes from the second-level cache to this rank's part of the last
- * one. */
+/* Finds the threshold with the least time for all sizes from the second-level cache to a part of the last one. */
 static void measure_threshold(struct contest *contest) {
     enum { MOST_SIZES = 8 };
     size_t sizes[MOST_SIZES], bytes = contest->last / 2;
@@ -198,8 +197,7 @@ static int scan_threshold(const char *text, struct redist__copy_table *table) {
            text[length] == '\0' && table->nontemporal_bytes > 0;
 }
 
-/* Finds the table. All ranks of the node use the text of its first one if all have its loops: the next steps are
- * collective. */
+/* Finds the table. All ranks of the node use its first rank's text if all have the loops of it. */
 static int find(const struct redist__context *context, const char *file,
                 struct redist__copy_table *table, int *found) {
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];

@@ -115,8 +115,7 @@ static int collect(struct contest *contest) {
     return REDIST_OK;
 }
 
-/* Chooses without measurement among those that did not fail: by preference, then by the order of the register. -1 = all
- * failed. */
+/* Chooses by preference, then by the order of the register, among those that did not fail; -1 = all failed. */
 static int estimate(const struct contest *contest) {
     int best = -1;
     for (int i = 0; i < contest->count; i++)

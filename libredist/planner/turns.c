@@ -166,8 +166,7 @@ static int drop_hopeless(struct rounds *rounds) {
     return left;
 }
 
-/* Runs a round, which alternates directions and begins with another candidate each time: none always follows the same
- * one. */
+/* Runs a round: directions alternate, and another candidate begins, so that none always follows the same one. */
 static void run_round(struct rounds *rounds, int round) {
     int n = rounds->count;
     for (int k = 0; k < n; k++) {

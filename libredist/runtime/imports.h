@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mappings of peers' memory in this process: each is opened for the first plan that needs it, and closed with the last
- * one. */
+/* Mappings of peers' memory in this process, opened for the first plan that needs one, closed with the last. */
 #ifndef REDIST__IMPORTS_H
 #define REDIST__IMPORTS_H
 

@@ -38,8 +38,7 @@ static inline void redist__enter(struct redist__phase_timer *timer, enum redist_
         redist__timer_switch(timer, phase);
 }
 
-/* Records the arrival of a message. Methods that do not see single messages never call it, nor enter
- * REDIST__FIRST_MESSAGE. */
+/* Records that a message arrived. Methods without single messages do not, nor enter REDIST__FIRST_MESSAGE. */
 static inline void redist__arrived(struct redist__phase_timer *timer) {
     if (timer == NULL || !timer->runs || timer->arrived)
         return;

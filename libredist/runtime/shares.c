@@ -221,8 +221,7 @@ char *redist__shares_map(const struct redist__memory_handle *handle,
     return base != NULL ? base + handle->offset : NULL;
 }
 
-/* Closes descriptors, which hold freed memory, once no plan exists whose peers may copy them; a later plan exports
- * again. */
+/* Closes descriptors, which hold freed memory, when no plan's peers may copy them; a later plan exports again. */
 static void close_descriptors(struct redist__mappings *mappings) {
     struct export **link = &exports;
     pthread_mutex_lock(&lock);

@@ -125,8 +125,7 @@ static int is_default(const void *stream) {
     return (uintptr_t)stream <= 2;
 }
 
-/* Checks for captures; asynchronous work may be captured, and only a default stream may have to wait for a captured
- * one. */
+/* Checks for captures: asynchronous work may be captured; only a default stream may wait for a captured one. */
 int redist_check_capture(const char *function, const redist_place *place, int asynchronous) {
     if (!place->has_stream || redist_place_is_gone() ||
         (asynchronous && !is_default(place->stream)))

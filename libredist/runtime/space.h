@@ -30,8 +30,7 @@ struct redist__mappings {
     int expected; /* peers map memory of this rank, too, until it is unmapped here */
 };
 
-/* Several boxes that are copied at once. The user of a batch fills `copies` once and the addresses before
- * each run. */
+/* Boxes that are copied at once. Its user fills `copies` once, and the addresses before each run. */
 struct redist__batch {
     const struct redist__space *space;
     int count;

@@ -62,8 +62,7 @@ void redist__flags_publish_ready(const struct redist__flags *flags,
                                  const struct redist__memory_handle *array);
 void redist__flags_publish_done(const struct redist__flags *flags, int failure);
 
-/* Waits until a peer has done execution `number`, and records its failures. Meanwhile calls `progress` with `data`,
- * unless it is NULL. */
+/* Waits until a peer has done execution `number`, and records its failures; meanwhile calls `progress`, if any. */
 void redist__flags_wait_done(const struct redist__flags *flags, int peer, uint64_t number,
                              struct redist__failure *failure, void (*progress)(void *data),
                              void *data);
