@@ -17,9 +17,9 @@
  *
  * direct_copies.c has the common part of all executions and the copies of whole arrays, direct_tiles.c those of tiles.
  */
+#include "direct.h"
 #include "../comm/comm.h"
 #include "../copy/copy.h"
-#include "direct_tiles.h"
 #include "packing.h"
 
 /* Directions, chosen separately: rows are split on one side only, so that the directions may have different optima. */

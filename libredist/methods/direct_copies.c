@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "direct_copies.h"
 #include "../comm/comm.h"
 #include "../copy/copy.h"
+#include "direct.h"
 
 /* ---------------------------------------------------------------- peers */
 

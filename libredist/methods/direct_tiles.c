@@ -6,9 +6,9 @@
  * completed in partitions, a sweep takes from all tiles the elements of the first incomplete partition; else all
  * partitions are complete with the last tile. A rank publishes the number of partitions that all others have from it.
  */
-#include "direct_tiles.h"
 #include "../comm/comm.h"
 #include "../copy/copy.h"
+#include "direct.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Method direct: an execution, from its begin to its end, and the copies of whole arrays. */
-#ifndef REDIST__DIRECT_COPIES_H
-#define REDIST__DIRECT_COPIES_H
+/* Method direct: an execution, from its begin to its end, and the copies of whole arrays and of tiles. */
+#ifndef REDIST__DIRECT_H
+#define REDIST__DIRECT_H
 
 #include "../sync/flags.h"
 #include "tiles.h"
@@ -114,5 +114,22 @@ void redist__direct_begin(struct redist__direct *state);
 void redist__direct_end(const struct redist__direct *state);
 extern pthread_mutex_t redist__direct_lock;
 int redist__direct_advance_all(const struct redist__direct *state);
+
+/* Executions in tiles (direct_tiles.c), which are copied directly to or from the peers' arrays. */
+void redist__direct_open(void *data, void *array);
+void redist__direct_tile(void *data, const struct redist__tile *tile);
+void redist__direct_store(void *data, const struct redist__tile *tile, redist_store *store,
+                          void *given);
+int redist__direct_own(const void *data, const struct redist__tile *tile, redist_target *target);
+void redist__direct_progress(void *data);
+void redist__direct_arrived(void *data, int *partitions);
+void redist__direct_close(void *data);
+
+/* Advance tiles that wait for their steps, without waiting; and free them. */
+int redist__direct_advance_tiles(struct redist__direct *state);
+void redist__direct_free_tiles(struct redist__direct *state);
+
+/* Joins two tiles that are adjacent, in memory too, with the same partitions in the sweep; 0 = they are not. */
+int redist__direct_join(struct redist__put *put, const struct redist__put *next, int ndims);
 
 #endif
