@@ -173,8 +173,7 @@ int redist__find_space(const struct redist__request *request, struct redist__pro
     return redist_agree(context->comm, find_place(request, problem));
 }
 
-/* Memory handles that each rank of the node publishes, by which ranks check that they can map both arrays of each
- * other, and the memory of redist_alloc_local. */
+/* Handles that each rank of the node publishes, for the others to map: of both arrays, and of redist_alloc_local. */
 enum { HANDLES = 3, LOCAL = 2 };
 
 static void export_arrays(const struct redist__request *request,

@@ -89,8 +89,7 @@ static int take_plain(redist_plan *plan) {
     return REDIST_OK;
 }
 
-/* Checks that the destination was bound when the plan was made, so that peers know it; else the direction is
- * unavailable on all ranks. */
+/* Checks that peers know the destination, bound when the plan was made; else no rank has this direction. */
 static int check_destination(const char *function, const redist_plan *plan, int side,
                              const void *array) {
     const struct redist__problem *problem = &plan->problem;

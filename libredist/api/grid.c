@@ -206,8 +206,7 @@ static int provide_entry(struct redist__context *context, int by_node, int ndims
     return REDIST_OK;
 }
 
-/* Frees the entries unused for longest, beyond those kept. All ranks free the same ones, since they release the same
- * grids in the same order. */
+/* Frees the entries unused for longest, beyond those kept: the same on all ranks, which release in the same order. */
 static void release_entry(struct redist__context *context, struct redist__grid_entry *released) {
     static atomic_ullong counter;
     struct redist__grid_entry *oldest = NULL, *entry = NULL;

@@ -41,8 +41,7 @@ redist_name_of redist__effort_name, redist__tiles_name, redist__binding_name;
 
 /* ---------------------------------------------------------------- processes (process.c) */
 
-/* The identity of a process for all processes of the machine. Process numbers alone repeat, in containers and over
- * time. Unknown members are 0. */
+/* Identifies a process on the machine: numbers alone repeat, in containers and over time. Unknown members are 0. */
 struct redist__process {
     uint64_t space;    /* the namespace that the number belongs to */
     uint64_t number;   /* process number in that namespace */
@@ -202,8 +201,7 @@ int redist__peers_complete(MPI_Comm comm, MPI_Request *request, int may_give_up)
 /* Gives up: this rank no longer waits for its peers, nor they for it. */
 void redist__give_up(const struct redist__context *context);
 
-/* Receives all remaining messages, since some MPI libraries refuse to free a communicator with pending ones. Returns
- * whether none is left. */
+/* Receives the remaining messages: with pending ones some MPI libraries free no communicator. 0 = some are left. */
 int redist__peers_drain(MPI_Comm comm);
 
 /*
@@ -290,8 +288,7 @@ struct redist__scratch {
     int in_use; /* by MPI, for ever */
 };
 
-/* Finds the bitwise and of all ranks of the context. Collective; like the operations of redist_support.h it ends when a
- * peer is gone, as do the next two. */
+/* Finds the bitwise and of all ranks of the context. Collective, and ends when a peer is gone, as the next two do. */
 int redist__find_common(const struct redist__context *context, int bits, int *common);
 
 /* Sends the i-th `bytes` bytes of `own` to rank i, and receives those for this rank into `theirs`. Collective. */

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts a node into several by REDIST_NODE_SIZE, to test methods between nodes on one machine. Lost peers are still
- * detected by their processes. */
+/* Cuts a node by REDIST_NODE_SIZE, to test methods between nodes on one machine. Processes still show lost peers. */
 static int cut_node(struct redist__context *context, int node_size) {
     MPI_Comm whole = context->node;
     int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */

@@ -49,8 +49,7 @@ int redist__transfer_exchange(struct redist__transfer *transfer, const redist_in
                               int axis_a, const redist_index sizes_b[], int axis_b);
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]);
 
-/* Derives a description of the same arrays with empty parts for a given number of ranks. To be freed also after a
- * failure; REDIST_ERR_MEMORY. */
+/* Derives a description with empty parts for `nranks` ranks; to be freed also after a failure. REDIST_ERR_MEMORY. */
 int redist__transfer_derive(struct redist__transfer *derived, const struct redist__transfer *whole,
                             int rank, int nranks);
 void redist__transfer_free(struct redist__transfer *transfer);

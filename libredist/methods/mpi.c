@@ -61,8 +61,7 @@ static int applies(const struct redist__problem *problem,
                     : redist__check_counts(problem->transfer, name, kind->collective);
 }
 
-/* Ranks the methods. MPI copies each contiguous run of a type on a device separately, which is extremely slow. In host
- * memory p2p-streams is the same as p2p. */
+/* Ranks the methods: MPI copies a type on a device run by run, extremely slowly; in host memory p2p-streams is p2p. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct kind *kind = candidate->method->kind;

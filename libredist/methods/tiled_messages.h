@@ -10,8 +10,7 @@
 
 #include "method.h"
 
-/* The functions of struct redist__method for such executions, of which `tile` puts or gets. A state begins with the
- * pointer to its problem. */
+/* The functions of struct redist__method; `tile` puts or gets. A state begins with the pointer to its problem. */
 int redist__tiled_messages_create(const struct redist__problem *problem, void **state);
 int redist__tiled_messages_connect(void *state);
 void redist__tiled_messages_open(void *state, void *array);

@@ -253,8 +253,7 @@ int redist__loops_matter(size_t largest_bytes) {
     return largest_bytes > LEAST_BYTES;
 }
 
-/* Chooses loops. Small arrays too need the same threshold on all ranks, whose tables from other communicators or nodes
- * may differ. */
+/* Chooses loops. Small arrays too need one threshold: the tables of other communicators or nodes may differ. */
 int redist__loops_choose(struct redist__context *context, const redist_options *options,
                          size_t largest_bytes, size_t *nontemporal_bytes) {
     int matter = redist__loops_matter(largest_bytes), code = REDIST_OK;

@@ -9,8 +9,7 @@
 struct redist__problem;
 struct redist__transport;
 
-/* Chooses among the methods that options->method names and sets one up. Collective, the same candidate and result on
- * all ranks; measurements are remembered. */
+/* Chooses among the methods of options->method, and sets one up. Collective, the same on all ranks. */
 int redist__tune(const struct redist__problem *problem, const redist_options *options,
                  struct redist__transport *transport);
 

@@ -428,8 +428,7 @@ static void report(const struct contest *contest, int winner) {
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Chooses by measurement. *measured = 0 if nothing could be timed, such as without memory: then the winner is a guess,
- * not remembered. -1 = all failed. */
+/* Chooses by measurement; -1 = all failed. *measured = 0: nothing could be timed, and the winner is a guess. */
 static int choose_measured(struct contest *contest, int *measured) {
     double seconds = contest->options->tune_seconds;
     int winner = -1;
@@ -502,8 +501,7 @@ static int has_alternative(const struct contest *contest, int code) {
            estimate(contest) >= 0;
 }
 
-/* Sets up the winner, or after a failure the next one, on all ranks alike. If all fail, including those that failed
- * while timed, the first failure is the result. */
+/* Sets up the winner, or after a failure the next one, on all ranks alike. If all fail, the first failure counts. */
 static int set_up(struct contest *contest, int winner, struct redist__transport *transport) {
     winner = winner >= 0 ? winner : 0;
     char reason[REDIST__MESSAGE_BYTES];

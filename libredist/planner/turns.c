@@ -107,8 +107,7 @@ static int compare_seconds(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Returns whether two candidates share the times of a step: they are identical in it, and it does not depend on the
- * caches after the other step. */
+/* Returns whether two candidates share a step's times: identical in it, and without caches from the other step. */
 static int is_alike(const struct rounds *rounds, int i, int k, int step) {
     const struct redist__turns *turns = rounds->turns;
     return i == k || (turns->alike != NULL && rounds->bytes == 0 && !rounds->entry[k].failed &&

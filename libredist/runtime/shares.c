@@ -315,8 +315,7 @@ static struct export *unlink_export(const void *array) {
     return export;
 }
 
-/* Closes the imports of an export on every rank of the node, for all plans, before it is freed. 0 if a peer is gone:
- * then the state of the others is unknown. */
+/* Closes an export's imports on all ranks of the node, before it is freed; 0 = a peer is gone, others are unknown. */
 static int close_at_peers(const struct redist__context *context, const struct export *export) {
     driver->drain();
     if (redist_barrier(context->comm) != REDIST_OK)

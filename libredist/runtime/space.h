@@ -23,8 +23,7 @@ struct redist__memory_handle {
     unsigned char ipc[64];        /* and the handle for others */
 };
 
-/* A plan's mappings of its peers' memory; all zero at first. A mapping of `map` is kept until all `mappings` that refer
- * to it are unmapped. */
+/* A plan's mappings of its peers' memory, zero at first; a mapping is kept until all that refer to it are unmapped. */
 struct redist__mappings {
     struct redist__mapping *first;
     int expected; /* peers map memory of this rank, too, until it is unmapped here */
@@ -65,8 +64,7 @@ enum redist__mappability {
 enum redist__mappability redist__mappability(enum redist_space space, const void *array,
                                              size_t bytes);
 
-/* Finds the parts, one for each rank, of a host allocation that all ranks of the node have made together.
- * REDIST_ERR_METHOD if it is not shared. */
+/* Finds the parts, one for each rank, of a host allocation of all ranks of the node; REDIST_ERR_METHOD = not shared. */
 int redist__map_parts(const struct redist__context *context, const void *memory, void *parts[]);
 
 /* Creates a batch of `count` empty boxes; to be freed also after a failure. */

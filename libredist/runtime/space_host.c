@@ -152,8 +152,7 @@ static void free_file(struct segment *segment) {
     segment->key = 0;
 }
 
-/* Agrees on a key that no rank has yet. Keys of different processes may be equal, if rarely, and would confuse arrays
- * of different communicators. */
+/* Agrees on a key that no rank has yet: keys of different processes may be equal, if rarely, and confuse arrays. */
 static int agree_on_key(struct segment *segment) {
     uint64_t key = redist__process_key();
     int code = redist_broadcast(segment->context->node, &key, sizeof key, 0);

@@ -21,8 +21,7 @@
 
 #include <stdatomic.h>
 
-/* Steps, partitions and failures keep the number of the execution beside the value, in words that wrap around
- * and are compared accordingly. */
+/* Steps, partitions and failures have the execution's number beside the value, in words that wrap around. */
 struct redist__flag_block {
     _Alignas(128) _Atomic uint64_t ready;
     struct redist__memory_handle array;
