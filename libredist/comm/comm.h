@@ -152,14 +152,8 @@ enum { REDIST__COLLECTIVE_TAG, REDIST__NOTICE_TAG };
 int redist__tags_take(const char *function, struct redist__context *context, int *tag);
 void redist__tags_give(struct redist__context *context, int tag);
 
-/* For node.c, which makes contexts: allocate one without communicators, NULL without memory; put it on the list of all,
- * with one reference; make it an attribute of the user's communicator, which then holds the reference; delete the
- * attribute, which releases it; and get the attribute, or *context = NULL. */
-struct redist__context *redist__context_allocate(MPI_Comm comm);
-int redist__context_list(struct redist__context *context);
-int redist__context_attach(MPI_Comm comm, struct redist__context *context);
-void redist__context_detach(MPI_Comm comm);
-int redist__context_attached(MPI_Comm comm, struct redist__context **context);
+/* Connects a new context by communicators of its own, and finds its nodes and peers. Collective. */
+int redist__context_connect(MPI_Comm comm, struct redist__context *context);
 
 /* Returns all contexts with a reference to each, which the caller releases, terminated by NULL; NULL without memory. */
 struct redist__context **redist__contexts_hold(void);
