@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Environment variables; an invalid value is an error. */
+/* Numbers as text of the user, and the environment variable for reports. */
 #include "comm.h"
 
 #include <errno.h>
