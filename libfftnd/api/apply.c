@@ -213,7 +213,12 @@ static void list_axes(struct fftnd__operator *op, const struct fftnd__transform 
                                               : transform->chain.axes[axis] != FFTND_AXIS_NONE ||
                                                     is_named(op->kind, options, user);
         if (is_listed)
-            op->symbols[op->naxes++] = (struct fftnd__symbols){.axis = axis, .user = user};
+            op->symbols[op->naxes++] = (struct fftnd__symbols){
+                .axis = axis,
+                .user = user,
+                .length = options->lengths != NULL ? options->lengths[user] : 0,
+                .order = op->kind == FFTND_DERIVATIVE ? options->orders[user] : 0,
+                .shift = op->kind == FFTND_SHIFT ? options->shift[user] : 0};
     }
 }
 
@@ -253,7 +258,7 @@ static void find_subset(struct fftnd__operator *op, const struct fftnd__transfor
     for (int a = 0; a < op->naxes; a++)
         op->depends[op->symbols[a].axis] =
             !in_list || is_named(op->kind, options, op->symbols[a].user);
-    op->takes_subset = !op->type->of_user && !transform->options.in_place &&
+    op->takes_subset = !op->type->of_user && !transform->settings.in_place &&
                        fftnd__subset_suits(transform, op->depends) &&
                        (op->kind != FFTND_SYMBOLS || halved < 0 || op->depends[halved]);
     int n = 0;
@@ -294,7 +299,7 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
     REDIST_TRY(check_batch(op, &plan->transform.batch));
     find_subset(op, &plan->transform, options);
     set_factors(op, plan);
-    return fftnd__symbols_create(op, &plan->transform, options);
+    return fftnd__symbols_create(op, &plan->transform, options->symbols);
 }
 
 /* ---------------------------------------------------------------- the appliers */
@@ -308,8 +313,8 @@ static int is_by_axis(const struct fftnd__operator *op, const struct fftnd__tran
     depends[op->symbols[0].axis] = op->naxes == 1;
     int adds = op->kind == FFTND_DIVERGENCE || op->kind == FFTND_CURL;
     int has_derivatives = op->kind == FFTND_GRADIENT || (adds && !transform->space->asynchronous);
-    return has_derivatives && op->naxes > 1 && !transform->options.in_place &&
-           transform->options.batch_position == FFTND_BATCH_FIRST &&
+    return has_derivatives && op->naxes > 1 && !transform->settings.in_place &&
+           transform->settings.batch_position == FFTND_BATCH_FIRST &&
            fftnd__subset_suits(transform, depends);
 }
 

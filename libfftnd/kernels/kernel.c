@@ -15,7 +15,7 @@ static struct lines__problem lines_of(const struct fftnd__kernel_problem *proble
     const struct fftnd__transform *transform = problem->transform;
     return (struct lines__problem){.precision = transform->precision,
                                    .direction = problem->direction,
-                                   .effort = transform->options.effort,
+                                   .effort = transform->settings.effort,
                                    .threads = fftnd__pool_threads(problem->pool),
                                    .general = problem->library};
 }

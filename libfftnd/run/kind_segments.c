@@ -88,7 +88,7 @@ static int open_run(struct fftnd__execution *execution) {
                             !fftnd__previous(step)->by_partitions && redist_plan_keeps(exchange);
     if (execution->stores)
         execution->behind = 0;
-    return forks(execution) ? follow(transform, transform->second, transform->options.stream)
+    return forks(execution) ? follow(transform, transform->second, transform->settings.stream)
                             : REDIST_OK;
 }
 
@@ -97,7 +97,7 @@ static int close_run(struct fftnd__execution *execution, int code) {
     const struct fftnd__transform *transform = execution->transform;
     if (!forks(execution))
         return code;
-    int joined = follow(transform, transform->options.stream, transform->second);
+    int joined = follow(transform, transform->settings.stream, transform->second);
     return code == REDIST_OK ? joined : code;
 }
 

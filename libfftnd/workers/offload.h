@@ -8,7 +8,6 @@
 #define FFTND__OFFLOAD_H
 
 #include "../../liblines/lines.h"
-#include "fftnd.h"
 #include "redist_support.h"
 
 enum { FFTND__SLOTS = 3 }; /* tiles on the device at once */
@@ -40,11 +39,9 @@ struct fftnd__offload {
     int bare;     /* tiles are transferred, not transformed */
 };
 
-/* Returns nonzero if the options want a device for arrays in host memory. */
-int fftnd__offload_wanted(const fftnd_options *options);
-
-/* Makes an offload, to be freed after a failure, too. Collective on comm. */
-int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
+/* Makes an offload to a device, with at most `limit` bytes of it, 0 = to be found; to be freed after a failure, too.
+ * Collective on comm. */
+int fftnd__offload_create(MPI_Comm comm, enum redist_space device, size_t limit,
                           struct fftnd__offload **offload);
 void fftnd__offload_free(struct fftnd__offload *offload);
 
