@@ -123,9 +123,8 @@ static int check_fields(enum fftnd_operator_kind kind, const fftnd_operator_opti
 /* Refuses functions for rows on a device. */
 static int check_function(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
                           const fftnd_operator_options *options) {
-    int on_device = transform->space->asynchronous ||
-                    (transform->offload != NULL && transform->offload->device->asynchronous);
-    if (!fftnd__operator_type_of(kind)->of_user || options->box_function != NULL || !on_device)
+    if (!fftnd__operator_type_of(kind)->of_user || options->box_function != NULL ||
+        !transform->worker->asynchronous)
         return REDIST_OK;
     return FAIL(REDIST_ERR_ARGUMENT,
                 "options->function works on rows in host memory, but plan transforms on a device: "
@@ -356,8 +355,8 @@ static int describe_appliers(fftnd_operator *op, const fftnd_operator_options *o
 }
 
 static const struct fftnd__step *array_of(const struct fftnd__engine *engine, int is_output) {
-    return is_output ? fftnd__engine_output(engine, engine->applies)
-                     : fftnd__engine_input(engine, engine->applies);
+    return is_output ? fftnd__engine_output(engine, engine->first)
+                     : fftnd__engine_input(engine, engine->first);
 }
 
 /* Bytes of an applier's array, and how many of these an array of the user's has, one after the other. */
@@ -543,13 +542,13 @@ int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout 
     const struct fftnd__step *array = array_of(engine, is_output);
     redist_index fields = (redist_index)array->fields * count_arrays(op, is_output);
     const struct fftnd__engine *plan = &op->plan->engine;
-    if (engine->transform.chain.real[engine->applies] !=
-        plan->transform.chain.real[engine->applies]) { /* its elements are pairs of real ones */
+    if (engine->transform.chain.real[engine->first] !=
+        plan->transform.chain.real[engine->first]) { /* its elements are pairs of real ones */
         engine = plan;
         array = fftnd__engine_input(engine, REDIST_FORWARD);
     }
     fftnd_layout own =
-        fftnd__layout_of(&engine->transform, array, (enum fftnd_side)op->appliers[0].engine.applies,
+        fftnd__layout_of(&engine->transform, array, (enum fftnd_side)op->appliers[0].engine.first,
                          array_bytes(op, is_output));
     own.batch = fields * engine->transform.batch.count;
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
@@ -567,7 +566,7 @@ static int check_owner(const char *function, const fftnd_plan *plan, const fftnd
 static int check_arguments(const char *function, const fftnd_operator *op, int direction,
                            const void *input, const void *output) {
     const struct fftnd__engine *engine = &op->appliers[0].engine;
-    if (engine->applies != direction)
+    if (engine->first != direction)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op is of kind %s: call %s",
                               fftnd__operator_kind_name((int)op->own.kind),
                               direction == REDIST_FORWARD ? "fftnd_apply_physical" : "fftnd_apply");
@@ -630,7 +629,7 @@ static char *field_of(char *fields, int i, size_t bytes) {
 static int run_term(fftnd_operator *op, const struct term *term, char *input, char *output) {
     struct fftnd__engine *engine = &op->appliers[term->applier].engine;
     char *field = field_of(output, term->output, applier_bytes(op, 1));
-    REDIST_TRY(fftnd__engine_run(engine, engine->applies,
+    REDIST_TRY(fftnd__engine_run(engine, engine->first,
                                  field_of(input, term->input, applier_bytes(op, 0)),
                                  term->sign != 0 ? op->addend : field));
     if (term->sign != 0)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256, AREA = 2 };
+enum { ALIGNMENT = 64, AREA = 2 };
 
 /* Axes transformed at once may take an eighth of a device's limit, which holds three tiles, a copy of each if one side
  * is real, and scratch. The upper bounds, a guess, leave enough tiles for transfers beside the transforms. */
@@ -61,10 +61,6 @@ static int create_grid(struct fftnd__transform *transform, const struct fftnd__r
     return redist_grid_comm(transform->grid, &transform->comm);
 }
 
-static int is_on_device(const struct fftnd__transform *transform) {
-    return transform->library->space != REDIST_SPACE_HOST;
-}
-
 /* Adapts the configuration to tiles on a device. All devices need room for the axes of a tile, as ranks have the same
  * steps. */
 static void adjust_to_device(const struct fftnd__offload *offload,
@@ -106,6 +102,8 @@ static int create_transform(struct fftnd__transform *transform,
                             const struct fftnd__request *request) {
     REDIST_TRY(create_grid(transform, request));
     REDIST_TRY(create_offload(transform));
+    transform->place = fftnd__workplace_of(transform->space, transform->offload);
+    transform->worker = transform->offload != NULL ? transform->offload->device : transform->space;
     REDIST_TRY(redist_agree(transform->comm, create_streams(transform)));
     int code = fftnd__pool_create(request->options.threads, &transform->pool);
     if (code == REDIST_OK)
@@ -135,7 +133,7 @@ static size_t find_largest(const struct fftnd__engine *engine) {
 }
 
 static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
-    size_t alignment = is_on_device(&engine->transform) ? DEVICE_ALIGNMENT : ALIGNMENT;
+    size_t alignment = engine->transform.place->alignment;
     bytes = (bytes + alignment - 1) / alignment * alignment;
     if (bytes > engine->work_bytes[work])
         engine->work_bytes[work] = bytes;
@@ -223,11 +221,6 @@ static void free_programs(struct fftnd__engine *engine) {
     engine->is_planned = 0;
 }
 
-/* Returns nonzero if a direction has a program; with an operator one has. */
-static int has_direction(const struct fftnd__engine *engine, int direction) {
-    return engine->transform.applied == NULL || direction == engine->applies;
-}
-
 /* Plans all stages, once; none after a failure. Collective. */
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
@@ -248,10 +241,8 @@ static int build_stepwise(struct fftnd__engine *engine) {
     if (engine->built == FFTND__STEPWISE)
         return REDIST_OK;
     free_programs(engine);
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        if (has_direction(engine, direction))
-            code =
-                fftnd__build_stepwise(&engine->programs[direction], &engine->transform, direction);
+    for (int direction = engine->first; direction <= engine->last && code == REDIST_OK; direction++)
+        code = fftnd__build_stepwise(&engine->programs[direction], &engine->transform, direction);
     REDIST_TRY(redist_agree(engine->transform.comm, code));
     engine->built = FFTND__STEPWISE;
     return REDIST_OK;
@@ -262,10 +253,9 @@ static int build_fused(struct fftnd__engine *engine) {
     if (engine->built == FFTND__FUSED)
         return plan_once(engine);
     free_programs(engine);
-    for (int direction = 0; direction < 2 && engine->may_fuse; direction++)
-        if (has_direction(engine, direction))
-            REDIST_TRY(fftnd__build_fused(&engine->programs[direction], &engine->transform,
-                                          direction, &engine->may_fuse));
+    for (int direction = engine->first; direction <= engine->last && engine->may_fuse; direction++)
+        REDIST_TRY(fftnd__build_fused(&engine->programs[direction], &engine->transform, direction,
+                                      &engine->may_fuse));
     engine->built = engine->may_fuse ? FFTND__FUSED : FFTND__NOT_BUILT;
     return engine->may_fuse ? plan_once(engine) : REDIST_OK;
 }
@@ -278,7 +268,7 @@ static int wants_fusion(const struct fftnd__transform *transform) {
     int wants = transform->options.fusion == FFTND_FUSION_AUTO
                     ? transform->configuration.fused
                     : transform->options.fusion == FFTND_FUSION_ALWAYS;
-    return wants && !is_on_device(transform);
+    return wants && transform->place->fuses;
 }
 
 /* Builds fused programs if they are suitable, else programs over whole arrays, and counts their work space. That of the
@@ -288,7 +278,7 @@ static int build_programs(struct fftnd__engine *engine) {
     int user = transform->options.user_workspace;
     REDIST_TRY(build_stepwise(engine));
     engine->largest_bytes = find_largest(engine);
-    if (is_on_device(transform) || (transform->offload != NULL && user))
+    if (transform->place->scratch_in_work || (transform->place->copies_tiles && user))
         REDIST_TRY(plan_once(engine)); /* before work space is counted */
     engine->may_fuse = wants_fusion(transform);
     if (engine->may_fuse) {
@@ -363,9 +353,8 @@ size_t fftnd__engine_work(const struct fftnd__engine *engine) {
 /* Lets the device reach work space of the plan, and with pin_arrays of the user. Operators pin theirs only if the plan
  * has none. */
 static void pin_work(struct fftnd__engine *engine) {
-    struct fftnd__transform *transform = &engine->transform;
-    if (transform->offload != NULL && transform->offload->pinned[FFTND__PIN_WORK].array == NULL &&
-        (engine->owns_workspace || transform->options.pin_arrays))
+    const struct fftnd__transform *transform = &engine->transform;
+    if (engine->owns_workspace || transform->options.pin_arrays)
         fftnd__offload_pin(transform->offload, FFTND__PIN_WORK, engine->workspace,
                            fftnd__engine_work(engine));
 }
@@ -380,15 +369,9 @@ static int allocate_work(struct fftnd__engine *engine) {
     return REDIST_OK;
 }
 
-static void unpin_work(struct fftnd__engine *engine) {
-    struct fftnd__offload *offload = engine->transform.offload;
-    if (offload != NULL && offload->pinned[FFTND__PIN_WORK].array == engine->workspace)
-        fftnd__offload_unpin(offload, FFTND__PIN_WORK);
-}
-
 static void free_work(struct fftnd__engine *engine) {
     void *memory = engine->workspace;
-    unpin_work(engine);
+    fftnd__offload_unpin_work(engine->transform.offload, memory);
     if (engine->owns_workspace)
         redist_free(&memory);
     engine->workspace = NULL;
@@ -434,7 +417,8 @@ static int take_workspace(struct fftnd__engine *engine) {
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
                          const struct fftnd__configuration *configuration) {
     struct fftnd__transform *transform = &engine->transform;
-    *engine = (struct fftnd__engine){0};
+    *engine = (struct fftnd__engine){
+        .first = REDIST_FORWARD, .last = REDIST_BACKWARD, .owns_resources = 1};
     transform->precision = request->precision;
     transform->options = request->options;
     transform->configuration = *configuration;
@@ -500,7 +484,7 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
                         const struct fftnd__operator *op, int direction) {
     struct fftnd__transform *transform = &engine->transform;
     *engine = (struct fftnd__engine){
-        .transform = plan->transform, .applies = direction, .life = plan->life};
+        .transform = plan->transform, .first = direction, .last = direction, .life = plan->life};
     transform->applied = op;
     transform->chain.is_borrowed = 1;
     transform->options.overwrite_input = transform->options.overwrite_input && !op->keeps_input;
@@ -517,9 +501,9 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     transform->options.user_workspace = 0;
     transform->options.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
     transform->configuration.transposed = 0;
-    if (!is_on_device(transform))
+    if (!transform->place->sends_segments)
         transform->configuration.segments = transform->configuration.partitions = 1;
-    if (!is_on_device(transform) && transform->offload == NULL)
+    if (transform->place->in_caches)
         join_axes(&transform->configuration, op->inputs + op->outputs);
     engine->scales[direction] = 1;
     find_method(engine);
@@ -535,7 +519,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     free_work(engine);
     fftnd__failure_forget(&engine->failure);
     fftnd__chain_free(&transform->chain);
-    if (transform->applied != NULL) /* the rest is the plan's */
+    if (!engine->owns_resources)
         return;
     if (transform->space != NULL) {
         transform->space->event_destroy(transform->event);
@@ -584,7 +568,7 @@ int fftnd__engine_exchanges(const struct fftnd__engine *engine) {
 size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
     const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
     size_t bytes = 0;
-    for (int i = 1; i <= program->nsteps && engine->transform.offload != NULL; i++)
+    for (int i = 1; i <= program->nsteps && engine->transform.place->copies_tiles; i++)
         if (program->steps[i].naxes > 0 && !fftnd__is_empty(&engine->transform, &program->steps[i]))
             bytes += step_bytes_at(engine, REDIST_FORWARD, i - 1) +
                      step_bytes_at(engine, REDIST_FORWARD, i);
@@ -604,7 +588,7 @@ static void pin_arrays(const struct fftnd__engine *engine, int direction, void *
     struct fftnd__offload *offload = engine->transform.offload;
     if (offload != NULL)
         offload->buffered = 0;
-    if (offload == NULL || !engine->transform.options.pin_arrays)
+    if (!engine->transform.options.pin_arrays)
         return;
     fftnd__offload_pin(offload, (enum fftnd__pinned)direction, in,
                        fftnd__engine_bytes(engine, direction));

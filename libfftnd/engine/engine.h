@@ -13,7 +13,7 @@ struct fftnd__engine {
     struct fftnd__transform transform;
     struct fftnd__program programs[2]; /* forward, backward */
     long double scales[2];             /* of their results */
-    int applies;                       /* with an operator: the direction of its program */
+    int first, last; /* directions with a program: one with an operator, else both */
     enum fftnd__built built;
     int is_planned;                /* the stages of the programs are planned */
     int may_fuse;                  /* the shapes allow fused programs */
@@ -30,6 +30,7 @@ struct fftnd__engine {
     void *tiles;          /* and their memory */
     char *workspace;
     int has_workspace, owns_workspace;
+    int owns_resources; /* else grid, threads and device are another engine's */
     char method[64];
     struct fftnd__engine *next; /* of the plan's operators */
 };

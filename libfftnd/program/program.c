@@ -161,7 +161,7 @@ static int lines_lie_alike(const struct fftnd__transform *transform,
         if (i != halved &&
             (size_t)before->stride[i] * items[0] != (size_t)after->stride[i] * items[1])
             return 0;
-    return transform->offload != NULL && transform->options.in_place;
+    return transform->place->copies_tiles && transform->options.in_place;
 }
 
 /* Adds a transform over axes `first`..`last` - 1 of a link. */
@@ -181,7 +181,7 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
         step->type = FFTND__CHANGES_LAYOUT;
     }
     step->ruins_source =
-        changes && backward && step->naxes > 1 && !truncates && transform->offload == NULL;
+        changes && backward && step->naxes > 1 && !truncates && !transform->place->copies_tiles;
     set_transformed(transform, step, backward, changes ? backward : fftnd__previous(step)->real);
 }
 
@@ -219,7 +219,7 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
                        int halved_apart, int fields, int bounds[]) {
     const struct fftnd__chain *chain = &transform->chain;
     const struct fftnd__configuration *configuration = &transform->configuration;
-    int in_caches = transform->offload == NULL && !transform->space->asynchronous, n = 0;
+    int in_caches = transform->place->in_caches, n = 0;
     size_t row = least_row(transform, in_caches);
     size_t group = configuration->group_bytes / (size_t)fields;
     size_t tile =
@@ -406,7 +406,7 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
                        enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
     enum fftnd_side from = (enum fftnd_side)program->direction;
-    enum fftnd_side to = transform->applied != NULL ? from : (enum fftnd_side) !from;
+    enum fftnd_side to = (enum fftnd_side)program->ends;
     program->steps[0].fields = transform->fields[0];
     memcpy(program->steps[0].layout->memory, transform->memory[from], sizeof transform->memory[0]);
     set_array(transform, &program->steps[0], &chain->ends[from], chain->real[from]);
@@ -501,8 +501,9 @@ int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transf
     const struct fftnd__chain *chain = &transform->chain;
     int truncated = memcmp(chain->modes, chain->points, sizeof chain->modes) != 0;
     fftnd__free_steps(program);
-    *program =
-        (struct fftnd__program){.direction = direction, .transposed = transposed && !truncated};
+    *program = (struct fftnd__program){.direction = direction,
+                                       .ends = transform->applied != NULL ? direction : !direction,
+                                       .transposed = transposed && !truncated};
     REDIST_TRY(allocate(program, chain->ndims, MOST_ROOM, MOST_ROOM));
     for (size_t i = 0; i < MOST_ROOM; i++)
         program->steps[i].layout = &program->layouts[i];
@@ -587,7 +588,7 @@ int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
                                const struct fftnd__step *step) {
     const struct lines__library *library = transform->library;
     const struct fftnd__chain *chain = &transform->chain;
-    if (library->truncates == NULL || transform->offload != NULL || step->applies || step->twiddles)
+    if (step->twiddles)
         return 0;
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], is_halved = axis == chain->halved;

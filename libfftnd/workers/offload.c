@@ -3,6 +3,17 @@
 
 #include <stdint.h>
 
+enum { CACHE_LINE = 64, DEVICE_ALIGNMENT = 256 };
+
+const struct fftnd__workplace *fftnd__workplace_of(const redist__space *space,
+                                                   const struct fftnd__offload *offload) {
+    static const struct fftnd__workplace
+        host = {.alignment = CACHE_LINE, .in_caches = 1, .fuses = 1},
+        beside_host = {.alignment = CACHE_LINE, .copies_tiles = 1, .fuses = 1},
+        device = {.alignment = DEVICE_ALIGNMENT, .sends_segments = 1, .scratch_in_work = 1};
+    return space->id != REDIST_SPACE_HOST ? &device : offload != NULL ? &beside_host : &host;
+}
+
 /* ---------------------------------------------------------------- the device */
 
 int fftnd__offload_wanted(const fftnd_options *options) {
@@ -71,11 +82,18 @@ int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
     return redist_agree(comm, code == REDIST_OK ? create_streams(offload) : code);
 }
 
+static void unpin(struct fftnd__offload *offload, enum fftnd__pinned which) {
+    if (offload->pinned[which].done)
+        offload->device->unpin(offload->pinned[which].array);
+    offload->pinned[which].done = 0;
+    offload->pinned[which].array = NULL;
+}
+
 void fftnd__offload_free(struct fftnd__offload *offload) {
     if (offload == NULL)
         return;
     for (enum fftnd__pinned i = FFTND__PIN_PHYSICAL; i < FFTND__PINS; i++)
-        fftnd__offload_unpin(offload, i);
+        unpin(offload, i);
     for (int i = 0; i < FFTND__ACTIVITIES; i++) {
         for (int slot = 0; slot < FFTND__SLOTS; slot++)
             offload->device->event_destroy(offload->events[slot][i]);
@@ -88,18 +106,18 @@ void fftnd__offload_free(struct fftnd__offload *offload) {
 
 /* ---------------------------------------------------------------- arrays of the host */
 
-void fftnd__offload_unpin(struct fftnd__offload *offload, enum fftnd__pinned which) {
-    if (offload->pinned[which].done)
-        offload->device->unpin(offload->pinned[which].array);
-    offload->pinned[which].done = 0;
-    offload->pinned[which].array = NULL;
+void fftnd__offload_unpin_work(struct fftnd__offload *offload, const void *array) {
+    if (offload != NULL && offload->pinned[FFTND__PIN_WORK].array == array)
+        unpin(offload, FFTND__PIN_WORK);
 }
 
 void fftnd__offload_pin(struct fftnd__offload *offload, enum fftnd__pinned which, void *array,
                         size_t bytes) {
-    if (offload->pinned[which].array == array && offload->pinned[which].bytes == bytes)
+    if (offload == NULL ||
+        (offload->pinned[which].array == array && offload->pinned[which].bytes == bytes) ||
+        (which == FFTND__PIN_WORK && offload->pinned[which].array != NULL))
         return;
-    fftnd__offload_unpin(offload, which);
+    unpin(offload, which);
     offload->pinned[which].array = array;
     offload->pinned[which].bytes = bytes;
     offload->pinned[which].done = bytes != 0 && offload->device->pin(array, bytes);

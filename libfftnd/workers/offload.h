@@ -40,6 +40,20 @@ struct fftnd__offload {
     int bare;     /* tiles are transferred, not transformed */
 };
 
+/* Where a transform works, and what follows from that: a row of a table. */
+struct fftnd__workplace {
+    size_t alignment; /* of arrays of the work space, bytes */
+    int in_caches;    /* tiles fit the caches of the host */
+    int copies_tiles; /* tiles are copied to a device and back: its library overwrites only these */
+    int fuses;        /* tiles are exchanged without an array between */
+    int sends_segments;  /* operators, too, work in segments that are sent and arrive */
+    int scratch_in_work; /* scratch memory of serial libraries belongs to the work space */
+};
+
+/* Returns the row for arrays of a space, and the device beside the host or NULL. */
+const struct fftnd__workplace *fftnd__workplace_of(const redist__space *space,
+                                                   const struct fftnd__offload *offload);
+
 /* Returns nonzero if the options want a device for arrays in host memory. */
 int fftnd__offload_wanted(const fftnd_options *options);
 
@@ -48,10 +62,11 @@ int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
                           struct fftnd__offload **offload);
 void fftnd__offload_free(struct fftnd__offload *offload);
 
-/* Lets the device reach an array if it can, in the place of the last one of its kind. */
+/* Lets the device, if any, reach an array if it can, in the place of the last one of its kind. A work space keeps its
+ * place until it is unpinned. */
 void fftnd__offload_pin(struct fftnd__offload *offload, enum fftnd__pinned which, void *array,
                         size_t bytes);
-void fftnd__offload_unpin(struct fftnd__offload *offload, enum fftnd__pinned which);
+void fftnd__offload_unpin_work(struct fftnd__offload *offload, const void *array);
 
 /* Returns nonzero if the device reaches all of an array. */
 int fftnd__offload_reaches(const struct fftnd__offload *offload, const char *array, size_t bytes);
