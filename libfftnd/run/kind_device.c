@@ -69,20 +69,20 @@ static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transf
         real->bytes = other->bytes;
         real->padded = padded;
     }
-    stage->share = changes ? stage->in.bytes + stage->out.bytes : staging_bytes(stage);
+    stage->piece_bytes = changes ? stage->in.bytes + stage->out.bytes : staging_bytes(stage);
 }
 
 /* Behind the tiles: memory of an operator, which all of them share. */
 static char *shared_by_slots(const struct fftnd__stage *stage,
                              const struct fftnd__offload *offload) {
-    return fftnd__offload_align(offload->memory) + (size_t)stage->window * stage->share;
+    return fftnd__offload_align(offload->memory) + (size_t)stage->window * stage->piece_bytes;
 }
 
 static int set_memory(struct fftnd__stage *stage, struct fftnd__offload *offload) {
     REDIST_TRY(fftnd__offload_reserve(offload, stage->bytes,
                                       (size_t)stage->window * staging_bytes(stage) +
                                           FFTND__OFFLOAD_ALIGNMENT));
-    stage->out.place = stage->share - stage->out.bytes;
+    stage->out.place = stage->piece_bytes - stage->out.bytes;
     stage->in.memory = fftnd__offload_align(offload->memory);
     stage->out.memory = stage->in.memory + stage->out.place;
     return REDIST_OK;
@@ -105,7 +105,7 @@ static int try_tiles(struct fftnd__stage *stage, const struct fftnd__stage_probl
     lay_out_tiles(stage, problem->transform, problem->step);
     if (stage->cut.n < stage->window)
         stage->window = (int)stage->cut.n;
-    stage->bytes = (size_t)stage->window * stage->share + FFTND__OFFLOAD_ALIGNMENT;
+    stage->bytes = (size_t)stage->window * stage->piece_bytes + FFTND__OFFLOAD_ALIGNMENT;
     if (problem->step->applies) {
         applied = fftnd__stage_applied(stage, problem);
         applied.on_device = applied.outside[0] = applied.outside[1] = 1;
@@ -173,7 +173,7 @@ struct move {
     const struct fftnd__terminal *terminal;
     const struct fftnd__block *block;
     const redist_index *start;
-    int axis, parts, stores;
+    int axis, parts, is_store;
 };
 
 static int move_part(void *data, int thread) {
@@ -186,16 +186,16 @@ static int move_part(void *data, int thread) {
     start[move->axis] += first;
     part.memory += (ptrdiff_t)first * part.stride[move->axis];
     return part.count[move->axis] > 0
-               ? fftnd__move_box(move->terminal, &part, start, part.count, move->stores)
+               ? fftnd__move_box(move->terminal, &part, start, part.count, move->is_store)
                : REDIST_OK;
 }
 
 static int move_by_threads(struct fftnd__execution *execution,
                            const struct fftnd__terminal *terminal, const struct fftnd__block *block,
-                           int stores) {
+                           int is_store) {
     int axes[REDIST_MAX_NDIMS];
     struct fftnd__pool *pool = fftnd__is_concurrent(terminal) ? execution->transform->pool : NULL;
-    struct move move = {terminal, block, block->start, 0, fftnd__pool_size(pool), stores};
+    struct move move = {terminal, block, block->start, 0, fftnd__pool_size(pool), is_store};
     double begin = MPI_Wtime();
     for (int i = 0; i < block->ndims; i++)
         axes[i] = i;

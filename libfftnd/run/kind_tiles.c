@@ -90,14 +90,14 @@ static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_proble
 
 /* Memory to plan in, of one tile. Those that run share theirs with other stages: each has so many bytes for each
  * thread. */
-static int borrow(struct fftnd__stage *stage, size_t bytes, size_t share, void **borrowed,
+static int borrow(struct fftnd__stage *stage, size_t bytes, size_t piece_bytes, void **borrowed,
                   char **memory) {
     *borrowed = redist_calloc(bytes + ALIGNMENT, 1);
     if (*borrowed == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
                               bytes);
-    stage->share = share;
-    stage->bytes = share * (size_t)fftnd__pool_size(stage->pool) + ALIGNMENT;
+    stage->piece_bytes = piece_bytes;
+    stage->bytes = piece_bytes * (size_t)fftnd__pool_size(stage->pool) + ALIGNMENT;
     *memory = (char *)*borrowed + (ALIGNMENT - (uintptr_t)*borrowed % ALIGNMENT) % ALIGNMENT;
     return REDIST_OK;
 }
@@ -135,8 +135,8 @@ static int plan_tiles(struct fftnd__stage *stage, const struct fftnd__stage_prob
     int apart = fftnd__previous(problem->step)->real != problem->step->real || !in_apart ||
                 stage->out.in_array;
     size_t in = stage->in.bytes, out = apart ? stage->out.bytes : 0;
-    size_t share = (in_apart ? in : 0) + (stage->out.in_array ? 0 : out);
-    REDIST_TRY(borrow(stage, in + out, share, &borrowed, &memory));
+    size_t piece_bytes = (in_apart ? in : 0) + (stage->out.in_array ? 0 : out);
+    REDIST_TRY(borrow(stage, in + out, piece_bytes, &borrowed, &memory));
     stage->in.memory = memory;
     stage->out.memory = memory + (apart ? in : 0);
     stage->out.place = apart && in_apart ? in : 0;

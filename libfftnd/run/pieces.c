@@ -14,7 +14,7 @@
 
 /* An exchange takes the axes as they lie in memory. */
 static int exchange_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
-                        const redist_index start[], const redist_index count[], int stores) {
+                        const redist_index start[], const redist_index count[], int is_store) {
     redist_index starts[REDIST_MAX_NDIMS], counts[REDIST_MAX_NDIMS];
     ptrdiff_t strides[REDIST_MAX_NDIMS];
     for (int i = 0; i < block->ndims; i++) {
@@ -22,25 +22,26 @@ static int exchange_box(const struct fftnd__terminal *terminal, const struct fft
         counts[i] = count[terminal->order[i]];
         strides[i] = block->stride[terminal->order[i]];
     }
-    if (!stores)
+    if (!is_store)
         return redist_plan_get(terminal->exchange, starts, counts, block->memory, strides);
-    return (terminal->keeps ? redist_plan_put_rest : redist_plan_put)(
-        terminal->exchange, starts, counts, block->memory, strides);
+    return (terminal->direct_stores == FFTND__DIRECT_LOCAL
+                ? redist_plan_put_rest
+                : redist_plan_put)(terminal->exchange, starts, counts, block->memory, strides);
 }
 
 int fftnd__move_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
-                    const redist_index start[], const redist_index count[], int stores) {
+                    const redist_index start[], const redist_index count[], int is_store) {
     if (terminal->exchange != NULL)
-        return exchange_box(terminal, block, start, count, stores);
+        return exchange_box(terminal, block, start, count, is_store);
     char *array = terminal->array + fftnd__offset(block->ndims, start, terminal->stride);
-    char *from = stores ? block->memory : array, *to = stores ? array : block->memory;
-    const ptrdiff_t *from_stride = stores ? block->stride : terminal->stride,
-                    *to_stride = stores ? terminal->stride : block->stride;
+    char *from = is_store ? block->memory : array, *to = is_store ? array : block->memory;
+    const ptrdiff_t *from_stride = is_store ? block->stride : terminal->stride,
+                    *to_stride = is_store ? terminal->stride : block->stride;
     if (terminal->space != REDIST_SPACE_HOST)
         return redist_copy_box_in(terminal->space, block->stream, block->ndims, count, block->item,
                                   from, from_stride, to, to_stride);
     redist_copy_box(block->ndims, count, block->item, from, from_stride, to, to_stride,
-                    !stores                 ? REDIST_COPY_LOAD
+                    !is_store               ? REDIST_COPY_LOAD
                     : terminal->nontemporal ? REDIST_COPY_NONTEMPORAL
                                             : REDIST_COPY_STORE);
     return REDIST_OK;
@@ -49,16 +50,16 @@ int fftnd__move_box(const struct fftnd__terminal *terminal, const struct fftnd__
 /* Between a piece and the box at `start`, `count` of its array: the parts that the array retains. */
 static int move_parts(const struct fftnd__block *block, const struct fftnd__side *side,
                       const struct fftnd__terminal *terminal, const redist_index start[],
-                      const redist_index count[], int stores) {
+                      const redist_index count[], int is_store) {
     const struct fftnd__truncation *truncation = fftnd__truncated(side);
     struct fftnd__retained_box part;
     if (truncation->n == 0)
-        return fftnd__move_box(terminal, block, start, count, stores);
+        return fftnd__move_box(terminal, block, start, count, is_store);
     for (int i = 0; i < 1 << truncation->n; i++)
         if (fftnd__find_retained(truncation, i, block->ndims, start, count, block->stride, &part)) {
             struct fftnd__block retained = *block;
             retained.memory += part.offset;
-            REDIST_TRY(fftnd__move_box(terminal, &retained, part.start, part.count, stores));
+            REDIST_TRY(fftnd__move_box(terminal, &retained, part.start, part.count, is_store));
         }
     return REDIST_OK;
 }
@@ -109,7 +110,7 @@ static struct fftnd__block block_of(const struct fftnd__execution *execution,
         .item = side->item,
         .memory = side->in_array
                       ? terminal->array + fftnd__offset(ndims, start, terminal->stride)
-                      : execution->memory + side->place + (size_t)flight->slot * stage->share,
+                      : execution->memory + side->place + (size_t)flight->slot * stage->piece_bytes,
         .library = stage->library,
         .stream = stage->streams[flight->slot % stage->nstreams]};
     fftnd__widen(fftnd__truncated(side), ndims, count, block.count);
@@ -169,7 +170,7 @@ static int apply_operator(const struct fftnd__execution *execution,
     const struct fftnd__stage *stage = execution->step->stage;
     char *memory = execution->shared != NULL
                        ? execution->shared
-                       : execution->memory + (size_t)flight->slot * stage->share;
+                       : execution->memory + (size_t)flight->slot * stage->piece_bytes;
     return fftnd__applied_run(stage->applied, &flight->piece, memory, fftnd__truncated(&stage->in),
                               fftnd__truncated(&stage->out), &flight->in, &flight->out);
 }

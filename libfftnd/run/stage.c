@@ -61,7 +61,7 @@ struct fftnd__kernel_problem fftnd__stage_in_arrays(struct fftnd__stage *stage,
 }
 
 void fftnd__free_kernels(struct fftnd__stage *stage) {
-    fftnd__direct_stores_free(&stage->stores);
+    fftnd__direct_stores_free(&stage->direct_stores);
     for (int i = 0; i < stage->nstreams; i++)
         fftnd__kernel_free(&stage->kernels[i]);
     fftnd__applied_free(stage->applied);

@@ -8,7 +8,7 @@
 #define FFTND__STAGE_H
 
 #include "../kernels/applied.h"
-#include "../kernels/stores.h"
+#include "../kernels/direct_stores.h"
 #include "../workers/offload.h"
 #include "stage_cut.h"
 
@@ -73,16 +73,16 @@ struct fftnd__stage {
     struct fftnd__truncation *truncation; /* of the sides; NULL = they have none */
     const struct lines__library *library; /* which changes the pieces, */
     int nstreams;
-    void *streams[2];                   /* in these by turns */
-    struct fftnd__kernel kernels[2];    /* in each of them; without plans where an operator is */
-    struct fftnd__applied *applied;     /* instead of them, with an operator; else NULL */
-    struct fftnd__direct_stores stores; /* after the kernel: direct stores, or into the array */
-    struct fftnd__pool *pool;           /* threads that share out the pieces */
-    int window;    /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
-    size_t bytes;  /* of the memory of all pieces, */
-    char *memory;  /* where it is, */
-    size_t share;  /* and bytes between the pieces of one thread, or slot, and of the next */
-    void **events; /* of pieces that are sent when they are done; NULL = done when begun */
+    void *streams[2];                /* in these by turns */
+    struct fftnd__kernel kernels[2]; /* in each of them; without plans where an operator is */
+    struct fftnd__applied *applied;  /* instead of them, with an operator; else NULL */
+    struct fftnd__direct_stores direct_stores; /* after the kernel, perhaps into the array itself */
+    struct fftnd__pool *pool;                  /* threads that share out the pieces */
+    int window;   /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
+    size_t bytes; /* of the memory of all pieces, */
+    char *memory; /* where it is, */
+    size_t piece_bytes; /* and bytes between the pieces of one thread, or slot, and of the next */
+    void **events;      /* of pieces that are sent when they are done; NULL = done when begun */
 };
 
 /* ---------------------------------------------------------------- the stages of a program */
