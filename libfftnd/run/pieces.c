@@ -6,9 +6,8 @@
  * in two streams by turns. Tiles on a device beside the host are as many as there are slots.
  */
 #include "pieces.h"
+#include "../../liblines/clock.h"
 #include "../kernels/runs.h"
-
-#include <time.h>
 
 /* ---------------------------------------------------------------- sources and sinks */
 
@@ -87,12 +86,6 @@ int fftnd__store_piece(struct fftnd__execution *execution, const struct fftnd__f
 
 /* ---------------------------------------------------------------- one piece */
 
-static long long now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
 /* A side of a piece, which is the box with these extents in its array. */
 static struct fftnd__block block_of(const struct fftnd__execution *execution,
                                     const struct fftnd__flight *flight,
@@ -152,7 +145,7 @@ static int begin_piece(struct fftnd__execution *execution, struct fftnd__flight 
     if (kind->load != NULL)
         REDIST_TRY(kind->load(execution, flight));
     flight->scale = execution->scale;
-    flight->begin = now();
+    flight->begin = lines__clock();
     return REDIST_OK;
 }
 
@@ -161,7 +154,9 @@ static int pass_on(struct fftnd__execution *execution, struct fftnd__flight *fli
     const struct fftnd__stage_kind *kind = execution->step->stage->kind;
     if (flight->scale != 1.0 && !execution->moves_only)
         REDIST_TRY(fftnd__scale_block(&flight->out, flight->scale));
-    atomic_fetch_add_explicit(&execution->nanoseconds, now() - flight->begin, memory_order_relaxed);
+    atomic_fetch_add_explicit(&execution->nanoseconds,
+                              (long long)(1e9 * (lines__clock() - flight->begin)),
+                              memory_order_relaxed);
     return kind->pass_on != NULL ? kind->pass_on(execution, flight) : REDIST_OK;
 }
 

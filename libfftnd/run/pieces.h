@@ -27,7 +27,7 @@ struct fftnd__flight {
     struct fftnd__piece piece;
     struct fftnd__block in, out; /* before and after the kernel */
     long double scale;           /* what its results are to be multiplied by yet */
-    long long begin;             /* of its kernel, nanoseconds */
+    double begin;                /* of its kernel, seconds */
 };
 
 /* A run of a stage. */
