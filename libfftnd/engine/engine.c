@@ -300,7 +300,7 @@ static int build_programs(struct fftnd__engine *engine) {
 
 /* ---------------------------------------------------------------- work space and exchanges */
 
-static void work_arrays(const struct fftnd__engine *engine, void *work[3]) {
+void fftnd__engine_work_arrays(const struct fftnd__engine *engine, void *work[3]) {
     char *next = engine->workspace;
     for (int i = 0; i < 3; i++) {
         work[i] = next;
@@ -336,7 +336,7 @@ static int join_exchanges(struct fftnd__engine *engine) {
 static int plan_exchanges(struct fftnd__engine *engine) {
     void *work[3];
     int code = REDIST_OK;
-    work_arrays(engine, work);
+    fftnd__engine_work_arrays(engine, work);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__set_stages_memory(&engine->programs[direction], FFTND__IN_AREA, work[AREA]);
     REDIST_TRY(redist_agree(engine->transform.comm, code));
@@ -531,93 +531,4 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     fftnd__offload_free(transform->offload);
     if (transform->grid != NULL)
         redist_grid_free(&transform->grid);
-}
-
-/* ---------------------------------------------------------------- queries and execution */
-
-const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction) {
-    return &engine->programs[direction].steps[0];
-}
-
-const struct fftnd__step *fftnd__engine_output(const struct fftnd__engine *engine, int direction) {
-    const struct fftnd__program *program = &engine->programs[direction];
-    return &program->steps[program->nsteps];
-}
-
-/* Arrays that serve as work space have room for every step. */
-size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
-                                 const struct fftnd__step *array) {
-    const fftnd_options *options = &engine->transform.options;
-    return options->in_place || options->overwrite_input
-               ? engine->largest_bytes
-               : fftnd__step_bytes(&engine->transform, array);
-}
-
-size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction) {
-    return fftnd__engine_array_bytes(engine, fftnd__engine_input(engine, direction));
-}
-
-int fftnd__engine_exchanges(const struct fftnd__engine *engine) {
-    const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
-    int count = 0;
-    for (int i = 1; i <= program->nsteps; i++)
-        count += program->steps[i].type == FFTND__EXCHANGE;
-    return count;
-}
-
-size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
-    const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
-    size_t bytes = 0;
-    for (int i = 1; i <= program->nsteps && engine->transform.place->copies_tiles; i++)
-        if (program->steps[i].naxes > 0 && !fftnd__is_empty(&engine->transform, &program->steps[i]))
-            bytes += step_bytes_at(engine, REDIST_FORWARD, i - 1) +
-                     step_bytes_at(engine, REDIST_FORWARD, i);
-    return bytes;
-}
-
-int fftnd__engine_partitions(const struct fftnd__engine *engine) {
-    for (int direction = 0; direction < 2; direction++)
-        for (int i = 1; i <= engine->programs[direction].nsteps; i++)
-            if (engine->programs[direction].steps[i].by_partitions)
-                return engine->transform.configuration.partitions;
-    return 1;
-}
-
-/* Lets the device reach arrays of the user, with pin_arrays. */
-static void pin_arrays(const struct fftnd__engine *engine, int direction, void *in, void *out) {
-    struct fftnd__offload *offload = engine->transform.offload;
-    if (offload != NULL)
-        offload->buffered = 0;
-    if (!engine->transform.options.pin_arrays)
-        return;
-    fftnd__offload_pin(offload, (enum fftnd__pinned)direction, in,
-                       fftnd__engine_bytes(engine, direction));
-    fftnd__offload_pin(offload, (enum fftnd__pinned) !direction, out,
-                       fftnd__engine_array_bytes(engine, fftnd__engine_output(engine, direction)));
-}
-
-int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
-    const struct fftnd__transform *transform = &engine->transform;
-    const struct fftnd__program *program = &engine->programs[direction];
-    const long double scale = engine->scales[direction];
-    void *work[3];
-    pin_arrays(engine, direction, in, out);
-    work_arrays(engine, work);
-    engine->executions++;
-    void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
-    if (!fftnd__replay(&engine->replays, program, transform, buffers, scale, &engine->seconds[0],
-                       &engine->failure))
-        fftnd__execute(program, transform, buffers, scale, engine->seconds, &engine->failure);
-    return fftnd__failure_report(&engine->failure);
-}
-
-/* Checks the stream besides the exchanges, of which a program may have none, unless it failed and may be gone. */
-int fftnd__engine_query(struct fftnd__engine *engine) {
-    const struct fftnd__transform *transform = &engine->transform;
-    for (int direction = 0; direction < 2; direction++)
-        fftnd__query(&engine->programs[direction], &engine->failure);
-    if (engine->failure.code == REDIST_OK && transform->space->stream_check != NULL)
-        fftnd__failure_note(&engine->failure,
-                            transform->space->stream_check(transform->options.stream));
-    return fftnd__failure_report(&engine->failure);
 }

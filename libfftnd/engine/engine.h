@@ -61,8 +61,9 @@ const struct fftnd__step *fftnd__engine_output(const struct fftnd__engine *engin
 size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
                                  const struct fftnd__step *array);
 
-/* Bytes of work space. */
+/* Bytes of work space, and its arrays: two, and scratch of the serial library. */
 size_t fftnd__engine_work(const struct fftnd__engine *engine);
+void fftnd__engine_work_arrays(const struct fftnd__engine *engine, void *work[3]);
 
 int fftnd__engine_exchanges(const struct fftnd__engine *engine);
 
