@@ -21,11 +21,11 @@ static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *p
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__piece first;
     fftnd__set_extents(&stage->cut, transform, step);
-    fftnd__widen(fftnd__truncated(spectral), ndims, stage->cut.after, wide);
+    fftnd__widen(spectral->truncation, ndims, stage->cut.after, wide);
     size_t bytes = fftnd__lay_out(ndims, wide, spectral->item, 0, 1, spectral->stride);
     fftnd__cut_chunks(&stage->cut, transform, step, bytes, CHUNK_BYTES);
     fftnd__find_piece(&stage->cut, 0, &first);
-    fftnd__widen(fftnd__truncated(spectral), ndims, forward ? first.after : first.before, wide);
+    fftnd__widen(spectral->truncation, ndims, forward ? first.after : first.before, wide);
     stage->bytes = spectral->bytes =
         fftnd__lay_out(ndims, wide, spectral->item, 0, FFTND__DEVICE_ALIGNMENT, spectral->stride);
     spectral->memory = problem->scratch[0];

@@ -88,34 +88,26 @@ static int set_memory(struct fftnd__stage *stage, struct fftnd__offload *offload
     return REDIST_OK;
 }
 
-/* Plans the kernel, or that of an operator, whose memory all tiles share, since kernels run one after the other. */
-static int plan_kernels(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem,
-                        const struct fftnd__applied_problem *applied) {
-    if (stage->applied != NULL)
-        return fftnd__applied_plan(stage->applied, applied,
-                                   shared_by_slots(stage, problem->transform->offload));
-    const struct fftnd__kernel_problem kernel = fftnd__stage_kernel(stage, problem);
-    return fftnd__kernel_create(&stage->kernels[0], &kernel);
-}
-
-/* Plans tiles of this size, unless they alone are too large for the device; stage->bytes says of how much memory. */
+/* Plans tiles of this size, unless they alone are too large for the device; stage->bytes says of how much memory. The
+ * memory of an operator is shared by all tiles, since kernels run one after the other. */
 static int try_tiles(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     struct fftnd__offload *offload = problem->transform->offload;
-    struct fftnd__applied_problem applied = {0};
+    struct fftnd__kernel_problem kernel = fftnd__stage_kernel(stage, problem);
+    kernel.on_device = kernel.outside[0] = kernel.outside[1] = 1;
     lay_out_tiles(stage, problem->transform, problem->step);
     if (stage->cut.n < stage->window)
         stage->window = (int)stage->cut.n;
     stage->bytes = (size_t)stage->window * stage->piece_bytes + FFTND__OFFLOAD_ALIGNMENT;
     if (problem->step->applies) {
-        applied = fftnd__stage_applied(stage, problem);
-        applied.on_device = applied.outside[0] = applied.outside[1] = 1;
-        REDIST_TRY(fftnd__applied_create(&applied, &stage->applied));
+        REDIST_TRY(fftnd__applied_create(&kernel, &stage->applied));
         stage->bytes += stage->applied->places.bytes;
     }
     if (stage->bytes > offload->limit)
         return REDIST_OK;
     REDIST_TRY(set_memory(stage, offload));
-    REDIST_TRY(plan_kernels(stage, problem, &applied));
+    REDIST_TRY(stage->applied != NULL
+                   ? fftnd__applied_plan(stage->applied, &kernel, shared_by_slots(stage, offload))
+                   : fftnd__kernel_create(&stage->kernels[0], &kernel));
     stage->bytes += fftnd__stage_area(stage);
     return stage->bytes <= offload->limit ? set_memory(stage, offload) : REDIST_OK;
 }

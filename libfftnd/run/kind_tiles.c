@@ -63,10 +63,10 @@ static void lay_out_side(struct fftnd__side *side, const struct fftnd__transform
     int ndims = array->layout->local.ndims;
     redist_index count[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS];
-    fftnd__widen(fftnd__truncated(side), ndims, box, count);
+    fftnd__widen(side->truncation, ndims, box, count);
     fftnd__byte_strides(transform, array, stride);
     side->bytes = fftnd__lay_out(ndims, count, side->item, 0, ALIGNMENT, side->stride);
-    side->in_array = may_lie && fftnd__truncated(side)->n == 0 &&
+    side->in_array = may_lie && side->truncation == NULL &&
                      fftnd__lies_alike(ndims, count, side->stride, stride);
     if (!side->in_array)
         side->bytes = fftnd__lay_out(ndims, count, side->item, 1, ALIGNMENT, side->stride);
@@ -105,7 +105,7 @@ static int borrow(struct fftnd__stage *stage, size_t bytes, size_t piece_bytes, 
 /* ---------------------------------------------------------------- plans */
 
 /* The sides are laid out, and in arrays to plan on if the operator works there. */
-static int plan_operator(struct fftnd__stage *stage, const struct fftnd__applied_problem *applied) {
+static int plan_operator(struct fftnd__stage *stage, const struct fftnd__kernel_problem *applied) {
     void *borrowed;
     char *memory = NULL;
     REDIST_TRY(fftnd__applied_create(applied, &stage->applied));
@@ -127,10 +127,8 @@ static int plan_tiles(struct fftnd__stage *stage, const struct fftnd__stage_prob
     void *borrowed;
     char *memory = NULL;
     lay_out(stage, problem);
-    if (problem->step->applies) {
-        const struct fftnd__applied_problem applied = fftnd__stage_applied(stage, problem);
-        return plan_operator(stage, &applied);
-    }
+    if (problem->step->applies)
+        return plan_operator(stage, &kernel);
     int in_apart = !stage->in.in_array;
     int apart = fftnd__previous(problem->step)->real != problem->step->real || !in_apart ||
                 stage->out.in_array;
@@ -150,7 +148,7 @@ static int plan_tiles(struct fftnd__stage *stage, const struct fftnd__stage_prob
  * own. */
 static int plan_columns(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
-    struct fftnd__applied_problem applied = fftnd__stage_applied(stage, problem);
+    struct fftnd__kernel_problem applied = fftnd__stage_kernel(stage, problem);
     struct fftnd__tiling tiling = fftnd__stage_tiling(problem);
     redist_index points = transform->chain.points[problem->step->axes[0]];
     applied.in_place = 1;

@@ -47,15 +47,12 @@ int fftnd__move_box(const struct fftnd__terminal *terminal, const struct fftnd__
 }
 
 /* Between a piece and the box at `start`, `count` of its array: the parts that the array retains. */
-static int move_parts(const struct fftnd__block *block, const struct fftnd__side *side,
-                      const struct fftnd__terminal *terminal, const redist_index start[],
-                      const redist_index count[], int is_store) {
-    const struct fftnd__truncation *truncation = fftnd__truncated(side);
+static int move_parts(const struct fftnd__block *block, const struct fftnd__terminal *terminal,
+                      const redist_index start[], const redist_index count[], int is_store) {
     struct fftnd__retained_box part;
-    if (truncation->n == 0)
-        return fftnd__move_box(terminal, block, start, count, is_store);
-    for (int i = 0; i < 1 << truncation->n; i++)
-        if (fftnd__find_retained(truncation, i, block->ndims, start, count, block->stride, &part)) {
+    for (int i = 0; i < fftnd__count_retained(block->truncation); i++)
+        if (fftnd__find_retained(block->truncation, i, block->ndims, start, count, block->stride,
+                                 &part)) {
             struct fftnd__block retained = *block;
             retained.memory += part.offset;
             REDIST_TRY(fftnd__move_box(terminal, &retained, part.start, part.count, is_store));
@@ -70,21 +67,26 @@ int fftnd__is_concurrent(const struct fftnd__terminal *terminal) {
 }
 
 int fftnd__load_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
-    const struct fftnd__side *side = &execution->step->stage->in;
-    return side->in_array ? REDIST_OK
-                          : move_parts(&flight->in, side, &execution->source, flight->piece.start,
-                                       flight->piece.before, 0);
+    return execution->step->stage->in.in_array
+               ? REDIST_OK
+               : move_parts(&flight->in, &execution->source, flight->piece.start,
+                            flight->piece.before, 0);
 }
 
 int fftnd__store_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
-    const struct fftnd__side *side = &execution->step->stage->out;
     const struct fftnd__terminal *sink = &execution->sink;
-    return side->in_array && sink->exchange == NULL
+    return execution->step->stage->out.in_array && sink->exchange == NULL
                ? REDIST_OK
-               : move_parts(&flight->out, side, sink, flight->piece.start, flight->piece.after, 1);
+               : move_parts(&flight->out, sink, flight->piece.start, flight->piece.after, 1);
 }
 
 /* ---------------------------------------------------------------- one piece */
+
+/* Where the memory of a piece begins, if it has that. */
+static char *memory_of(const struct fftnd__execution *execution,
+                       const struct fftnd__flight *flight) {
+    return execution->memory + (size_t)flight->slot * execution->step->stage->piece_bytes;
+}
 
 /* A side of a piece, which is the box with these extents in its array. */
 static struct fftnd__block block_of(const struct fftnd__execution *execution,
@@ -101,12 +103,12 @@ static struct fftnd__block block_of(const struct fftnd__execution *execution,
         .start = start,
         .stride = side->stride,
         .item = side->item,
-        .memory = side->in_array
-                      ? terminal->array + fftnd__offset(ndims, start, terminal->stride)
-                      : execution->memory + side->place + (size_t)flight->slot * stage->piece_bytes,
+        .memory = side->in_array ? terminal->array + fftnd__offset(ndims, start, terminal->stride)
+                                 : memory_of(execution, flight) + side->place,
+        .truncation = side->truncation,
         .library = stage->library,
         .stream = stage->streams[flight->slot % stage->nstreams]};
-    fftnd__widen(fftnd__truncated(side), ndims, count, block.count);
+    fftnd__widen(side->truncation, ndims, count, block.count);
     return block;
 }
 
@@ -160,14 +162,15 @@ static int pass_on(struct fftnd__execution *execution, struct fftnd__flight *fli
     return kind->pass_on != NULL ? kind->pass_on(execution, flight) : REDIST_OK;
 }
 
-static int apply_operator(const struct fftnd__execution *execution,
-                          const struct fftnd__flight *flight) {
+static int run_kernel(const struct fftnd__execution *execution, struct fftnd__flight *flight) {
     const struct fftnd__stage *stage = execution->step->stage;
-    char *memory = execution->shared != NULL
-                       ? execution->shared
-                       : execution->memory + (size_t)flight->slot * stage->piece_bytes;
-    return fftnd__applied_run(stage->applied, &flight->piece, memory, fftnd__truncated(&stage->in),
-                              fftnd__truncated(&stage->out), &flight->in, &flight->out);
+    if (stage->applied != NULL)
+        return fftnd__applied_run(stage->applied, &flight->piece,
+                                  execution->shared != NULL ? execution->shared
+                                                            : memory_of(execution, flight),
+                                  &flight->in, &flight->out);
+    return fftnd__kernel_run(&stage->kernels[flight->slot % stage->nstreams], flight->piece.shorter,
+                             &flight->in, &flight->out, &flight->scale);
 }
 
 /* ---------------------------------------------------------------- one stage */
@@ -188,12 +191,7 @@ static int take_pieces(void *data, int thread) {
         if (number < n && execution->begins) {
             code = begin_piece(execution, begun);
             if (code == REDIST_OK && !execution->moves_only)
-                code = stage->applied != NULL
-                           ? apply_operator(execution, begun)
-                           : fftnd__kernel_run(&stage->kernels[begun->slot % stage->nstreams],
-                                               begun->piece.shorter, fftnd__truncated(&stage->in),
-                                               fftnd__truncated(&stage->out), &begun->in,
-                                               &begun->out, &begun->scale);
+                code = run_kernel(execution, begun);
             if (code == REDIST_OK)
                 code = pass_on(execution, begun);
         }

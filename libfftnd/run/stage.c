@@ -13,27 +13,18 @@ struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__stage_problem *prob
 
 struct fftnd__kernel_problem fftnd__stage_kernel(const struct fftnd__stage *stage,
                                                  const struct fftnd__stage_problem *problem) {
-    return (struct fftnd__kernel_problem){.transform = problem->transform,
-                                          .step = problem->step,
-                                          .direction = problem->step->direction,
-                                          .cut = &stage->cut,
-                                          .in = &stage->in,
-                                          .out = &stage->out,
-                                          .library = stage->library,
-                                          .stream = stage->streams[0]};
-}
-
-struct fftnd__applied_problem fftnd__stage_applied(const struct fftnd__stage *stage,
-                                                   const struct fftnd__stage_problem *problem) {
-    return (struct fftnd__applied_problem){
+    const struct fftnd__step *step = problem->step;
+    return (struct fftnd__kernel_problem){
         .transform = problem->transform,
-        .step = problem->step,
+        .step = step,
+        .direction = step->direction,
         .cut = &stage->cut,
         .in = &stage->in,
         .out = &stage->out,
         .library = stage->library,
         .stream = stage->streams[0],
-        .trip_axis = fftnd__round_trip_axis(problem->transform, problem->step, stage->library)};
+        .trip_axis =
+            step->applies ? fftnd__round_trip_axis(problem->transform, step, stage->library) : -1};
 }
 
 static int same_array(const struct fftnd__transform *transform, const struct fftnd__step *step) {

@@ -112,11 +112,9 @@ struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__stage_problem *prob
 struct fftnd__kernel_problem fftnd__stage_in_arrays(struct fftnd__stage *stage,
                                                     const struct fftnd__stage_problem *problem);
 
-/* The problem of the kernel, or of the operator's, whose pieces are in host memory unless the kind says more. */
+/* The problem of the kernel, whose pieces are in host memory unless the kind says more. */
 struct fftnd__kernel_problem fftnd__stage_kernel(const struct fftnd__stage *stage,
                                                  const struct fftnd__stage_problem *problem);
-struct fftnd__applied_problem fftnd__stage_applied(const struct fftnd__stage *stage,
-                                                   const struct fftnd__stage_problem *problem);
 
 /* Frees the kernels, so that others can be planned. */
 void fftnd__free_kernels(struct fftnd__stage *stage);
