@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, AREA = 2 };
+enum { AREA = 2 };
 
 /* Axes transformed at once may take an eighth of a device's limit, which holds three tiles, a copy of each if one side
  * is real, and scratch. The upper bounds, a guess, leave enough tiles for transfers beside the transforms. */
@@ -133,8 +133,7 @@ static size_t find_largest(const struct fftnd__engine *engine) {
 }
 
 static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
-    size_t alignment = engine->transform.place->alignment;
-    bytes = (bytes + alignment - 1) / alignment * alignment;
+    bytes = fftnd__round_up(bytes, engine->transform.place->alignment);
     if (bytes > engine->work_bytes[work])
         engine->work_bytes[work] = bytes;
 }
@@ -161,12 +160,11 @@ static int allocate_tiles(struct fftnd__engine *engine) {
     engine->tile_bytes = bytes;
     if (bytes == 0)
         return REDIST_OK;
-    engine->tiles = redist_calloc(bytes + ALIGNMENT, 1);
+    engine->tiles = redist_calloc(bytes + FFTND__ALIGNMENT, 1);
     if (engine->tiles == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
                               bytes);
-    char *memory =
-        (char *)engine->tiles + (ALIGNMENT - (uintptr_t)engine->tiles % ALIGNMENT) % ALIGNMENT;
+    char *memory = fftnd__align(engine->tiles, FFTND__ALIGNMENT);
     for (int direction = 0; direction < 2; direction++)
         REDIST_TRY(
             fftnd__set_stages_memory(&engine->programs[direction], FFTND__IN_CACHES, memory));
@@ -184,12 +182,12 @@ static int plan_in_scratch(struct fftnd__engine *engine) {
     if (!fftnd__needs_scratch(&engine->programs[0], &engine->transform) &&
         !fftnd__needs_scratch(&engine->programs[1], &engine->transform))
         return plan_programs(engine, apart);
-    size_t bytes = (find_largest(engine) + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
-    char *memory = redist_calloc(2 * bytes + ALIGNMENT, 1);
+    size_t bytes = fftnd__round_up(find_largest(engine) + 1, FFTND__ALIGNMENT);
+    char *memory = redist_calloc(2 * bytes + FFTND__ALIGNMENT, 1);
     if (memory == NULL)
         return redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
                               "no memory for planning in two arrays of %zu bytes", bytes);
-    char *first = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
+    char *first = fftnd__align(memory, FFTND__ALIGNMENT);
     void *const scratch[2] = {first, first + bytes};
     int code = plan_programs(engine, scratch);
     redist_release(memory);

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 256 };
-
 /* ---------------------------------------------------------------- both transforms */
 
 /* Memory for the layout of an array in the middle, which no program lists. */
@@ -58,48 +56,48 @@ static int axis_inside(const struct fftnd__transform *transform, const struct ff
                                                               : step->axes[step->naxes - 1];
 }
 
-static void begin_half(struct half *half, const struct fftnd__kernel_problem *problem,
+/* Begins with the array outside on both sides. */
+static void begin_half(struct half *half, const struct fftnd__kernel_problem *problem, int back,
                        const struct fftnd__side *in, const struct fftnd__side *out) {
     *half = (struct half){.in = *in, .out = *out};
     fftnd__place_cut(&half->cut, REDIST_MAX_NDIMS, half->numbers);
     fftnd__copy_cut(&half->cut, problem->cut);
+    half->steps[0] = half->steps[1] = *(back ? problem->step : fftnd__previous(problem->step));
+}
+
+/* Sets the axes to transform: those of the step, at first. */
+static void set_axes(struct half *half, const struct fftnd__step *step, int back) {
+    half->steps[1].naxes = step->naxes;
+    memcpy(half->steps[1].axes, step->axes, sizeof step->axes);
+    half->steps[1].direction = back ? !step->direction : step->direction;
 }
 
 static void find_half(struct half *half, const struct fftnd__applied *applied,
                       const struct fftnd__kernel_problem *problem, int back) {
     const struct fftnd__transform *transform = problem->transform;
-    const struct fftnd__step *step = problem->step, *outside = back ? step : fftnd__previous(step);
-    begin_half(half, problem, back ? &applied->middle[1] : problem->in,
+    const struct fftnd__step *step = problem->step;
+    begin_half(half, problem, back, back ? &applied->middle[1] : problem->in,
                back ? problem->out : &applied->middle[0]);
-    half->steps[back] = *outside;
-    half->steps[!back] = middle_step(transform, step, outside, &half->middle);
-    struct fftnd__step *after = &half->steps[1];
-    after->naxes = step->naxes;
-    memcpy(after->axes, step->axes, sizeof after->axes);
-    after->direction = back ? !step->direction : step->direction;
+    half->steps[!back] = middle_step(transform, step, &half->steps[back], &half->middle);
+    set_axes(half, step, back);
     if (applied->inside.ndims > 0) {
         fftnd__copy_cut(&half->cut, &applied->inside);
         half->in.truncation = half->out.truncation = NULL;
-        after->naxes = 1;
-        after->axes[0] = axis_inside(transform, step);
+        half->steps[1].naxes = 1;
+        half->steps[1].axes[0] = axis_inside(transform, step);
     }
     if (applied->trip.library != NULL)
-        fftnd__remove_axis(after, problem->trip_axis - applied->shift);
+        fftnd__remove_axis(&half->steps[1], problem->trip_axis - applied->shift);
     set_whole_counts(transform, half);
 }
 
 /* Describes the transform of the other axes, in place, of a piece that is cut inside. */
 static void find_others(struct half *half, const struct fftnd__kernel_problem *problem, int back) {
-    const struct fftnd__step *step = problem->step, *outside = back ? step : fftnd__previous(step);
     const struct fftnd__side *side = back ? problem->out : problem->in;
-    begin_half(half, problem, side, side);
-    half->steps[0] = half->steps[1] = *outside;
-    struct fftnd__step *after = &half->steps[1];
-    after->truncates_inside = 0;
-    after->naxes = step->naxes;
-    memcpy(after->axes, step->axes, sizeof after->axes);
-    fftnd__remove_axis(after, axis_inside(problem->transform, step));
-    after->direction = back ? !step->direction : step->direction;
+    begin_half(half, problem, back, side, side);
+    half->steps[1].truncates_inside = 0;
+    set_axes(half, problem->step, back);
+    fftnd__remove_axis(&half->steps[1], axis_inside(problem->transform, problem->step));
     set_whole_counts(problem->transform, half);
 }
 
@@ -160,7 +158,7 @@ static void lay_out_middle(struct fftnd__applied *applied,
         *side = *problem->in;
     else
         side->bytes = fftnd__lay_out(half.cut.ndims, count, side->item, !problem->on_device,
-                                     ALIGNMENT, side->stride);
+                                     FFTND__DEVICE_ALIGNMENT, side->stride);
     for (int at = 0; at < half.cut.ndims; at++) {
         applied->extent[i][at] = half.cut.whole[at] ? fftnd__count_of(transform, middle, at) : -1;
         applied->count[at] = fftnd__count_of(transform, middle, at);
@@ -171,7 +169,7 @@ static void lay_out_middle(struct fftnd__applied *applied,
 
 static size_t take(size_t *next, size_t bytes) {
     size_t place = *next;
-    *next += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *next += fftnd__round_up(bytes, FFTND__DEVICE_ALIGNMENT);
     return place;
 }
 

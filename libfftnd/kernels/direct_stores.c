@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "direct_stores.h"
 
-static int create_variant(struct fftnd__direct_stores *stores,
-                          const struct fftnd__kernel_problem *problem, const struct fftnd__side *in,
-                          int is_near, int is_shorter) {
-    const struct lines__problem serial =
-        fftnd__kernel_lines(problem, in, in, stores->axis, is_shorter);
-    return stores->library->create(&serial, is_near, &stores->plans[is_shorter]);
-}
-
 /* Plans for all pieces, or for none. */
-static int create_both(struct fftnd__direct_stores *stores,
-                       const struct fftnd__kernel_problem *problem, const struct fftnd__side *in,
-                       int is_near) {
-    struct fftnd__piece last;
-    fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
-    int code = create_variant(stores, problem, in, is_near, 0);
-    if (code == REDIST_OK && last.shorter)
-        code = create_variant(stores, problem, in, is_near, 1);
-    if (stores->plans[0] == NULL || (last.shorter && stores->plans[1] == NULL))
+static int create_plans(struct fftnd__direct_stores *stores,
+                        const struct fftnd__kernel_problem *problem, const struct fftnd__side *in,
+                        int is_near) {
+    int n = fftnd__count_lengths(problem->cut), code = REDIST_OK;
+    for (int i = 0; i < n && code == REDIST_OK; i++) {
+        const struct lines__problem serial = fftnd__kernel_lines(problem, in, in, stores->axis, i);
+        code = stores->library->create(&serial, is_near, &stores->plans[i]);
+    }
+    if (stores->plans[0] == NULL || stores->plans[n - 1] == NULL)
         fftnd__direct_stores_free(stores);
     return code;
 }
@@ -30,8 +22,8 @@ static int create_stores(struct fftnd__direct_stores *stores,
     for (int i = 0; i < problem->cut->ndims; i++)
         if (i != axis)
             stores->loops[stores->nloops++] = (signed char)i;
-    return create_both(stores, problem, problem->step->naxes > 1 ? problem->out : problem->in,
-                       is_near);
+    return create_plans(stores, problem, problem->step->naxes > 1 ? problem->out : problem->in,
+                        is_near);
 }
 
 int fftnd__direct_stores_create(struct fftnd__direct_stores *stores, struct fftnd__kernel *kernel,

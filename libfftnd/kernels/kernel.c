@@ -105,13 +105,12 @@ static int add_plan(struct fftnd__kernel *kernel) {
 /* Plans a substep for pieces like the first one, and for shorter ones, if any. */
 static int create_both(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                        const struct substep *substep) {
-    struct fftnd__piece last;
     REDIST_TRY(add_plan(kernel));
     kernel->plans[kernel->nplans - 1].from_out = substep->in == problem->out;
     kernel->plans[kernel->nplans - 1].to_in = substep->out == problem->in;
-    fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
-    REDIST_TRY(create_variant(kernel, problem, substep, 0));
-    return last.shorter ? create_variant(kernel, problem, substep, 1) : REDIST_OK;
+    for (int i = 0; i < fftnd__count_lengths(problem->cut); i++)
+        REDIST_TRY(create_variant(kernel, problem, substep, i));
+    return REDIST_OK;
 }
 
 /* Leaves a substep the axes of one kind. */

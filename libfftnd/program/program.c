@@ -54,6 +54,29 @@ static struct fftnd__step *add_step(struct fftnd__program *program, enum fftnd__
     return step;
 }
 
+static struct fftnd__step *add_transform(struct fftnd__program *program, enum fftnd__step_type type,
+                                         const struct fftnd__link *link, int first, int last) {
+    struct fftnd__step *step = add_step(program, type);
+    step->naxes = last - first;
+    memcpy(step->axes, link->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    return step;
+}
+
+/* Gives the array after a step another memory order, if it differs; NULL = none. Returns nonzero then. */
+static int turn_array(struct fftnd__step *step, const int memory[]) {
+    if (memory == NULL || memcmp(memory, step->layout->memory, sizeof step->layout->memory) == 0)
+        return 0;
+    memcpy(step->layout->memory, memory, sizeof step->layout->memory);
+    step->type = FFTND__CHANGES_LAYOUT;
+    return 1;
+}
+
+/* Sets the array after a step that has the alignment and elements of the one before. */
+static void keep_array(const struct fftnd__transform *transform, struct fftnd__step *step) {
+    const struct fftnd__step *before = fftnd__previous(step);
+    set_array(transform, step, &before->layout->alignment, before->real);
+}
+
 static int is_truncated(const struct fftnd__chain *chain, int naxes, const int axes[]) {
     for (int i = 0; i < naxes; i++)
         if (chain->modes[axes[i]] < chain->points[axes[i]])
@@ -123,15 +146,11 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
     int changes = has_halved(&transform->chain, link) && last == link->naxes;
     int truncates = is_truncated(&transform->chain, last - first, link->axes + first);
     struct fftnd__step *step =
-        add_step(program, changes || truncates ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
-    step->naxes = last - first;
-    memcpy(step->axes, link->axes + first, (size_t)step->naxes * sizeof *step->axes);
+        add_transform(program, changes || truncates ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT,
+                      link, first, last);
     step->truncates = truncates;
     step->twiddles = transform->chain.twiddles && step->axes[0] == 0;
-    if (memory != NULL && memcmp(memory, step->layout->memory, sizeof step->layout->memory) != 0) {
-        memcpy(step->layout->memory, memory, sizeof step->layout->memory);
-        step->type = FFTND__CHANGES_LAYOUT;
-    }
+    turn_array(step, memory);
     step->ruins_source =
         changes && backward && step->naxes > 1 && !truncates && !transform->place->copies_tiles;
     set_transformed(transform, step, backward, changes ? backward : fftnd__previous(step)->real);
@@ -140,12 +159,9 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
 /* Adds a copy to another array, or into another memory order. */
 static void add_copy(struct fftnd__program *program, const struct fftnd__transform *transform,
                      const int memory[]) {
-    const struct fftnd__step *before = &program->steps[program->nsteps];
-    int turns = memcmp(memory, before->layout->memory, sizeof before->layout->memory) != 0;
-    struct fftnd__step *step =
-        add_step(program, turns ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
-    memcpy(step->layout->memory, memory, sizeof step->layout->memory);
-    set_array(transform, step, &before->layout->alignment, before->real);
+    struct fftnd__step *step = add_step(program, FFTND__KEEPS_LAYOUT);
+    turn_array(step, memory);
+    keep_array(transform, step);
 }
 
 enum { CACHE_LINE = 64 };
@@ -210,25 +226,19 @@ static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_s
 static void add_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
                         const struct fftnd__link *link, int first, int last) {
     int keeps = transform->fields[0] == transform->fields[1];
-    struct fftnd__step *step =
-        add_step(program, keeps ? FFTND__KEEPS_LAYOUT : FFTND__CHANGES_LAYOUT);
-    step->naxes = last - first;
-    memcpy(step->axes, link->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    struct fftnd__step *step = add_transform(
+        program, keeps ? FFTND__KEEPS_LAYOUT : FFTND__CHANGES_LAYOUT, link, first, last);
     step->applies = 1;
     step->fields = transform->fields[1];
-    set_array(transform, step, &fftnd__previous(step)->layout->alignment,
-              fftnd__previous(step)->real);
+    keep_array(transform, step);
 }
 
 /* Completes the operator's step, the last one there, as the first one back. */
 static void end_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
                         const int memory[], enum fftnd__split split) {
     struct fftnd__step *step = &program->steps[program->nsteps];
-    if (memory != NULL && memcmp(memory, step->layout->memory, sizeof step->layout->memory) != 0) {
-        memcpy(step->layout->memory, memory, sizeof step->layout->memory);
-        step->type = FFTND__CHANGES_LAYOUT;
-        set_array(transform, step, &fftnd__previous(step)->layout->alignment, step->real);
-    }
+    if (turn_array(step, memory))
+        keep_array(transform, step);
     if (split == FFTND__WITH_COPY)
         add_copy(program, transform, step->layout->memory);
 }

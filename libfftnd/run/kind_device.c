@@ -57,9 +57,9 @@ static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transf
     struct fftnd__piece first;
     fftnd__find_piece(&stage->cut, 0, &first);
     stage->in.bytes = fftnd__lay_out(last + 1, first.before, stage->in.item, 0,
-                                     FFTND__OFFLOAD_ALIGNMENT, stage->in.stride);
+                                     FFTND__DEVICE_ALIGNMENT, stage->in.stride);
     stage->out.bytes = fftnd__lay_out(last + 1, first.after, stage->out.item, 0,
-                                      FFTND__OFFLOAD_ALIGNMENT, stage->out.stride);
+                                      FFTND__DEVICE_ALIGNMENT, stage->out.stride);
     redist_index padded =
         (fftnd__previous(step)->real ? fftnd__previous(step) : step)->layout->local.extent[last];
     redist_index complex_count = (fftnd__previous(step)->real ? first.after : first.before)[last];
@@ -75,15 +75,16 @@ static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transf
 /* Behind the tiles: memory of an operator, which all of them share. */
 static char *shared_by_slots(const struct fftnd__stage *stage,
                              const struct fftnd__offload *offload) {
-    return fftnd__offload_align(offload->memory) + (size_t)stage->window * stage->piece_bytes;
+    return fftnd__align(offload->memory, FFTND__DEVICE_ALIGNMENT) +
+           (size_t)stage->window * stage->piece_bytes;
 }
 
 static int set_memory(struct fftnd__stage *stage, struct fftnd__offload *offload) {
     REDIST_TRY(fftnd__offload_reserve(offload, stage->bytes,
                                       (size_t)stage->window * staging_bytes(stage) +
-                                          FFTND__OFFLOAD_ALIGNMENT));
+                                          FFTND__DEVICE_ALIGNMENT));
     stage->out.place = stage->piece_bytes - stage->out.bytes;
-    stage->in.memory = fftnd__offload_align(offload->memory);
+    stage->in.memory = fftnd__align(offload->memory, FFTND__DEVICE_ALIGNMENT);
     stage->out.memory = stage->in.memory + stage->out.place;
     return REDIST_OK;
 }
@@ -97,7 +98,7 @@ static int try_tiles(struct fftnd__stage *stage, const struct fftnd__stage_probl
     lay_out_tiles(stage, problem->transform, problem->step);
     if (stage->cut.n < stage->window)
         stage->window = (int)stage->cut.n;
-    stage->bytes = (size_t)stage->window * stage->piece_bytes + FFTND__OFFLOAD_ALIGNMENT;
+    stage->bytes = (size_t)stage->window * stage->piece_bytes + FFTND__DEVICE_ALIGNMENT;
     if (problem->step->applies) {
         REDIST_TRY(fftnd__applied_create(&kernel, &stage->applied));
         stage->bytes += stage->applied->places.bytes;
@@ -153,7 +154,7 @@ static struct fftnd__block staged_block(const struct fftnd__execution *execution
     const struct fftnd__stage *stage = execution->step->stage;
     struct fftnd__block block = is_after ? flight->out : flight->in;
     redist_index padded = is_after ? stage->out.padded : stage->in.padded;
-    block.memory = fftnd__offload_align(execution->transform->offload->staging) +
+    block.memory = fftnd__align(execution->transform->offload->staging, FFTND__DEVICE_ALIGNMENT) +
                    (size_t)flight->slot * staging_bytes(stage);
     if (padded)
         block.count[block.ndims - 1] = padded;
@@ -270,7 +271,7 @@ static int open_run(struct fftnd__execution *execution) {
     const struct fftnd__offload *offload = execution->transform->offload;
     size_t bytes = stage->applied != NULL ? stage->applied->places.bytes : 0;
     execution->opened = MPI_Wtime();
-    execution->memory = fftnd__offload_align(offload->memory);
+    execution->memory = fftnd__align(offload->memory, FFTND__DEVICE_ALIGNMENT);
     execution->shared = shared_by_slots(stage, offload);
     execution->moves_only = offload->bare;
     execution->source.is_reached =

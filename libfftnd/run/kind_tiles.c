@@ -5,10 +5,6 @@
  */
 #include "pieces.h"
 
-#include <stdint.h>
-
-enum { ALIGNMENT = 64 };
-
 /* ---------------------------------------------------------------- which */
 
 /* Tiles that leave threads idle are worse than the serial library's own threads. */
@@ -65,11 +61,11 @@ static void lay_out_side(struct fftnd__side *side, const struct fftnd__transform
     ptrdiff_t stride[REDIST_MAX_NDIMS];
     fftnd__widen(side->truncation, ndims, box, count);
     fftnd__byte_strides(transform, array, stride);
-    side->bytes = fftnd__lay_out(ndims, count, side->item, 0, ALIGNMENT, side->stride);
+    side->bytes = fftnd__lay_out(ndims, count, side->item, 0, FFTND__ALIGNMENT, side->stride);
     side->in_array = may_lie && side->truncation == NULL &&
                      fftnd__lies_alike(ndims, count, side->stride, stride);
     if (!side->in_array)
-        side->bytes = fftnd__lay_out(ndims, count, side->item, 1, ALIGNMENT, side->stride);
+        side->bytes = fftnd__lay_out(ndims, count, side->item, 1, FFTND__ALIGNMENT, side->stride);
 }
 
 static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
@@ -92,13 +88,13 @@ static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_proble
  * thread. */
 static int borrow(struct fftnd__stage *stage, size_t bytes, size_t piece_bytes, void **borrowed,
                   char **memory) {
-    *borrowed = redist_calloc(bytes + ALIGNMENT, 1);
+    *borrowed = redist_calloc(bytes + FFTND__ALIGNMENT, 1);
     if (*borrowed == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
                               bytes);
     stage->piece_bytes = piece_bytes;
-    stage->bytes = piece_bytes * (size_t)fftnd__pool_size(stage->pool) + ALIGNMENT;
-    *memory = (char *)*borrowed + (ALIGNMENT - (uintptr_t)*borrowed % ALIGNMENT) % ALIGNMENT;
+    stage->bytes = piece_bytes * (size_t)fftnd__pool_size(stage->pool) + FFTND__ALIGNMENT;
+    *memory = fftnd__align(*borrowed, FFTND__ALIGNMENT);
     return REDIST_OK;
 }
 

@@ -63,9 +63,7 @@ void fftnd__free_kernels(struct fftnd__stage *stage) {
 static size_t area_of_stream(const struct fftnd__stage *stage) {
     size_t kernel = fftnd__kernel_area(&stage->kernels[0]);
     size_t applied = fftnd__applied_area(stage->applied);
-    size_t bytes = kernel > applied ? kernel : applied;
-    return (bytes + FFTND__DEVICE_ALIGNMENT - 1) / FFTND__DEVICE_ALIGNMENT *
-           FFTND__DEVICE_ALIGNMENT;
+    return fftnd__round_up(kernel > applied ? kernel : applied, FFTND__DEVICE_ALIGNMENT);
 }
 
 size_t fftnd__stage_area(const struct fftnd__stage *stage) {

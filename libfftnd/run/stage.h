@@ -22,8 +22,6 @@
     X(tiles)                                                                                       \
     X(whole_array)
 
-enum { FFTND__DEVICE_ALIGNMENT = 256 }; /* of scratch memory of a device */
-
 /* The step that a stage is planned for. */
 struct fftnd__stage_problem {
     const struct fftnd__program *program;

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "offload.h"
 
-#include <stdint.h>
-
-enum { CACHE_LINE = 64, DEVICE_ALIGNMENT = 256 };
-
 const struct fftnd__workplace *fftnd__workplace_of(const redist__space *space,
                                                    const struct fftnd__offload *offload) {
     static const struct fftnd__workplace
-        host = {.alignment = CACHE_LINE, .in_caches = 1, .fuses = 1},
-        beside_host = {.alignment = CACHE_LINE, .copies_tiles = 1, .fuses = 1},
-        device = {.alignment = DEVICE_ALIGNMENT, .sends_segments = 1, .scratch_in_work = 1};
+        host = {.alignment = FFTND__ALIGNMENT, .in_caches = 1, .fuses = 1},
+        beside_host = {.alignment = FFTND__ALIGNMENT, .copies_tiles = 1, .fuses = 1},
+        device = {.alignment = FFTND__DEVICE_ALIGNMENT, .sends_segments = 1, .scratch_in_work = 1};
     return space->id != REDIST_SPACE_HOST ? &device : offload != NULL ? &beside_host : &host;
 }
 
@@ -134,11 +130,6 @@ int fftnd__offload_reaches(const struct fftnd__offload *offload, const char *arr
 }
 
 /* ---------------------------------------------------------------- memory */
-
-char *fftnd__offload_align(void *memory) {
-    uintptr_t over = (uintptr_t)memory % FFTND__OFFLOAD_ALIGNMENT;
-    return (char *)memory + (FFTND__OFFLOAD_ALIGNMENT - over) % FFTND__OFFLOAD_ALIGNMENT;
-}
 
 typedef int allocate_memory(size_t bytes, void **memory);
 typedef void release_memory(void *memory);

@@ -8,6 +8,7 @@
 #define FFTND__OFFLOAD_H
 
 #include "../../liblines/lines.h"
+#include "../geometry/cut.h"
 #include "fftnd.h"
 #include "redist_support.h"
 
@@ -74,9 +75,5 @@ int fftnd__offload_reaches(const struct fftnd__offload *offload, const char *arr
 /* Provides memory on the device and staging memory of at least these sizes, for one step at a time. REDIST_ERR_MEMORY,
  * REDIST_ERR_DEVICE. */
 int fftnd__offload_reserve(struct fftnd__offload *offload, size_t bytes, size_t staging_bytes);
-
-/* Returns the aligned beginning of memory. */
-enum { FFTND__OFFLOAD_ALIGNMENT = 256 };
-char *fftnd__offload_align(void *memory);
 
 #endif
