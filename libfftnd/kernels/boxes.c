@@ -173,11 +173,6 @@ static int call(const struct box *box) {
                                 "options->box_function of the operator returned %d", result);
 }
 
-/* Scales a block, unless the factor is 1. */
-static int scale(const struct fftnd__block *block, long double factor) {
-    return factor < 1 || factor > 1 ? fftnd__scale_block(block, factor) : REDIST_OK;
-}
-
 /* ---------------------------------------------------------------- all boxes */
 
 static int run_all(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
@@ -207,7 +202,7 @@ int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__p
                      const struct fftnd__block blocks[2], const redist_index count[]) {
     int of_user = applied->op->type->of_user;
     if (of_user)
-        REDIST_TRY(scale(&blocks[0], applied->op->factors[0]));
+        REDIST_TRY(fftnd__scale_block(&blocks[0], applied->op->factors[0]));
     REDIST_TRY(run_all(applied, piece, blocks, count));
-    return of_user ? scale(&blocks[1], applied->op->factors[1]) : REDIST_OK;
+    return of_user ? fftnd__scale_block(&blocks[1], applied->op->factors[1]) : REDIST_OK;
 }

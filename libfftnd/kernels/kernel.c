@@ -10,21 +10,15 @@ struct substep {
     int narrow_axis; /* of which only the retained modes are transformed; -1 = none */
 };
 
-/* Returns a problem without axes, for lines__columns_fill. */
-static struct lines__problem lines_of(const struct fftnd__kernel_problem *problem) {
-    const struct fftnd__transform *transform = problem->transform;
-    return (struct lines__problem){.precision = transform->precision,
-                                   .direction = problem->direction,
-                                   .effort = transform->options.effort,
-                                   .threads = fftnd__pool_threads(problem->pool),
-                                   .general = problem->library};
-}
-
 /* Returns the number of retained modes, rounded up to full column groups. */
 static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
                                  const struct substep *substep) {
     const struct fftnd__cut *cut = problem->cut;
-    const struct lines__problem lines = lines_of(problem);
+    const struct lines__problem lines = {.precision = problem->transform->precision,
+                                         .direction = problem->direction,
+                                         .effort = problem->transform->options.effort,
+                                         .threads = fftnd__pool_threads(problem->pool),
+                                         .general = problem->library};
     int forward = problem->direction == REDIST_FORWARD;
     const redist_index *retained = forward ? cut->after : cut->before;
     redist_index all[REDIST_MAX_NDIMS], count = retained[substep->narrow_axis];

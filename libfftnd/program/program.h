@@ -120,8 +120,7 @@ struct fftnd__transform {
     struct fftnd__pool *pool;       /* of threads */
     struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
     const struct fftnd__workplace *place;
-    const redist__space
-        *worker; /* where pieces are transformed: that of the arrays, or of the offload */
+    const redist__space *worker; /* in which pieces are transformed */
 };
 
 /* Returns nonzero if this rank has no elements of the array, of which it may have padding. */

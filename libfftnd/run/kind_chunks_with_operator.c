@@ -12,18 +12,7 @@ static int is_suited(const struct fftnd__stage_problem *problem) {
     return problem->transform->space->asynchronous && problem->step->applies;
 }
 
-/* An array that drops modes, or must not be ruined, has its chunks in scratch memory. */
-static void lay_out_side(struct fftnd__side *side, const struct fftnd__transform *transform,
-                         const struct fftnd__step *array, const redist_index box[], int may_lie) {
-    redist_index wide[REDIST_MAX_NDIMS];
-    side->in_array = may_lie && side->truncation == NULL;
-    fftnd__widen(side->truncation, array->layout->local.ndims, box, wide);
-    side->bytes = fftnd__lay_out(array->layout->local.ndims, wide, side->item, 0,
-                                 FFTND__DEVICE_ALIGNMENT, side->stride);
-    if (side->in_array)
-        fftnd__byte_strides(transform, array, side->stride);
-}
-
+/* An array that must not be ruined has its chunks in scratch memory. */
 static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     const fftnd_options *options = &problem->transform->options;
     const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
@@ -31,8 +20,8 @@ static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_proble
                       !options->in_place && !options->overwrite_input;
     struct fftnd__piece first;
     fftnd__find_piece(&stage->cut, 0, &first);
-    lay_out_side(&stage->in, problem->transform, before, first.before, !keeps_input);
-    lay_out_side(&stage->out, problem->transform, step, first.after, 1);
+    fftnd__lay_out_side(&stage->in, problem->transform, before, first.before, !keeps_input);
+    fftnd__lay_out_side(&stage->out, problem->transform, step, first.after, 1);
 }
 
 /* Bytes of a chunk: if pushed, there are as many as segments elsewhere; if they arrive, as many as partitions. */

@@ -53,21 +53,6 @@ static int are_columns_suited(const struct fftnd__stage_problem *problem) {
 
 /* ---------------------------------------------------------------- memory */
 
-/* A tile that lies in the array just as it would in memory of its own needs no copy. */
-static void lay_out_side(struct fftnd__side *side, const struct fftnd__transform *transform,
-                         const struct fftnd__step *array, const redist_index box[], int may_lie) {
-    int ndims = array->layout->local.ndims;
-    redist_index count[REDIST_MAX_NDIMS];
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
-    fftnd__widen(side->truncation, ndims, box, count);
-    fftnd__byte_strides(transform, array, stride);
-    side->bytes = fftnd__lay_out(ndims, count, side->item, 0, FFTND__ALIGNMENT, side->stride);
-    side->in_array = may_lie && side->truncation == NULL &&
-                     fftnd__lies_alike(ndims, count, side->stride, stride);
-    if (!side->in_array)
-        side->bytes = fftnd__lay_out(ndims, count, side->item, 1, FFTND__ALIGNMENT, side->stride);
-}
-
 static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
     const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
@@ -77,10 +62,11 @@ static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_proble
     struct fftnd__piece first;
     fftnd__cut_tiles(&stage->cut, transform, step, &tiling);
     fftnd__find_piece(&stage->cut, 0, &first);
-    lay_out_side(&stage->in, transform, before, first.before, tiling.local_load && !ruins_source);
-    lay_out_side(&stage->out, transform, step, first.after,
-                 tiling.local_store && tiling.cached_store &&
-                     (step->applies || !stage->in.in_array));
+    fftnd__lay_out_side(&stage->in, transform, before, first.before,
+                        tiling.local_load && !ruins_source);
+    fftnd__lay_out_side(&stage->out, transform, step, first.after,
+                        tiling.local_store && !fftnd__is_nontemporal(transform, step) &&
+                            (step->applies || !stage->in.in_array));
     stage->pool = transform->pool;
 }
 

@@ -154,7 +154,7 @@ static int begin_piece(struct fftnd__execution *execution, struct fftnd__flight 
 /* Scales a piece, unless its kernel did, and notes how long that took. */
 static int pass_on(struct fftnd__execution *execution, struct fftnd__flight *flight) {
     const struct fftnd__stage_kind *kind = execution->step->stage->kind;
-    if (flight->scale != 1.0 && !execution->moves_only)
+    if (!execution->moves_only)
         REDIST_TRY(fftnd__scale_block(&flight->out, flight->scale));
     atomic_fetch_add_explicit(&execution->nanoseconds,
                               (long long)(1e9 * (lines__clock() - flight->begin)),
@@ -219,11 +219,9 @@ int fftnd__finish(const struct fftnd__transform *transform) {
 
 int fftnd__finish_array(const struct fftnd__transform *transform, const struct fftnd__step *step,
                         void *array, long double scale) {
-    if (scale != 1.0) {
-        ptrdiff_t stride[REDIST_MAX_NDIMS];
-        const struct fftnd__block block = fftnd__block_of_array(transform, step, array, stride);
-        REDIST_TRY(fftnd__scale_block(&block, scale));
-    }
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    const struct fftnd__block block = fftnd__block_of_array(transform, step, array, stride);
+    REDIST_TRY(fftnd__scale_block(&block, scale));
     return transform->options.asynchronous ? REDIST_OK : fftnd__finish(transform);
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage.h"
 
+#include <string.h>
+
 struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__stage_problem *problem) {
     const struct fftnd__step *step = problem->step;
     int fused = problem->program->fused;
     return (struct fftnd__tiling){
         .bytes = problem->transform->configuration.tile_bytes,
         .local_load = !fused || fftnd__previous(step)->fused_with != FFTND__PULLED,
-        .local_store = !fused || fftnd__next(step)->fused_with != FFTND__PUSHED,
-        .cached_store = !fftnd__is_nontemporal(problem->transform, step)};
+        .local_store = !fused || fftnd__next(step)->fused_with != FFTND__PUSHED};
 }
 
 struct fftnd__kernel_problem fftnd__stage_kernel(const struct fftnd__stage *stage,
@@ -25,6 +26,24 @@ struct fftnd__kernel_problem fftnd__stage_kernel(const struct fftnd__stage *stag
         .stream = stage->streams[0],
         .trip_axis =
             step->applies ? fftnd__round_trip_axis(problem->transform, step, stage->library) : -1};
+}
+
+void fftnd__lay_out_side(struct fftnd__side *side, const struct fftnd__transform *transform,
+                         const struct fftnd__step *array, const redist_index box[],
+                         int may_be_in_array) {
+    int ndims = array->layout->local.ndims, in_caches = !transform->space->asynchronous;
+    size_t alignment = in_caches ? FFTND__ALIGNMENT : FFTND__DEVICE_ALIGNMENT;
+    redist_index count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    fftnd__widen(side->truncation, ndims, box, count);
+    fftnd__byte_strides(transform, array, stride);
+    side->bytes = fftnd__lay_out(ndims, count, side->item, 0, alignment, side->stride);
+    side->in_array = may_be_in_array && side->truncation == NULL &&
+                     (!in_caches || fftnd__lies_alike(ndims, count, side->stride, stride));
+    if (side->in_array)
+        memcpy(side->stride, stride, (size_t)ndims * sizeof *stride);
+    else if (in_caches)
+        side->bytes = fftnd__lay_out(ndims, count, side->item, 1, alignment, side->stride);
 }
 
 static int same_array(const struct fftnd__transform *transform, const struct fftnd__step *step) {

@@ -105,6 +105,13 @@ int fftnd__set_stages_memory(const struct fftnd__program *program, enum fftnd__s
 /* How a stage is cut in tiles. */
 struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__stage_problem *problem);
 
+/* Lays out the pieces of a side, of which the first is a box of its array: where they are in the array, if they may be
+ * there and it has all their modes, else in memory of their own. A tile in the caches is only where it is if it has the
+ * same layout there. */
+void fftnd__lay_out_side(struct fftnd__side *side, const struct fftnd__transform *transform,
+                         const struct fftnd__step *array, const redist_index box[],
+                         int may_be_in_array);
+
 /* Has the pieces where they are in both arrays, whose extents the cut gets, and plans on the scratch arrays. The
  * kernel's problem is returned. */
 struct fftnd__kernel_problem fftnd__stage_in_arrays(struct fftnd__stage *stage,
