@@ -102,7 +102,7 @@ static int create_transform(struct fftnd__transform *transform,
                             const struct fftnd__request *request) {
     REDIST_TRY(create_grid(transform, request));
     REDIST_TRY(create_offload(transform));
-    transform->place = fftnd__workplace_of(transform->space, transform->offload);
+    transform->workplace = fftnd__workplace_of(transform->space, transform->offload);
     transform->worker = transform->offload != NULL ? transform->offload->device : transform->space;
     REDIST_TRY(redist_agree(transform->comm, create_streams(transform)));
     int code = fftnd__pool_create(request->options.threads, &transform->pool);
@@ -133,7 +133,7 @@ static size_t find_largest(const struct fftnd__engine *engine) {
 }
 
 static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
-    bytes = fftnd__round_up(bytes, engine->transform.place->alignment);
+    bytes = fftnd__round_up(bytes, engine->transform.workplace->alignment);
     if (bytes > engine->work_bytes[work])
         engine->work_bytes[work] = bytes;
 }
@@ -266,7 +266,7 @@ static int wants_fusion(const struct fftnd__transform *transform) {
     int wants = transform->options.fusion == FFTND_FUSION_AUTO
                     ? transform->configuration.fused
                     : transform->options.fusion == FFTND_FUSION_ALWAYS;
-    return wants && transform->place->fuses;
+    return wants && transform->workplace->fuses;
 }
 
 /* Builds fused programs if they are suitable, else programs over whole arrays, and counts their work space. That of the
@@ -276,7 +276,7 @@ static int build_programs(struct fftnd__engine *engine) {
     int user = transform->options.user_workspace;
     REDIST_TRY(build_stepwise(engine));
     engine->largest_bytes = find_largest(engine);
-    if (transform->place->scratch_in_work || (transform->place->copies_tiles && user))
+    if (transform->workplace->scratch_in_work || (transform->workplace->copies_tiles && user))
         REDIST_TRY(plan_once(engine)); /* before work space is counted */
     engine->may_fuse = wants_fusion(transform);
     if (engine->may_fuse) {
@@ -499,9 +499,9 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     transform->options.user_workspace = 0;
     transform->options.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
     transform->configuration.transposed = 0;
-    if (!transform->place->sends_segments)
+    if (!transform->workplace->sends_segments)
         transform->configuration.segments = transform->configuration.partitions = 1;
-    if (transform->place->in_caches)
+    if (transform->workplace->in_caches)
         join_axes(&transform->configuration, op->inputs + op->outputs);
     engine->scales[direction] = 1;
     find_method(engine);

@@ -37,7 +37,7 @@ int fftnd__engine_exchanges(const struct fftnd__engine *engine) {
 size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
     const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
     size_t bytes = 0;
-    for (int i = 1; i <= program->nsteps && engine->transform.place->copies_tiles; i++)
+    for (int i = 1; i <= program->nsteps && engine->transform.workplace->copies_tiles; i++)
         if (program->steps[i].naxes > 0 && !fftnd__is_empty(&engine->transform, &program->steps[i]))
             bytes += fftnd__step_bytes(&engine->transform, &program->steps[i - 1]) +
                      fftnd__step_bytes(&engine->transform, &program->steps[i]);

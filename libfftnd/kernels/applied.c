@@ -295,14 +295,13 @@ int fftnd__applied_plan(struct fftnd__applied *applied, const struct fftnd__kern
 }
 
 void fftnd__applied_free(struct fftnd__applied *applied) {
-    for (int i = 0; applied != NULL && i < 2; i++) {
-        if (applied->kernels[i].library != NULL)
-            fftnd__kernel_free(&applied->kernels[i]);
-        if (applied->others[i].library != NULL)
-            fftnd__kernel_free(&applied->others[i]);
+    if (applied == NULL)
+        return;
+    for (int i = 0; i < 2; i++) {
+        fftnd__kernel_free(&applied->kernels[i]);
+        fftnd__kernel_free(&applied->others[i]);
     }
-    if (applied != NULL)
-        fftnd__round_trip_free(&applied->trip);
+    fftnd__round_trip_free(&applied->trip);
     redist_release(applied);
 }
 

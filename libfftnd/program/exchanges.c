@@ -21,7 +21,8 @@ static void *bind(const struct fftnd__transform *transform, int buffer, void *co
 
 static redist_options exchange_options(const struct fftnd__transform *transform) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
-    int measures = transform->options.effort != FFTND_ESTIMATE && !transform->place->copies_tiles;
+    int measures =
+        transform->options.effort != FFTND_ESTIMATE && !transform->workplace->copies_tiles;
     options.method = transform->options.method;
     options.wisdom_file = transform->options.wisdom_file;
     options.verbose = transform->options.verbose;

@@ -136,7 +136,7 @@ static int lines_lie_alike(const struct fftnd__transform *transform,
         if (i != halved &&
             (size_t)before->stride[i] * items[0] != (size_t)after->stride[i] * items[1])
             return 0;
-    return transform->place->copies_tiles && transform->options.in_place;
+    return transform->workplace->copies_tiles && transform->options.in_place;
 }
 
 /* Adds a transform over axes `first`..`last` - 1 of a link. */
@@ -152,7 +152,7 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
     step->twiddles = transform->chain.twiddles && step->axes[0] == 0;
     turn_array(step, memory);
     step->ruins_source =
-        changes && backward && step->naxes > 1 && !truncates && !transform->place->copies_tiles;
+        changes && backward && step->naxes > 1 && !truncates && !transform->workplace->copies_tiles;
     set_transformed(transform, step, backward, changes ? backward : fftnd__previous(step)->real);
 }
 
@@ -187,7 +187,7 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
                        int halved_apart, int fields, int bounds[]) {
     const struct fftnd__chain *chain = &transform->chain;
     const struct fftnd__configuration *configuration = &transform->configuration;
-    int in_caches = transform->place->in_caches, n = 0;
+    int in_caches = transform->workplace->in_caches, n = 0;
     size_t row = least_row(transform, in_caches);
     size_t group = configuration->group_bytes / (size_t)fields;
     size_t tile =

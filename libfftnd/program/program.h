@@ -119,7 +119,7 @@ struct fftnd__transform {
     void *forked;                   /* event at which one of both streams waits for the other */
     struct fftnd__pool *pool;       /* of threads */
     struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
-    const struct fftnd__workplace *place;
+    const struct fftnd__workplace *workplace;
     const redist__space *worker; /* in which pieces are transformed */
 };
 
