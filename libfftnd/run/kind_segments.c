@@ -84,9 +84,9 @@ static int open_run(struct fftnd__execution *execution) {
     const struct fftnd__transform *transform = execution->transform;
     const struct fftnd__step *step = execution->step;
     const redist_plan *exchange = execution->sink.exchange;
-    enum fftnd__direct wanted = step->stage->direct_stores.library != NULL && exchange != NULL
-                                    ? fftnd__next(step)->direct_stores
-                                    : FFTND__DIRECT_NONE;
+    int wanted = step->stage->direct_stores.library != NULL && exchange != NULL
+                     ? fftnd__next(step)->direct_stores
+                     : FFTND__DIRECT_NONE;
     if ((wanted == FFTND__DIRECT_ALL && redist_plan_has_direct_stores(exchange)) ||
         (wanted == FFTND__DIRECT_LOCAL && !fftnd__previous(step)->by_partitions &&
          redist_plan_has_local_stores(exchange)))

@@ -15,8 +15,7 @@ struct fftnd__terminal {
     char *array; /* with an exchange: where pieces are that have no memory of their own */
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     int nontemporal;                    /* stores into the array bypass the caches */
-    enum fftnd__direct
-        direct_stores; /* an exchange's: of the last transform, into arrays behind it */
+    int direct_stores; /* an exchange's: of enum fftnd__direct, by the transform before it */
     int is_reached;    /* an array that a device beside the host copies from or to where it is */
 };
 
