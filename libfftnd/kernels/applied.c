@@ -566,10 +566,10 @@ static int run_inside(const struct fftnd__applied *applied, const struct fftnd__
 int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                        char *memory, const struct fftnd__block *in,
                        const struct fftnd__block *out) {
-    struct fftnd__block all[2] = {*in, *out}; /* modes, of which the rows inside have some */
-    all[0].truncation = all[1].truncation = NULL;
     if (applied->inside.ndims == 0)
         return run_both(applied, piece, memory, in, out);
+    struct fftnd__block all[2] = {*in, *out}; /* modes, of which the rows inside have some */
+    all[0].truncation = all[1].truncation = NULL;
     REDIST_TRY(fftnd__kernel_run(&applied->others[0], piece->shorter, in, &all[0], NULL));
     REDIST_TRY(run_inside(applied, piece, memory, &all[0], &all[1]));
     return fftnd__kernel_run(&applied->others[1], piece->shorter, &all[1], out, NULL);

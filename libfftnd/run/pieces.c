@@ -80,6 +80,13 @@ int fftnd__store_piece(struct fftnd__execution *execution, const struct fftnd__f
                : move_parts(&flight->out, sink, flight->piece.start, flight->piece.after, 1);
 }
 
+int fftnd__open_in_caches(struct fftnd__execution *execution) {
+    if (execution->source.exchange == NULL && execution->sink.exchange == NULL &&
+        execution->source.array == execution->sink.array)
+        execution->sink.nontemporal = 0;
+    return REDIST_OK;
+}
+
 /* ---------------------------------------------------------------- one piece */
 
 /* Where the memory of a piece begins, if it has that. */

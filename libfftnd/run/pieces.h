@@ -71,6 +71,9 @@ int fftnd__move_box(const struct fftnd__terminal *terminal, const struct fftnd__
 /* Moves a piece between an array or an exchange and memory of its own, if it has that. */
 fftnd__piece_work fftnd__load_piece, fftnd__store_piece;
 
+/* Stores through the caches where a tile returns to the array that it came from: its place is still in them. */
+int fftnd__open_in_caches(struct fftnd__execution *execution);
+
 /* Whether several threads may move pieces at once. */
 int fftnd__is_concurrent(const struct fftnd__terminal *terminal);
 

@@ -46,6 +46,40 @@ void fftnd__lay_out_side(struct fftnd__side *side, const struct fftnd__transform
         side->bytes = fftnd__lay_out(ndims, count, side->item, 1, alignment, side->stride);
 }
 
+int fftnd__is_untiled(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return transform->configuration.untiled && step->naxes == 1 && !step->ruins_source &&
+           fftnd__previous(step)->fused_with != FFTND__PULLED &&
+           fftnd__next(step)->fused_with != FFTND__PUSHED;
+}
+
+void fftnd__lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem,
+                          int ruins_source, int may_both_be_in_arrays) {
+    const struct fftnd__transform *transform = problem->transform;
+    const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
+    const struct fftnd__tiling tiling = fftnd__stage_tiling(problem);
+    struct fftnd__piece first;
+    fftnd__cut_tiles(&stage->cut, transform, step, &tiling);
+    fftnd__find_piece(&stage->cut, 0, &first);
+    fftnd__lay_out_side(&stage->in, transform, before, first.before,
+                        tiling.local_load && !ruins_source);
+    fftnd__lay_out_side(&stage->out, transform, step, first.after,
+                        tiling.local_store && !fftnd__is_nontemporal(transform, step) &&
+                            (may_both_be_in_arrays || !stage->in.in_array));
+    stage->pool = transform->pool;
+}
+
+int fftnd__borrow_tile(struct fftnd__stage *stage, size_t bytes, size_t piece_bytes,
+                       void **borrowed, char **memory) {
+    *borrowed = redist_calloc(bytes + FFTND__ALIGNMENT, 1);
+    if (*borrowed == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
+                              bytes);
+    stage->piece_bytes = piece_bytes;
+    stage->bytes = piece_bytes * (size_t)fftnd__pool_size(stage->pool) + FFTND__ALIGNMENT;
+    *memory = fftnd__align(*borrowed, FFTND__ALIGNMENT);
+    return REDIST_OK;
+}
+
 static int same_array(const struct fftnd__transform *transform, const struct fftnd__step *step) {
     return fftnd__previous(step)->buffer == step->buffer ||
            (transform->options.in_place && fftnd__previous(step)->buffer <= FFTND__OUTPUT &&

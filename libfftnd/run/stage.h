@@ -19,6 +19,7 @@
     X(chunks)                                                                                      \
     X(segments)                                                                                    \
     X(columns_with_operator)                                                                       \
+    X(tiles_with_operator)                                                                         \
     X(tiles)                                                                                       \
     X(whole_array)
 
@@ -111,6 +112,18 @@ struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__stage_problem *prob
 void fftnd__lay_out_side(struct fftnd__side *side, const struct fftnd__transform *transform,
                          const struct fftnd__step *array, const redist_index box[],
                          int may_be_in_array);
+
+/* Returns nonzero for a transform of a single axis between arrays of this rank, which may do without tiles. */
+int fftnd__is_untiled(const struct fftnd__transform *transform, const struct fftnd__step *step);
+
+/* Cuts tiles for the caches of each thread, and lays out both sides. */
+void fftnd__lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem,
+                          int ruins_source, int may_both_be_in_arrays);
+
+/* Allocates memory to plan in, of one tile. Tiles that run share theirs with other stages: each has so many bytes for
+ * each thread. */
+int fftnd__borrow_tile(struct fftnd__stage *stage, size_t bytes, size_t piece_bytes,
+                       void **borrowed, char **memory);
 
 /* Has the pieces where they are in both arrays, whose extents the cut gets, and plans on the scratch arrays. The
  * kernel's problem is returned. */
