@@ -49,8 +49,8 @@ void fftnd__retain(const struct fftnd__transform *transform, struct lines__probl
 void fftnd__widen(const struct fftnd__truncation *truncation, int ndims,
                   const redist_index extent[], redist_index wide[]);
 
-/* Finds one of the retained boxes of a piece, number `which`; the piece is the box at `start`, `count` of the array.
- * Returns 0 if it is empty. */
+/* The number of retained boxes of a piece, and one of them, number `which`. The piece is the box at `start`, `count` of
+ * the array. Returns 0 if the retained box is empty. */
 int fftnd__count_retained(const struct fftnd__truncation *truncation);
 int fftnd__find_retained(const struct fftnd__truncation *truncation, int which, int ndims,
                          const redist_index start[], const redist_index count[],

@@ -116,7 +116,8 @@ void fftnd__lay_out_side(struct fftnd__side *side, const struct fftnd__transform
 /* Returns nonzero for a transform of a single axis between arrays of this rank, which may do without tiles. */
 int fftnd__is_untiled(const struct fftnd__transform *transform, const struct fftnd__step *step);
 
-/* Cuts tiles for the caches of each thread, and lays out both sides. */
+/* Cuts tiles for the caches of each thread, and lays out both sides: that before the kernel in the array only if the
+ * kernel leaves its elements as they are, both in arrays only if the caller allows that. */
 void fftnd__lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem,
                           int ruins_source, int may_both_be_in_arrays);
 
