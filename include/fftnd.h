@@ -79,63 +79,6 @@ extern "C" {
 /** Returns the version of the loaded library; arguments may be NULL. Not collective. */
 REDIST_API void fftnd_version(int *major, int *minor, int *patch);
 
-/**
- * Transforms of an axis with FFTND_MIXED. With a halved axis the physical side is real, with complex axes alone both
- * sides are complex, with neither both are real. Real-to-real axes of complex elements transform real and imaginary
- * parts. The order in which axes are transformed changes no result. Backward, a halved spectrum is one of a real field:
- * modes k = 0 and n/2 are the conjugates of their mirror images. The results of others depend on the serial library.
- */
-enum fftnd_axis {
-    FFTND_AXIS_NONE = 0,    /**< not transformed: the same length on the spectral side */
-    FFTND_AXIS_COMPLEX = 1, /**< complex to complex */
-    FFTND_AXIS_HALVED = 2,  /**< real to complex, one axis at most: n/2 + 1 spectral elements */
-    FFTND_AXIS_R2R = 3      /**< real to real, by fftnd_options.r2r */
-};
-
-/** Blocks of an axis along a grid dimension. */
-enum fftnd_blocks {
-    FFTND_BLOCKS_BALANCED = 0, /**< as redist_decompose: block sizes differ by 1 at most */
-    FFTND_BLOCKS_CEILING = 1   /**< as FFTW: ceil(n/P) elements each, the last ones fewer or none */
-};
-
-/** The direction that divides by the product of the logical sizes. */
-enum fftnd_scaling {
-    FFTND_SCALE_NONE = 0,     /**< neither: a round trip multiplies by the product */
-    FFTND_SCALE_BACKWARD = 1, /**< backward divides: a round trip is the identity */
-    FFTND_SCALE_FORWARD = 2,  /**< forward divides: coefficients are amplitudes */
-    FFTND_SCALE_UNITARY = 3   /**< both divide by the square root */
-};
-
-/** The alignment of the spectral side. */
-enum fftnd_alignment {
-    FFTND_ALIGN_CHAIN = 0, /**< as the chain ends: whole along axis 0 (no further exchange) */
-    FFTND_ALIGN_INPUT = 1  /**< carried back to the input's alignment (one more exchange) */
-};
-
-/** The position of the batch index in the local arrays. */
-enum fftnd_batch_position {
-    FFTND_BATCH_FIRST = 0, /**< whole fields one after the other: the slowest index */
-    FFTND_BATCH_LAST = 1   /**< components side by side at each point: the fastest index */
-};
-
-/** Fusion of serial transforms and exchanges in one pass over memory. */
-enum fftnd_fusion {
-    /** if the peers' memory can be mapped and tiles fit the caches */
-    FFTND_FUSION_AUTO = 0,
-    FFTND_FUSION_NEVER = 1, /**< one after the other, over whole arrays */
-    FFTND_FUSION_ALWAYS = 2 /**< ERR_METHOD if that is impossible, as always on a device */
-};
-
-/** Transposition of the local array by transforms over whole arrays, so that the rows of the next transform are
- * contiguous (Egger, chapter 4: Realigned); input and output always have C order. */
-enum fftnd_local_transpose {
-    FFTND_LOCAL_TRANSPOSE_AUTO = 0,  /**< on a device as measured, else not */
-    FFTND_LOCAL_TRANSPOSE_NEVER = 1, /**< all arrays in C order (Egger's layout "Default") */
-    /** not with FFTND_FUSION_ALWAYS, nor with dropped modes; in place and with overwrite_input it may need a second
-     * work array */
-    FFTND_LOCAL_TRANSPOSE_ALWAYS = 2
-};
-
 /** Options of a transform. All must agree, lists being given on all ranks or on none, unless stated otherwise. All
  * lists, boxes and texts may be freed once the plan is made: grid, order, r2r, retained_modes, method, wisdom_file,
  * axes, memory_order, padding, bounds (its lists, too), split, box. The stream lives as long as the plan. */
@@ -301,12 +244,6 @@ typedef struct fftnd_plan fftnd_plan;
 REDIST_API int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[],
                                  enum fftnd_kind kind, enum fftnd_precision precision,
                                  const fftnd_options *options, fftnd_plan **plan);
-
-/** The two sides of a transform. */
-enum fftnd_side {
-    FFTND_PHYSICAL = 0, /**< input of forward, output of backward */
-    FFTND_SPECTRAL = 1  /**< output of forward, input of backward */
-};
 
 /** One rank's part of one side of a transform; extents and strides are in elements of that side. */
 typedef struct fftnd_layout {

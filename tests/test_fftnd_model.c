@@ -5,6 +5,7 @@
 
 #include "../libfftnd/planner/planner.h"
 #include "../libredist/planner/planner.h"
+#include "fftnd.h"
 #include "harness.h"
 #include "redist_support.h"
 
@@ -149,8 +150,7 @@ static void find_grids(const redist_index sizes[3], const char *node_size,
         .shape = {.ndims = 3,
                   .halved = -1,
                   .axes = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX}},
-        .kind = FFTND_C2C,
-        .options = FFTND_OPTIONS_DEFAULT};
+        .settings = {.batch = 1}};
     for (int axis = 0; axis < 3; axis++)
         request.shape.points[axis] = request.shape.modes[axis] = sizes[axis];
     setenv("REDIST_NODE_SIZE", node_size, 1);

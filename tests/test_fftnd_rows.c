@@ -30,8 +30,12 @@ static void make_operator(enum fftnd_operator_kind kind, struct fftnd__operator 
         fill(tables[a][0], 4 * MODES);
         for (int i = 0; i < MODES; i += random_between(1, 3))
             tables[a][0][i] = tables[a][1][i] = 0;
-        op->symbols[a] = (struct fftnd__symbols){
-            a, a, MODES, tables[a][0], tables[a][1], random_chance(70) ? tables[a][2] : NULL};
+        op->symbols[a] = (struct fftnd__symbols){.axis = a,
+                                                 .user = a,
+                                                 .n = MODES,
+                                                 .k = tables[a][0],
+                                                 .odd = tables[a][1],
+                                                 .factor = random_chance(70) ? tables[a][2] : NULL};
     }
 }
 

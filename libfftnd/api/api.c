@@ -3,7 +3,6 @@
 #include "../planner/planner.h"
 #include "../program/names.h"
 #include "../program/wavenumbers.h"
-#include "../workers/offload.h"
 #include "plan.h"
 
 #include <stdatomic.h>
@@ -79,8 +78,8 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
     fftnd_plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return NULL;
-    int is_copied = keep_text(&request->options.method, &plan->method) &&
-                    keep_text(&request->options.wisdom_file, &plan->wisdom_file);
+    int is_copied = keep_text(&request->settings.method, &plan->method) &&
+                    keep_text(&request->settings.wisdom_file, &plan->wisdom_file);
     if (is_copied && redist_handle_add(plan, REDIST_HANDLE_FFT))
         return plan;
     destroy_plan(plan);
@@ -106,19 +105,18 @@ static int store_text(const struct lines__wisdom *wisdom, const char *key, const
 }
 
 /* Lets the serial library measure itself. Collective. */
-static int learn_lines(const struct fftnd__request *request) {
-    const struct lines__library *library = lines__library_for(request->options.space);
+static int learn_lines(const struct fftnd__arguments *arguments) {
+    const struct lines__library *library = lines__library_for(arguments->options.space);
     const struct remembered remembered = {
-        {find_text, store_text}, request->comm, request->options.wisdom_file};
+        {find_text, store_text}, arguments->comm, arguments->options.wisdom_file};
     return library->learn == NULL ? REDIST_OK
-                                  : library->learn(&remembered.wisdom, request->ndims,
-                                                   request->sizes, request->precision);
+                                  : library->learn(&remembered.wisdom, arguments->ndims,
+                                                   arguments->sizes, arguments->precision);
 }
 
 /* Makes the engine; wisdom that does not work any more, for lack of memory or so, is measured anew. Collective. */
 static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request) {
     struct fftnd__configuration configuration;
-    REDIST_TRY(learn_lines(request));
     for (int remembered = 1;; remembered = 0) {
         int code = fftnd__planner_choose(request, &configuration, &remembered);
         if (code == REDIST_OK)
@@ -131,13 +129,13 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request)
 }
 
 /* Finds the place of the arrays, or of the device that tiles are sent to. */
-static int find_place(const struct fftnd__request *request, redist_place *place) {
-    const fftnd_options *options = &request->options;
-    int offloads = fftnd__offload_wanted(options);
-    const redist__space *space = redist_space_at(offloads ? options->device : options->space);
-    REDIST_TRY(redist_check_default_stream(request->function, space));
-    return redist_place_find(request->function, space, offloads ? NULL : "options->stream",
-                             offloads ? NULL : options->stream, place);
+static int find_place(const struct fftnd__settings *settings, redist_place *place) {
+    const char *function = "fftnd_plan_create";
+    int offloads = settings->offloads;
+    const redist__space *space = redist_space_at(offloads ? settings->device : settings->space);
+    REDIST_TRY(redist_check_default_stream(function, space));
+    return redist_place_find(function, space, offloads ? NULL : "options->stream",
+                             offloads ? NULL : settings->stream, place);
 }
 
 int fftnd__enter(fftnd_plan *plan, redist_visit *visit) {
@@ -150,7 +148,7 @@ int fftnd__enter(fftnd_plan *plan, redist_visit *visit) {
 
 redist_place fftnd__place_of_rest(const fftnd_plan *plan) {
     redist_place place = plan->place;
-    place.has_stream = place.has_stream && plan->engine.transform.options.asynchronous;
+    place.has_stream = place.has_stream && plan->engine.transform.settings.asynchronous;
     return place;
 }
 
@@ -175,46 +173,33 @@ static void close_at_the_end(MPI_Comm comm, fftnd_plan *plan) {
     redist_closer_add(comm, &plan->closer, close_plan);
 }
 
-/* Drops pointers to lists of the user, which need not outlive the call. */
-static void forget_arrays(fftnd_options *options) {
-    options->grid = options->order = NULL;
-    options->r2r = NULL;
-    options->axes = NULL;
-    options->retained_modes = NULL;
-    for (int side = 0; side < 2; side++) {
-        options->memory_order[side] = NULL;
-        options->padding[side] = NULL;
-        options->split[side] = NULL;
-        options->bounds[side] = NULL;
-        options->box[side] = NULL;
-    }
-}
-
 int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum fftnd_kind kind,
                       enum fftnd_precision precision, const fftnd_options *options,
                       fftnd_plan **result) {
-    struct fftnd__request request = {
+    struct fftnd__arguments arguments = {
         .user_comm = comm, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
     REDIST_TRY(redist_check_comm(comm));
-    REDIST_TRY(redist_private_comm(comm, &request.comm));
-    REDIST_TRY(fftnd__check_request(&request, options, result));
+    REDIST_TRY(redist_private_comm(comm, &arguments.comm));
+    REDIST_TRY(fftnd__check_plan(&arguments, options, result));
+    struct fftnd__request request = fftnd__resolve(&arguments);
     fftnd_plan *plan = allocate_plan(&request);
     redist_place place = {.space = NULL};
     redist_visit visit;
-    int code = plan != NULL ? find_place(&request, &place)
+    int code = plan != NULL ? find_place(&request.settings, &place)
                             : redist_fail(REDIST_ERR_MEMORY, "no memory for a plan");
     code = redist_agree(request.comm, code);
     (void)redist_enter(&place, &visit); /* cannot fail: it is current */
     if (code == REDIST_OK)
+        code = learn_lines(&arguments);
+    if (code == REDIST_OK)
         code = complete_plan(plan, &request);
-    if (code == REDIST_OK && !request.options.skip_agreement)
+    if (code == REDIST_OK && !arguments.options.skip_agreement && !request.settings.asynchronous)
         code = redist_life_create(request.comm, &plan->engine.life);
     if (code != REDIST_OK)
         destroy_plan(plan);
     redist_leave(&visit);
     REDIST_TRY(code);
     plan->place = place;
-    forget_arrays(&plan->engine.transform.options);
     close_at_the_end(request.comm, plan);
     *result = plan;
     return REDIST_OK;
@@ -371,7 +356,7 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                            .exchange_seconds = plan->engine.seconds[1],
                            .fused = plan->engine.is_fused,
                            .tiled = plan->engine.is_fused || configuration->tiled,
-                           .threads = plan->engine.transform.options.threads,
+                           .threads = plan->engine.transform.settings.threads,
                            .halved_axis = -1,
                            .segments = plan->engine.is_fused ? 1 : configuration->segments,
                            .partitions = fftnd__engine_partitions(&plan->engine),
@@ -394,10 +379,34 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     return redist_struct_write(__func__, "info", &own, sizeof own, info);
 }
 
+/* Seconds of transforms. Over whole arrays these are all seconds outside of exchanges: the clock of transforms may also
+ * run while segments are handed over. */
+static double transform_seconds(const struct fftnd__engine *engine, double no_exchange) {
+    if (!engine->is_fused)
+        return no_exchange;
+    return engine->seconds[0] < no_exchange ? engine->seconds[0] : no_exchange;
+}
+
+static fftnd_phases phases_of(const struct fftnd__engine *engine) {
+    redist_phases exchanges = fftnd__engine_exchange_phases(engine);
+    double total = engine->seconds[0] + engine->seconds[1];
+    double transform = transform_seconds(engine, total - exchanges.total);
+    return (fftnd_phases){.executions = engine->executions,
+                          .total = total,
+                          .transform = transform,
+                          .pack = exchanges.pack,
+                          .first_message = exchanges.first_message,
+                          .communicate = exchanges.communicate,
+                          .unpack = exchanges.unpack,
+                          .own_part = exchanges.own_part,
+                          .rest = total - exchanges.total - transform};
+}
+
 int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases) {
     REDIST_TRY(fftnd__check_idle(__func__, plan));
-    fftnd_phases own;
-    fftnd__engine_phases(&plan->engine, &own);
+    fftnd_phases own = FFTND_PHASES_DEFAULT;
+    if (plan->engine.transform.settings.phases)
+        own = phases_of(&plan->engine);
     return redist_struct_write(__func__, "phases", &own, sizeof own, phases);
 }
 
@@ -408,7 +417,7 @@ static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t
     size_t needed = fftnd__engine_work(&plan->engine);
     const struct lines__library *library = plan->engine.transform.library;
     uintptr_t alignment = library->space == REDIST_SPACE_HOST ? ALIGNMENT : DEVICE_ALIGNMENT;
-    if (!plan->engine.transform.options.user_workspace)
+    if (!plan->engine.transform.settings.user_workspace)
         return redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan has its own work space: options.user_workspace was 0");
     if (bytes < needed)
@@ -443,11 +452,11 @@ int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
 int fftnd__check_mapped(const char *function, const struct fftnd__engine *engine,
                         const struct fftnd__array *array) {
     const struct fftnd__transform *transform = &engine->transform;
-    if (!transform->options.mapped_arrays || array->bytes == 0)
+    if (!transform->settings.mapped_arrays || array->bytes == 0)
         return REDIST_OK;
     return redist_check_mapped(function, array->name, "options->mapped_arrays was set",
                                transform->library->space, array->data, array->bytes,
-                               !transform->options.skip_agreement);
+                               engine->life != NULL);
 }
 
 int fftnd__agree_to_run(const char *function, const struct fftnd__engine *engine, int code) {
@@ -462,24 +471,25 @@ int fftnd__agree_to_run(const char *function, const struct fftnd__engine *engine
 
 /* Checks that the library can use an array. With skip_agreement failures of a driver, which may be this rank's alone,
  * are left to the execution. */
-static int check_place(const char *function, const struct fftnd__transform *transform,
+static int check_place(const char *function, const struct fftnd__engine *engine,
                        const struct fftnd__array *array) {
+    const struct fftnd__transform *transform = &engine->transform;
     int code = transform->library->check(function, array->name, array->data,
                                          fftnd__element_bytes(transform, 0));
-    return transform->options.skip_agreement && code != REDIST_ERR_ARGUMENT ? REDIST_OK : code;
+    return engine->life == NULL && code != REDIST_ERR_ARGUMENT ? REDIST_OK : code;
 }
 
 int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,
                            const struct fftnd__array arrays[2]) {
     const struct fftnd__transform *transform = &engine->transform;
     int checks = transform->library->check != NULL && !redist_place_is_gone();
-    REDIST_TRY(fftnd__check_arrays(function, arrays, transform->options.in_place));
+    REDIST_TRY(fftnd__check_arrays(function, arrays, transform->settings.in_place));
     if (transform->space->asynchronous)
         REDIST_TRY(redist_check_capture(function, redist_place_entered(),
-                                        transform->options.asynchronous));
+                                        transform->settings.asynchronous));
     for (int i = 0; i < 2 && checks; i++)
         if (arrays[i].bytes != 0)
-            REDIST_TRY(check_place(function, transform, &arrays[i]));
+            REDIST_TRY(check_place(function, engine, &arrays[i]));
     for (int i = 0; i < 2; i++)
         REDIST_TRY(fftnd__check_mapped(function, engine, &arrays[i]));
     if (!engine->has_workspace)
@@ -613,16 +623,16 @@ int fftnd_predict(const redist_model *model, int nranks, int ndims, const redist
                   enum fftnd_kind kind, enum fftnd_precision precision,
                   const fftnd_options *options, double *seconds) {
     redist_model own = REDIST_MODEL_DEFAULT;
-    struct fftnd__request request = {
+    struct fftnd__arguments arguments = {
         .nranks = nranks, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
     struct fftnd__configuration guess = {0};
     REDIST_TRY(redist_struct_read(__func__, "model", model, &own, sizeof own));
     if (options == NULL || seconds == NULL)
         return redist_fail(REDIST_ERR_NULL, "%s = NULL", options == NULL ? "options" : "seconds");
-    REDIST_TRY(fftnd__check_prediction(&request, options));
-    guess.grid_ndims = request.options.grid_ndims;
-    for (int i = 0; i < guess.grid_ndims; i++)
-        guess.grid[i] = request.options.grid[i];
+    REDIST_TRY(fftnd__check_prediction(&arguments, options));
+    const struct fftnd__request request = fftnd__resolve(&arguments);
+    guess.grid_ndims = request.grid_ndims;
+    memcpy(guess.grid, request.grid, sizeof guess.grid);
     fftnd__usual_order(&request.shape, guess.order);
     fftnd__order_guess(&request, &guess);
     *seconds = fftnd__predict(&own, &request, &guess);

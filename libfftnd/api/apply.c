@@ -52,8 +52,8 @@ static int is_by_axis(const struct fftnd__operator *op, const struct fftnd__tran
     depends[op->symbols[0].axis] = op->naxes == 1;
     int adds = op->kind == FFTND_DIVERGENCE || op->kind == FFTND_CURL;
     int has_derivatives = op->kind == FFTND_GRADIENT || (adds && !transform->space->asynchronous);
-    return has_derivatives && op->naxes > 1 && !transform->options.in_place &&
-           transform->options.batch_position == FFTND_BATCH_FIRST &&
+    return has_derivatives && op->naxes > 1 && !transform->settings.in_place &&
+           transform->settings.batch_position == FFTND_BATCH_FIRST &&
            fftnd__subset_suits(transform, depends);
 }
 

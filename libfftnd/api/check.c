@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "check.h"
+#include "../../liblines/lines.h"
 #include "../program/names.h"
-#include "../program/sides.h"
-#include "../workers/offload.h"
+#include "sides.h"
 
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
-#define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
+#define FAIL(code, ...) redist_fail_in(arguments->function, code, __VA_ARGS__)
 
 /* ---------------------------------------------------------------- the options */
 
@@ -64,78 +63,78 @@ static long long get(const fftnd_options *options, const struct named_option *op
     return option->type == BYTES ? (long long)bytes : option->type == FLAG ? number != 0 : number;
 }
 
-static int check_range(const struct fftnd__request *request, const char *name, long long value,
+static int check_range(const struct fftnd__arguments *arguments, const char *name, long long value,
                        int least, int most) {
     if (value >= least && value <= most)
         return REDIST_OK;
     return FAIL(REDIST_ERR_ARGUMENT, "%s = %lld is not in %d..%d", name, value, least, most);
 }
 
-static int copy_options(struct fftnd__request *request, const fftnd_options *options) {
-    request->options = FFTND_OPTIONS_DEFAULT;
+static int copy_options(struct fftnd__arguments *arguments, const fftnd_options *options) {
+    arguments->options = FFTND_OPTIONS_DEFAULT;
     if (options == NULL)
         return REDIST_OK;
-    return redist_struct_read(request->function, "options", options, &request->options,
-                              sizeof request->options);
+    return redist_struct_read(arguments->function, "options", options, &arguments->options,
+                              sizeof arguments->options);
 }
 
-static int check_options(const struct fftnd__request *request) {
-    double seconds = request->options.plan_seconds;
+static int check_options(const struct fftnd__arguments *arguments) {
+    double seconds = arguments->options.plan_seconds;
     if (!(seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is not 0 or more", seconds);
-    seconds = request->options.wait_seconds;
+    seconds = arguments->options.wait_seconds;
     if (!(seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->wait_seconds = %g is not 0 or more", seconds);
     for (int i = 0; i < NOPTIONS; i++) {
-        long long value = get(&request->options, &table[i]);
+        long long value = get(&arguments->options, &table[i]);
         if (table[i].name_of != NULL)
             REDIST_TRY(
-                redist_check_enum_in(request->function, table[i].name, table[i].name_of, value));
+                redist_check_enum_in(arguments->function, table[i].name, table[i].name_of, value));
         else if (table[i].least != 0)
-            REDIST_TRY(check_range(request, table[i].name, value, table[i].least, INT_MAX));
+            REDIST_TRY(check_range(arguments, table[i].name, value, table[i].least, INT_MAX));
     }
     return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- the array */
 
-static int check_array(const struct fftnd__request *request) {
-    REDIST_TRY(check_range(request, "ndims", request->ndims, 1, REDIST_MAX_NDIMS - 1));
-    if (request->sizes == NULL)
+static int check_array(const struct fftnd__arguments *arguments) {
+    REDIST_TRY(check_range(arguments, "ndims", arguments->ndims, 1, REDIST_MAX_NDIMS - 1));
+    if (arguments->sizes == NULL)
         return FAIL(REDIST_ERR_NULL, "sizes = NULL");
-    for (int i = 0; i < request->ndims; i++)
-        if (request->sizes[i] < 1)
+    for (int i = 0; i < arguments->ndims; i++)
+        if (arguments->sizes[i] < 1)
             return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld is below 1", i,
-                        (long long)request->sizes[i]);
+                        (long long)arguments->sizes[i]);
     REDIST_TRY(
-        redist_check_enum_in(request->function, "kind", fftnd__kind_name, (int)request->kind));
-    return redist_check_enum_in(request->function, "precision", fftnd__precision_name,
-                                (int)request->precision);
+        redist_check_enum_in(arguments->function, "kind", fftnd__kind_name, (int)arguments->kind));
+    return redist_check_enum_in(arguments->function, "precision", fftnd__precision_name,
+                                (int)arguments->precision);
 }
 
-static int check_halved(const struct fftnd__request *request) {
-    int halved = request->options.halved_axis;
-    if (request->kind == FFTND_R2C && (halved < -1 || halved >= request->ndims))
+static int check_halved(const struct fftnd__arguments *arguments) {
+    int halved = arguments->options.halved_axis;
+    if (arguments->kind == FFTND_R2C && (halved < -1 || halved >= arguments->ndims))
         return FAIL(REDIST_ERR_AXIS, "options->halved_axis = %d is not in -1..%d", halved,
-                    request->ndims - 1);
+                    arguments->ndims - 1);
     return REDIST_OK;
 }
 
-static int check_modes(const struct fftnd__request *request) {
-    const redist_index *modes = request->options.retained_modes;
-    for (int i = 0; modes != NULL && i < request->ndims; i++)
-        if (modes[i] < 1 || modes[i] > request->sizes[i])
+static int check_modes(const struct fftnd__arguments *arguments) {
+    const redist_index *modes = arguments->options.retained_modes;
+    for (int i = 0; modes != NULL && i < arguments->ndims; i++)
+        if (modes[i] < 1 || modes[i] > arguments->sizes[i])
             return FAIL(REDIST_ERR_SIZE,
                         "options->retained_modes[%d] = %lld is not in 1..%lld (sizes[%d])", i,
-                        (long long)modes[i], (long long)request->sizes[i], i);
+                        (long long)modes[i], (long long)arguments->sizes[i], i);
     return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- grid and order */
 
-static int check_grid_dims(const struct fftnd__request *request) {
-    const fftnd_options *options = &request->options;
-    int nranks = request->nranks, any_free = 0;
+static int check_grid_dims(const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    int nranks = arguments->nranks, any_free = 0;
     long long product = 1;
     for (int i = 0; i < options->grid_ndims && product <= nranks; i++) {
         int dim = options->grid[i];
@@ -151,9 +150,9 @@ static int check_grid_dims(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
-static int check_grid(const struct fftnd__request *request) {
-    const fftnd_options *options = &request->options;
-    int most = request->ndims - 1;
+static int check_grid(const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    int most = arguments->ndims - 1;
     if (options->grid_ndims < 0 || options->grid_ndims > most)
         return FAIL(REDIST_ERR_GRID, "options->grid_ndims = %d is not in 0..%d (ndims - 1)",
                     options->grid_ndims, most);
@@ -161,38 +160,38 @@ static int check_grid(const struct fftnd__request *request) {
         return FAIL(REDIST_ERR_GRID,
                     "options->grid needs options->grid_ndims, the number of its values");
     int given = options->grid_ndims > 0 && options->grid != NULL;
-    return given ? check_grid_dims(request) : REDIST_OK;
+    return given ? check_grid_dims(arguments) : REDIST_OK;
 }
 
 /* Refuses an open grid: predictions choose none. */
-static int check_given_grid(const struct fftnd__request *request) {
-    const fftnd_options *options = &request->options;
-    int is_alone = options->grid_ndims == 0 && request->nranks == 1;
+static int check_given_grid(const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    int is_alone = options->grid_ndims == 0 && arguments->nranks == 1;
     if (!is_alone && !fftnd__has_whole_grid(options))
         return FAIL(REDIST_ERR_GRID,
                     "options->grid must be a whole grid of %d ranks: predictions choose none",
-                    request->nranks);
+                    arguments->nranks);
     return REDIST_OK;
 }
 
 /* Returns nonzero if a complex axis would be transformed before the halved one, at `place` of the order. */
-static int comes_too_late(const struct fftnd__request *request, int place) {
-    const int *order = request->options.order;
-    for (int i = place + 1; i < request->ndims; i++)
-        if (fftnd__user_axis_kind(request, order[i]) == FFTND_AXIS_COMPLEX)
+static int comes_too_late(const struct fftnd__arguments *arguments, int place) {
+    const int *order = arguments->options.order;
+    for (int i = place + 1; i < arguments->ndims; i++)
+        if (fftnd__user_axis_kind(arguments, order[i]) == FFTND_AXIS_COMPLEX)
             return 1;
     return 0;
 }
 
 /* Checks that the order, unless NULL, is a permutation of the axes that transforms the halved one before complex
  * ones. */
-static int check_order(const struct fftnd__request *request) {
-    const fftnd_options *options = &request->options;
-    int split = options->grid_ndims > 0 || request->ndims == 1 ? options->grid_ndims : 1;
-    REDIST_TRY(fftnd__check_list(request, "order", request->ndims, options->order));
+static int check_order(const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    int split = options->grid_ndims > 0 || arguments->ndims == 1 ? options->grid_ndims : 1;
+    REDIST_TRY(fftnd__check_list(arguments, "order", arguments->ndims, options->order));
     for (int i = 0; i < split && options->order != NULL; i++)
-        if (fftnd__user_axis_kind(request, options->order[i]) == FFTND_AXIS_HALVED &&
-            comes_too_late(request, i))
+        if (fftnd__user_axis_kind(arguments, options->order[i]) == FFTND_AXIS_HALVED &&
+            comes_too_late(arguments, i))
             return FAIL(
                 REDIST_ERR_AXIS,
                 "options->order[%d] = %d is the halved axis: it must come after the complex axes",
@@ -203,34 +202,42 @@ static int check_order(const struct fftnd__request *request) {
 /* ---------------------------------------------------------------- combinations */
 
 /* Refuses an unknown method, even if exchanges are planned later or not at all. */
-static int check_method(const struct fftnd__request *request) {
-    return redist_check_method_in(request->function, request->options.method);
+static int check_method(const struct fftnd__arguments *arguments) {
+    return redist_check_method_in(arguments->function, arguments->options.method);
 }
 
-static int check_library(const struct fftnd__request *request, const char *name,
+static int check_library(const struct fftnd__arguments *arguments, const char *name,
                          enum redist_space space) {
     const struct lines__library *library = lines__library_for(space);
     const char *unavailable = lines__unavailable(space);
     if (unavailable == NULL)
-        return library->check_environment != NULL ? library->check_environment(request->function)
+        return library->check_environment != NULL ? library->check_environment(arguments->function)
                                                   : REDIST_OK;
     return FAIL(REDIST_ERR_ARGUMENT, "%s = %s: %s", name, redist_space_name((int)space),
                 unavailable);
 }
 
-static int drops_modes(const struct fftnd__request *request) {
-    const redist_index *modes = request->options.retained_modes;
-    for (int i = 0; modes != NULL && i < request->ndims; i++)
-        if (modes[i] != request->sizes[i])
+static int drops_modes(const struct fftnd__arguments *arguments) {
+    const redist_index *modes = arguments->options.retained_modes;
+    for (int i = 0; modes != NULL && i < arguments->ndims; i++)
+        if (modes[i] != arguments->sizes[i])
             return 1;
     return 0;
 }
 
-static int check_pairs(const struct fftnd__request *request) {
-    const fftnd_options *options = &request->options;
-    int there = lines__library_for(options->space)->space != REDIST_SPACE_HOST;
-    int sent = lines__library_for(options->device)->space != REDIST_SPACE_HOST;
-    int offloads = fftnd__offload_wanted(options);
+static int is_on_device(enum redist_space space) {
+    return lines__library_for(space)->space != REDIST_SPACE_HOST;
+}
+
+int fftnd__offloads(const fftnd_options *options) {
+    return !is_on_device(options->space) &&
+           (is_on_device(options->device) || options->device_bytes != 0);
+}
+
+static int check_pairs(const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    int there = is_on_device(options->space), sent = is_on_device(options->device);
+    int offloads = fftnd__offloads(options);
     int truncates = options->retained_modes != NULL;
     int fuses = options->fusion == FFTND_FUSION_ALWAYS;
     int transposes = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
@@ -238,7 +245,7 @@ static int check_pairs(const struct fftnd__request *request) {
         int is_refused, code;
         const char *reason;
     } pairs[] = {
-        {(there || sent) && request->precision == FFTND_LONG_DOUBLE, REDIST_ERR_ARGUMENT,
+        {(there || sent) && arguments->precision == FFTND_LONG_DOUBLE, REDIST_ERR_ARGUMENT,
          "precision = FFTND_LONG_DOUBLE is not supported on a device"},
         {there && fuses, REDIST_ERR_METHOD,
          "options->fusion = FFTND_FUSION_ALWAYS is not supported for arrays of a device"},
@@ -254,7 +261,7 @@ static int check_pairs(const struct fftnd__request *request) {
         {transposes && fuses, REDIST_ERR_ARGUMENT,
          "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS needs whole arrays, but "
          "options->fusion = FFTND_FUSION_ALWAYS"},
-        {transposes && drops_modes(request), REDIST_ERR_ARGUMENT,
+        {transposes && drops_modes(arguments), REDIST_ERR_ARGUMENT,
          "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS needs whole arrays, but "
          "options->retained_modes drops modes in tiles"},
     };
@@ -265,64 +272,64 @@ static int check_pairs(const struct fftnd__request *request) {
 }
 
 /* Checks the precision with the library of the arrays' space; that of a device takes over only some of its work. */
-static int check_precision(const struct fftnd__request *request) {
-    const struct lines__library *library = lines__library_for(request->options.space);
-    const char *lacks = library->lacks != NULL ? library->lacks(request->precision) : NULL;
+static int check_precision(const struct fftnd__arguments *arguments) {
+    const struct lines__library *library = lines__library_for(arguments->options.space);
+    const char *lacks = library->lacks != NULL ? library->lacks(arguments->precision) : NULL;
     return lacks == NULL ? REDIST_OK : FAIL(REDIST_ERR_SERIAL, "%s", lacks);
 }
 
-static int check_spaces(const struct fftnd__request *request) {
-    REDIST_TRY(check_library(request, "options->space", request->options.space));
-    REDIST_TRY(check_library(request, "options->device", request->options.device));
-    REDIST_TRY(check_precision(request));
-    return check_pairs(request);
+static int check_spaces(const struct fftnd__arguments *arguments) {
+    REDIST_TRY(check_library(arguments, "options->space", arguments->options.space));
+    REDIST_TRY(check_library(arguments, "options->device", arguments->options.device));
+    REDIST_TRY(check_precision(arguments));
+    return check_pairs(arguments);
 }
 
 /* ---------------------------------------------------------------- all checks */
 
-typedef int check(const struct fftnd__request *request);
+typedef int check(const struct fftnd__arguments *arguments);
 
-static int check_all(struct fftnd__request *request, const fftnd_options *options,
+static int check_all(struct fftnd__arguments *arguments, const fftnd_options *options,
                      check *const checks[]) {
-    REDIST_TRY(check_array(request));
-    REDIST_TRY(copy_options(request, options));
+    REDIST_TRY(check_array(arguments));
+    REDIST_TRY(copy_options(arguments, options));
     for (; *checks != NULL; checks++)
-        REDIST_TRY((*checks)(request));
+        REDIST_TRY((*checks)(arguments));
     return REDIST_OK;
 }
 
 /* Lists the forward transforms along real-to-real axes; entries of other axes are not read. */
-static redist_shared_value agreed_r2r(const struct fftnd__request *request,
+static redist_shared_value agreed_r2r(const struct fftnd__arguments *arguments,
                                       int r2r[REDIST_MAX_NDIMS], int is_checked) {
     int any = 0;
-    for (int i = 0; i < request->ndims && is_checked; i++) {
-        int is_r2r = fftnd__user_axis_kind(request, i) == FFTND_AXIS_R2R;
-        r2r[i] = is_r2r ? (int)request->options.r2r[i] : -1;
+    for (int i = 0; i < arguments->ndims && is_checked; i++) {
+        int is_r2r = fftnd__user_axis_kind(arguments, i) == FFTND_AXIS_R2R;
+        r2r[i] = is_r2r ? (int)arguments->options.r2r[i] : -1;
         any |= is_r2r;
     }
-    return fftnd__agreed_enums("options->r2r", any ? r2r : NULL, request->ndims, fftnd__r2r_name);
+    return fftnd__agreed_enums("options->r2r", any ? r2r : NULL, arguments->ndims, fftnd__r2r_name);
 }
 
 /* Compares the arguments of all ranks. Lists count as absent if a check failed. Collective. */
-static int agree(const struct fftnd__request *request, int code) {
-    const fftnd_options *options = &request->options;
+static int agree(const struct fftnd__arguments *arguments, int code) {
+    const fftnd_options *options = &arguments->options;
     const int is_checked = code == REDIST_OK;
-    size_t ndims = (size_t)request->ndims, grid_ndims = (size_t)options->grid_ndims;
+    size_t ndims = (size_t)arguments->ndims, grid_ndims = (size_t)options->grid_ndims;
     int r2r[REDIST_MAX_NDIMS];
     struct fftnd__agreed_sides sides;
     enum { FIRST = 5, LISTS = 4 };
     redist_shared_value all[FIRST + NOPTIONS + FFTND__AGREED_SIDES + LISTS] = {
-        redist_share_number("ndims", request->ndims),
-        redist_share_enum("kind", (int)request->kind, fftnd__kind_name),
-        redist_share_enum("precision", (int)request->precision, fftnd__precision_name),
-        redist_share("sizes", REDIST_SHARED_EXTENTS, is_checked ? request->sizes : NULL, ndims),
+        redist_share_number("ndims", arguments->ndims),
+        redist_share_enum("kind", (int)arguments->kind, fftnd__kind_name),
+        redist_share_enum("precision", (int)arguments->precision, fftnd__precision_name),
+        redist_share("sizes", REDIST_SHARED_EXTENTS, is_checked ? arguments->sizes : NULL, ndims),
         redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0)};
     redist_shared_value *next = all + FIRST;
     for (int i = 0; i < NOPTIONS; i++, next++) {
         *next = redist_share_number(table[i].name, get(options, &table[i]));
         next->name_of = table[i].name_of;
     }
-    fftnd__list_agreed_sides(request, is_checked, &sides);
+    fftnd__list_agreed_sides(arguments, is_checked, &sides);
     memcpy(next, sides.values, sizeof sides.values);
     next += FFTND__AGREED_SIDES;
     *next++ = redist_share("options->grid", REDIST_SHARED_INTS, is_checked ? options->grid : NULL,
@@ -331,49 +338,32 @@ static int agree(const struct fftnd__request *request, int code) {
                            ndims);
     *next++ = redist_share("options->retained_modes", REDIST_SHARED_EXTENTS,
                            is_checked ? options->retained_modes : NULL, ndims);
-    *next = agreed_r2r(request, r2r, is_checked);
-    return redist_agree_values_in(request->function, request->comm, code, sizeof all / sizeof *all,
-                                  all);
+    *next = agreed_r2r(arguments, r2r, is_checked);
+    return redist_agree_values_in(arguments->function, arguments->comm, code,
+                                  sizeof all / sizeof *all, all);
 }
 
-static void fill_in(struct fftnd__request *request) {
-    fftnd_options *options = &request->options;
-    if (options->space == REDIST_SPACE_AUTO)
-        options->space = REDIST_SPACE_HOST;
-    if (options->plan_seconds == 0)
-        options->plan_seconds = options->effort == FFTND_PATIENT ? 30 : 3;
-    fftnd__number_axes(request);
-    if (options->space == REDIST_SPACE_HOST) /* without streams */
-        options->asynchronous = 0;
-    if (options->asynchronous)
-        options->skip_agreement = 1;
-}
-
-int fftnd__check_request(struct fftnd__request *request, const fftnd_options *options,
-                         const void *plan) {
+int fftnd__check_plan(struct fftnd__arguments *arguments, const fftnd_options *options,
+                      const void *plan) {
     static check *const checks[] = {
         check_options, check_grid,  check_method,       check_halved, fftnd__check_axes,
         check_order,   check_modes, fftnd__check_sides, check_spaces, fftnd__check_long_axis,
         NULL};
-    request->function = "fftnd_plan_create";
-    MPI_Comm_size(request->comm, &request->nranks);
-    int code = check_all(request, options, checks);
+    arguments->function = "fftnd_plan_create";
+    MPI_Comm_size(arguments->comm, &arguments->nranks);
+    int code = check_all(arguments, options, checks);
     if (code == REDIST_OK && plan == NULL)
         code = FAIL(REDIST_ERR_NULL, "plan = NULL");
-    REDIST_TRY(agree(request, code));
-    REDIST_TRY(fftnd__check_boxes(request));
-    fill_in(request);
-    return REDIST_OK;
+    REDIST_TRY(agree(arguments, code));
+    return fftnd__check_boxes(arguments);
 }
 
-int fftnd__check_prediction(struct fftnd__request *request, const fftnd_options *options) {
+int fftnd__check_prediction(struct fftnd__arguments *arguments, const fftnd_options *options) {
     static check *const checks[] = {check_options, check_grid,         check_given_grid,
                                     check_halved,  fftnd__check_axes,  check_order,
                                     check_modes,   fftnd__check_sides, NULL};
-    request->function = "fftnd_predict";
-    REDIST_TRY(check_all(request, options, checks));
-    fill_in(request);
-    return REDIST_OK;
+    arguments->function = "fftnd_predict";
+    return check_all(arguments, options, checks);
 }
 
 int fftnd__check_arrays(const char *function, const struct fftnd__array arrays[2], int in_place) {

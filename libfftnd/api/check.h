@@ -1,17 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of all arguments of users. */
+/* Arguments of users: checked here, once, and resolved to what the code behind api/ works with. */
 #ifndef FFTND__CHECK_H
 #define FFTND__CHECK_H
 
-#include "../program/configuration.h"
+#include "../program/settings.h"
+#include "fftnd.h"
 
-/* Fills in the request from the user's options, checks all arguments and that all ranks passed the same.
- * Collective. */
-int fftnd__check_request(struct fftnd__request *request, const fftnd_options *options,
-                         const void *plan);
+/* The arguments of fftnd_plan_create, or of fftnd_predict. */
+struct fftnd__arguments {
+    const char *function;     /* of the user, for messages */
+    MPI_Comm comm, user_comm; /* the library's own one of the same ranks; the user's */
+    int nranks, ndims;
+    const redist_index *sizes;
+    enum fftnd_kind kind;
+    enum fftnd_precision precision;
+    fftnd_options options; /* a copy; its lists and texts are the user's */
+};
+
+/* Copies the user's options, checks all arguments and that all ranks passed the same. Collective. */
+int fftnd__check_plan(struct fftnd__arguments *arguments, const fftnd_options *options,
+                      const void *plan);
 
 /* The same for a prediction for `nranks` ranks. Not collective. */
-int fftnd__check_prediction(struct fftnd__request *request, const fftnd_options *options);
+int fftnd__check_prediction(struct fftnd__arguments *arguments, const fftnd_options *options);
+
+/* Returns nonzero if the options want a device for arrays in host memory. */
+int fftnd__offloads(const fftnd_options *options);
+
+/* Returns what checked arguments ask for. Texts and bounds are still the user's. */
+struct fftnd__request fftnd__resolve(const struct fftnd__arguments *arguments);
 
 /* An array of an execution. */
 struct fftnd__array {

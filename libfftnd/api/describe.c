@@ -131,7 +131,12 @@ static void list_axes(struct fftnd__operator *op, const struct fftnd__transform 
                                               : transform->chain.axes[axis] != FFTND_AXIS_NONE ||
                                                     is_named(op->kind, options, user);
         if (is_listed)
-            op->symbols[op->naxes++] = (struct fftnd__symbols){.axis = axis, .user = user};
+            op->symbols[op->naxes++] = (struct fftnd__symbols){
+                .axis = axis,
+                .user = user,
+                .length = options->lengths != NULL ? options->lengths[user] : 0,
+                .order = op->kind == FFTND_DERIVATIVE ? options->orders[user] : 0,
+                .shift = op->kind == FFTND_SHIFT ? options->shift[user] : 0};
     }
 }
 
@@ -170,7 +175,7 @@ static void find_subset(struct fftnd__operator *op, const struct fftnd__transfor
     for (int a = 0; a < op->naxes; a++)
         op->depends[op->symbols[a].axis] =
             !in_list || is_named(op->kind, options, op->symbols[a].user);
-    op->takes_subset = !op->type->of_user && !transform->options.in_place &&
+    op->takes_subset = !op->type->of_user && !transform->settings.in_place &&
                        fftnd__subset_suits(transform, op->depends) &&
                        (op->kind != FFTND_SYMBOLS || halved < 0 || op->depends[halved]);
     int n = 0;
@@ -210,7 +215,7 @@ int fftnd__describe_operator(struct fftnd__operator *op, const struct fftnd__eng
     REDIST_TRY(check_batch(op, &plan->transform.batch));
     find_subset(op, &plan->transform, options);
     set_factors(op, plan);
-    return fftnd__symbols_create(op, &plan->transform, options);
+    return fftnd__symbols_create(op, &plan->transform, options->symbols);
 }
 
 /* ---------------------------------------------------------------- agreement */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine.h"
 #include "../program/exchanges.h"
-#include "../program/sides.h"
 #include "../program/subset.h"
 #include "fusion.h"
 
@@ -44,7 +43,7 @@ static long double logical_size(const struct fftnd__request *request) {
 
 static void set_scale(struct fftnd__engine *engine, const struct fftnd__request *request) {
     long double size = logical_size(request);
-    enum fftnd_scaling scaling = request->options.scaling;
+    enum fftnd_scaling scaling = request->settings.scaling;
     long double unitary = scaling == FFTND_SCALE_UNITARY ? 1 / sqrtl(size) : 1;
     engine->scales[REDIST_FORWARD] = scaling == FFTND_SCALE_FORWARD ? 1 / size : unitary;
     engine->scales[REDIST_BACKWARD] = scaling == FFTND_SCALE_BACKWARD ? 1 / size : unitary;
@@ -56,7 +55,7 @@ static int create_grid(struct fftnd__transform *transform, const struct fftnd__r
         return redist_private_comm(request->user_comm, &transform->comm);
     int dims[REDIST_MAX_NDIMS];
     memcpy(dims, transform->configuration.grid, sizeof dims);
-    REDIST_TRY((request->options.by_node ? redist_grid_create_by_node : redist_grid_create)(
+    REDIST_TRY((request->settings.by_node ? redist_grid_create_by_node : redist_grid_create)(
         request->user_comm, transform->configuration.grid_ndims, dims, &transform->grid));
     return redist_grid_comm(transform->grid, &transform->comm);
 }
@@ -78,9 +77,11 @@ static void adjust_to_device(const struct fftnd__offload *offload,
 
 /* Collective. */
 static int create_offload(struct fftnd__transform *transform) {
-    if (!fftnd__offload_wanted(&transform->options))
+    const struct fftnd__settings *settings = &transform->settings;
+    if (!settings->offloads)
         return REDIST_OK;
-    REDIST_TRY(fftnd__offload_create(transform->comm, &transform->options, &transform->offload));
+    REDIST_TRY(fftnd__offload_create(transform->comm, settings->device, settings->device_bytes,
+                                     &transform->offload));
     adjust_to_device(transform->offload, &transform->configuration);
     return REDIST_OK;
 }
@@ -90,11 +91,38 @@ static int create_streams(struct fftnd__transform *transform) {
     const redist__space *space = transform->space;
     REDIST_TRY(space->event_create(&transform->event));
     const struct fftnd__configuration *configuration = &transform->configuration;
-    if (!space->asynchronous || transform->options.asynchronous ||
+    if (!space->asynchronous || transform->settings.asynchronous ||
         (configuration->segments == 1 && configuration->partitions == 1))
         return REDIST_OK;
     REDIST_TRY(space->event_create(&transform->forked));
     return space->stream_create(&transform->second);
+}
+
+static int has_padding(const struct fftnd__transform *transform, int side) {
+    int has = 0;
+    for (int axis = 0; axis < transform->chain.ndims; axis++)
+        has |= transform->padding[side][axis] != 0;
+    return has;
+}
+
+/* Drops the exchange with a side whose boxes are those of the chain on all ranks; not in place, where a real array may
+ * need more room. Collective. */
+static int keep_sides(struct fftnd__transform *transform) {
+    struct fftnd__chain *chain = &transform->chain;
+    int found[2][2]; /* moves, padded: the latter differs between ranks with boxes only */
+    for (int side = 0; side < 2; side++) {
+        int padded = has_padding(transform, side);
+        found[1][side] = transform->padded[side] = padded;
+        found[0][side] = chain->moves[side] && (!fftnd__chain_meets(chain, (enum fftnd_side)side) ||
+                                                padded || transform->settings.in_place);
+    }
+    if (!chain->moves[0] && !chain->moves[1]) /* on all ranks */
+        return REDIST_OK;
+    REDIST_TRY(redist_agree(transform->comm,
+                            redist_all_reduce(transform->comm, found, 4, MPI_INT, MPI_MAX)));
+    memcpy(chain->moves, found[0], sizeof found[0]);
+    memcpy(transform->padded, found[1], sizeof found[1]);
+    return REDIST_OK;
 }
 
 /* Makes the resources of both directions. Collective. */
@@ -105,12 +133,12 @@ static int create_transform(struct fftnd__transform *transform,
     transform->workplace = fftnd__workplace_of(transform->space, transform->offload);
     transform->worker = transform->offload != NULL ? transform->offload->device : transform->space;
     REDIST_TRY(redist_agree(transform->comm, create_streams(transform)));
-    int code = fftnd__pool_create(request->options.threads, &transform->pool);
+    int code = fftnd__pool_create(request->settings.threads, &transform->pool);
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, &request->shape,
                                   transform->configuration.order, transform->grid);
     REDIST_TRY(redist_agree(transform->comm, code));
-    return fftnd__keep_sides(transform);
+    return keep_sides(transform);
 }
 
 /* ---------------------------------------------------------------- programs */
@@ -195,7 +223,7 @@ static int plan_in_scratch(struct fftnd__engine *engine) {
 }
 
 static void free_exchanges(struct fftnd__engine *engine) {
-    if (engine->transform.options.phases)
+    if (engine->transform.settings.phases)
         engine->past = fftnd__engine_exchange_phases(engine);
     fftnd__replays_forget(&engine->replays, &engine->transform);
     for (int direction = 0; direction < 2; direction++)
@@ -259,13 +287,13 @@ static int build_fused(struct fftnd__engine *engine) {
 }
 
 static int insists_on_fusion(const struct fftnd__engine *engine) {
-    return engine->transform.options.fusion == FFTND_FUSION_ALWAYS;
+    return engine->transform.settings.fusion == FFTND_FUSION_ALWAYS;
 }
 
 static int wants_fusion(const struct fftnd__transform *transform) {
-    int wants = transform->options.fusion == FFTND_FUSION_AUTO
+    int wants = transform->settings.fusion == FFTND_FUSION_AUTO
                     ? transform->configuration.fused
-                    : transform->options.fusion == FFTND_FUSION_ALWAYS;
+                    : transform->settings.fusion == FFTND_FUSION_ALWAYS;
     return wants && transform->workplace->fuses;
 }
 
@@ -273,7 +301,7 @@ static int wants_fusion(const struct fftnd__transform *transform) {
  * user, which may turn out not to be mapped, has room for both. Collective. */
 static int build_programs(struct fftnd__engine *engine) {
     struct fftnd__transform *transform = &engine->transform;
-    int user = transform->options.user_workspace;
+    int user = transform->settings.user_workspace;
     REDIST_TRY(build_stepwise(engine));
     engine->largest_bytes = find_largest(engine);
     if (transform->workplace->scratch_in_work || (transform->workplace->copies_tiles && user))
@@ -352,7 +380,7 @@ size_t fftnd__engine_work(const struct fftnd__engine *engine) {
  * has none. */
 static void pin_work(struct fftnd__engine *engine) {
     const struct fftnd__transform *transform = &engine->transform;
-    if (engine->owns_workspace || transform->options.pin_arrays)
+    if (engine->owns_workspace || transform->settings.pin_arrays)
         fftnd__offload_pin(transform->offload, FFTND__PIN_WORK, engine->workspace,
                            fftnd__engine_work(engine));
 }
@@ -418,12 +446,13 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
     *engine = (struct fftnd__engine){
         .first = REDIST_FORWARD, .last = REDIST_BACKWARD, .owns_resources = 1};
     transform->precision = request->precision;
-    transform->options = request->options;
+    transform->settings = request->settings;
     transform->configuration = *configuration;
-    transform->library = lines__library_for(request->options.space);
+    transform->library = lines__library_for(request->settings.space);
     transform->space = redist_space_at(transform->library->space);
-    transform->batch = fftnd__batch_of(&request->options, request->shape.ndims);
-    transform->user_ndims = request->ndims;
+    transform->batch = fftnd__batch_of(request->settings.batch, 1, request->settings.batch_position,
+                                       request->shape.ndims);
+    transform->user_ndims = request->user_ndims;
     memcpy(transform->user_axis, request->user_axis, sizeof transform->user_axis);
     memcpy(transform->memory, request->memory, sizeof transform->memory);
     memcpy(transform->padding, request->padding, sizeof transform->padding);
@@ -433,7 +462,7 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
     find_method(engine);
     REDIST_TRY(create_transform(transform, request));
     REDIST_TRY(build_programs(engine));
-    return request->options.user_workspace
+    return request->settings.user_workspace
                ? fftnd__check_exchanges(&engine->programs[REDIST_FORWARD], transform)
                : take_workspace(engine);
 }
@@ -452,7 +481,7 @@ int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
 }
 
 int fftnd__engine_take_plain(struct fftnd__engine *engine) {
-    engine->transform.options.mapped_arrays = 0;
+    engine->transform.settings.mapped_arrays = 0;
     free_programs(engine);
     free_work(engine);
     memset(engine->work_bytes, 0, sizeof engine->work_bytes);
@@ -478,6 +507,16 @@ static void join_axes(struct fftnd__configuration *configuration, int fields) {
         configuration->group_bytes = most;
 }
 
+/* Returns the settings of a plan for one of its operators. */
+static struct fftnd__settings settings_of(const struct fftnd__engine *plan,
+                                          const struct fftnd__operator *op) {
+    struct fftnd__settings settings = plan->transform.settings;
+    settings.overwrite_input = settings.overwrite_input && !op->keeps_input;
+    settings.user_workspace = 0;
+    settings.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
+    return settings;
+}
+
 int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine *plan,
                         const struct fftnd__operator *op, int direction) {
     struct fftnd__transform *transform = &engine->transform;
@@ -485,19 +524,15 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
         .transform = plan->transform, .first = direction, .last = direction, .life = plan->life};
     transform->applied = op;
     transform->chain.is_borrowed = 1;
-    transform->options.overwrite_input = transform->options.overwrite_input && !op->keeps_input;
+    transform->settings = settings_of(plan, op);
     transform->fields[0] = op->inputs;
     transform->fields[1] = op->outputs;
-    if (transform->batch.axis < 0 && (op->inputs > 1 || op->outputs > 1)) {
-        int is_first = transform->options.batch_position == FFTND_BATCH_FIRST;
-        transform->batch.axis = is_first ? 0 : transform->chain.ndims;
-        transform->batch.shift = is_first;
-    }
+    transform->batch = fftnd__batch_of(transform->settings.batch,
+                                       op->inputs > op->outputs ? op->inputs : op->outputs,
+                                       transform->settings.batch_position, transform->chain.ndims);
     if (op->takes_subset)
         REDIST_TRY(redist_agree(transform->comm, fftnd__subset_take(transform, op->depends)));
     drop_side(transform, (enum fftnd_side) !direction);
-    transform->options.user_workspace = 0;
-    transform->options.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
     transform->configuration.transposed = 0;
     if (!transform->workplace->sends_segments)
         transform->configuration.segments = transform->configuration.partitions = 1;

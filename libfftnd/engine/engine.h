@@ -70,9 +70,6 @@ int fftnd__engine_exchanges(const struct fftnd__engine *engine);
 /* Bytes moved to a device and back by a forward transform. */
 size_t fftnd__engine_transfers(const struct fftnd__engine *engine);
 
-/* Fills in the times of the plan's executions. */
-void fftnd__engine_phases(const struct fftnd__engine *engine, fftnd_phases *phases);
-
 /* Sums the times of all exchanges, freed ones among them. */
 redist_phases fftnd__engine_exchange_phases(const struct fftnd__engine *engine);
 

@@ -83,7 +83,7 @@ static int find_truncations(struct fftnd__program *program,
 
 /* Returns nonzero if one work array has to do, since the input may be overwritten. */
 static int must_be_lean(const struct fftnd__transform *transform) {
-    return transform->options.in_place || transform->options.overwrite_input;
+    return transform->settings.in_place || transform->settings.overwrite_input;
 }
 
 static int uses_second_work(const struct fftnd__program *program) {
@@ -224,9 +224,9 @@ static int find_steps(struct fftnd__program *program, const struct fftnd__transf
 /* Transposes only without a second work array where one has to do, unless the user insists. */
 int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__transform *transform,
                           int direction) {
-    const fftnd_options *options = &transform->options;
+    const struct fftnd__settings *settings = &transform->settings;
     int transposed = transform->configuration.transposed, found;
-    int lean = must_be_lean(transform) && options->local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS;
+    int lean = must_be_lean(transform) && settings->local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS;
     REDIST_TRY(find_steps(program, transform, direction, transposed, &found));
     if (transposed && (!found || (lean && uses_second_work(program))))
         REDIST_TRY(find_steps(program, transform, direction, 0, &found));
@@ -235,7 +235,7 @@ int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__tr
             "libfftnd", REDIST_ERR_ARGUMENT,
             "options->in_place = %d, overwrite_input = %d and asynchronous = %d leave no "
             "array for a step between input and output: make the plan without them",
-            options->in_place, options->overwrite_input, options->asynchronous);
+            settings->in_place, settings->overwrite_input, settings->asynchronous);
     return REDIST_OK;
 }
 
@@ -308,7 +308,7 @@ static int fuse_exchanges(struct fftnd__program *program,
 /* Fuses the exchanges between a side and the chain if peers map the user's arrays. */
 static void fuse_moves(struct fftnd__program *program, const struct fftnd__transform *transform) {
     int n = program->nsteps;
-    if (!transform->options.mapped_arrays)
+    if (!transform->settings.mapped_arrays)
         return;
     if (is_exchange(&program->steps[1]) && is_serial(program, 2))
         program->steps[1].fused_with = FFTND__PULLED;

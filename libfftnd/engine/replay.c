@@ -9,9 +9,9 @@ static int may_replay(const struct fftnd__transform *transform) {
     const struct fftnd__operator *op = transform->applied;
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
-    return level != MPI_THREAD_MULTIPLE && transform->options.asynchronous &&
-           !transform->options.phases && (op == NULL || !op->type->of_user) &&
-           space->stream_can_keep != NULL && space->stream_can_keep(transform->options.stream);
+    return level != MPI_THREAD_MULTIPLE && transform->settings.asynchronous &&
+           !transform->settings.phases && (op == NULL || !op->type->of_user) &&
+           space->stream_can_keep != NULL && space->stream_can_keep(transform->settings.stream);
 }
 
 /* Finds the replay of these arrays, or replaces the one least recently run; NULL = no memory. */
@@ -42,7 +42,7 @@ static int launch(const struct fftnd__replay *replay, const struct fftnd__transf
     if (failure->code == REDIST_OK) {
         redist_range_begin("fftnd transform as a graph");
         fftnd__failure_note(
-            failure, transform->space->graph_replay(replay->graph, transform->options.stream));
+            failure, transform->space->graph_replay(replay->graph, transform->settings.stream));
         redist_range_end();
     }
     *seconds += MPI_Wtime() - begin;
@@ -62,14 +62,14 @@ static void capture(struct fftnd__replay *replay, const struct fftnd__transform 
     const struct redist__space *space = transform->space;
     struct fftnd__failure failure = {0};
     double seconds[2] = {0}; /* not added: nothing is done yet */
-    if (space->graph_begin(transform->options.stream) != REDIST_OK)
+    if (space->graph_begin(transform->settings.stream) != REDIST_OK)
         return;
     rehearse(replay->program, 1);
     fftnd__execute(replay->program, transform, buffers, scale, seconds, &failure);
     rehearse(replay->program, 0);
     int failed = failure.code != REDIST_OK;
     fftnd__failure_forget(&failure);
-    if (space->graph_end(transform->options.stream, &replay->graph) != REDIST_OK || !failed)
+    if (space->graph_end(transform->settings.stream, &replay->graph) != REDIST_OK || !failed)
         return;
     space->graph_free(replay->graph);
     replay->graph = NULL;

@@ -16,8 +16,8 @@ const struct fftnd__step *fftnd__engine_output(const struct fftnd__engine *engin
 /* Arrays that serve as work space have room for every step. */
 size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
                                  const struct fftnd__step *array) {
-    const fftnd_options *options = &engine->transform.options;
-    return options->in_place || options->overwrite_input
+    const struct fftnd__settings *settings = &engine->transform.settings;
+    return settings->in_place || settings->overwrite_input
                ? engine->largest_bytes
                : fftnd__step_bytes(&engine->transform, array);
 }
@@ -59,7 +59,7 @@ static void pin_arrays(const struct fftnd__engine *engine, int direction, void *
     struct fftnd__offload *offload = engine->transform.offload;
     if (offload != NULL)
         offload->buffered = 0;
-    if (!engine->transform.options.pin_arrays)
+    if (!engine->transform.settings.pin_arrays)
         return;
     fftnd__offload_pin(offload, (enum fftnd__pinned)direction, in,
                        fftnd__engine_bytes(engine, direction));
@@ -89,6 +89,6 @@ int fftnd__engine_query(struct fftnd__engine *engine) {
         fftnd__query(&engine->programs[direction], &engine->failure);
     if (engine->failure.code == REDIST_OK && transform->space->stream_check != NULL)
         fftnd__failure_note(&engine->failure,
-                            transform->space->stream_check(transform->options.stream));
+                            transform->space->stream_check(transform->settings.stream));
     return fftnd__failure_report(&engine->failure);
 }

@@ -271,13 +271,10 @@ int fftnd__chain_meets(const struct fftnd__chain *chain, enum fftnd_side side) {
     return 1;
 }
 
-struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims) {
-    struct fftnd__batch batch = {options->batch, -1, 0};
-    if (options->batch > 1 && options->batch_position == FFTND_BATCH_FIRST)
-        batch = (struct fftnd__batch){options->batch, 0, 1};
-    else if (options->batch > 1)
-        batch = (struct fftnd__batch){options->batch, ndims, 0};
-    return batch;
+struct fftnd__batch fftnd__batch_of(int count, int fields, enum fftnd_batch_position position,
+                                    int ndims) {
+    int is_axis = count > 1 || fields > 1, is_first = is_axis && position == FFTND_BATCH_FIRST;
+    return (struct fftnd__batch){count, is_first ? 0 : is_axis ? ndims : -1, is_first};
 }
 
 void fftnd__set_local(struct fftnd__local *local, const struct fftnd__alignment *alignment,

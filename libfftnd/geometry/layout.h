@@ -3,7 +3,8 @@
 #ifndef FFTND__LAYOUT_H
 #define FFTND__LAYOUT_H
 
-#include "fftnd.h"
+#include "fftnd_kinds.h"
+#include "redist.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -142,7 +143,9 @@ void fftnd__chain_free(struct fftnd__chain *chain);
 /* Returns nonzero if the chain begins or ends with this rank's box of a side. */
 int fftnd__chain_meets(const struct fftnd__chain *chain, enum fftnd_side side);
 
-struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims);
+/* Returns the array axis of a batch of `count`, and of several fields of an operator, beside `ndims` others. */
+struct fftnd__batch fftnd__batch_of(int count, int fields, enum fftnd_batch_position position,
+                                    int ndims);
 
 /* Describes the local array of an alignment, its axes in C order, or as `memory` lists them from the slowest to the
  * fastest; the batch keeps its place. `padding`, unless NULL, is added to the extents. */

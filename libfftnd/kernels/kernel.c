@@ -16,7 +16,7 @@ static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
     const struct fftnd__cut *cut = problem->cut;
     const struct lines__problem lines = {.precision = problem->transform->precision,
                                          .direction = problem->direction,
-                                         .effort = problem->transform->options.effort,
+                                         .effort = problem->transform->settings.effort,
                                          .threads = fftnd__pool_threads(problem->pool),
                                          .general = problem->library};
     int forward = problem->direction == REDIST_FORWARD;

@@ -51,7 +51,7 @@ struct fftnd__block fftnd__block_of_array(const struct fftnd__transform *transfo
                                  .item = fftnd__element_bytes(transform, step->real),
                                  .memory = memory,
                                  .library = transform->library,
-                                 .stream = transform->options.stream};
+                                 .stream = transform->settings.stream};
     fftnd__byte_strides(transform, step, stride);
     for (int i = 0; i < block.ndims; i++)
         block.count[i] = fftnd__count_of(transform, step, i);

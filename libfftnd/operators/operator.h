@@ -32,9 +32,12 @@ struct fftnd__operator_type {
 /* Applies an operator to a row. Not collective. Returns REDIST_OK, or a code with its message. */
 typedef int fftnd__run_row(const struct fftnd__operator *op, const struct fftnd__row *row);
 
-/* Tables along one axis, for each mode of the whole spectral side. */
+/* What an operator does along one axis, and its tables, for each mode of the whole spectral side. */
 struct fftnd__symbols {
     int axis, user;  /* the library's number, and the user's */
+    double length;   /* of the axis; 0 = that with which wavenumbers are those of the plan */
+    int order;       /* of FFTND_DERIVATIVE; else 0 */
+    double shift;    /* of FFTND_SHIFT; else 0 */
     redist_index n;  /* modes */
     double *k, *odd; /* wavenumbers; the same, 0 where odd derivatives are */
     double *factor;  /* complex; NULL = 1 */
@@ -72,10 +75,10 @@ fftnd__run_row *fftnd__operator_run_of(enum fftnd_operator_kind kind);
 /* Numbers that a row needs in `spare`. */
 size_t fftnd__operator_spare(const struct fftnd__operator *op);
 
-/* Makes the tables along the listed axes, to be freed after a failure, too. Not collective. REDIST_ERR_MEMORY,
- * REDIST_ERR_AXIS, REDIST_ERR_DEVICE. */
+/* Makes the tables along the listed axes, to be freed after a failure, too. FFTND_SYMBOLS: `given` has a complex table
+ * for each of the user's axes, NULL = 1. Not collective. REDIST_ERR_MEMORY, REDIST_ERR_AXIS, REDIST_ERR_DEVICE. */
 int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transform *transform,
-                          const fftnd_operator_options *options);
+                          const double *const given[]);
 void fftnd__symbols_free(struct fftnd__operator *op);
 
 /* Returns a table's numbers for the modes of a row, in `room` if they are one number. */

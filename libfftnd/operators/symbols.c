@@ -54,12 +54,12 @@ static const char *results_of(enum fftnd_r2r r2r) {
 }
 
 static int check(const struct fftnd__operator *op, const struct fftnd__symbols *along,
-                 const struct fftnd__transform *transform, const fftnd_operator_options *options) {
+                 const struct fftnd__transform *transform) {
     enum family family = family_of(transform, along->axis);
     enum fftnd_r2r r2r = transform->r2r[REDIST_FORWARD][along->axis];
     const char *name = fftnd__operator_kind_name((int)op->kind);
-    int order = op->kind == FFTND_DERIVATIVE ? options->orders[along->user] : op->type->is_odd;
-    int shifts = op->kind == FFTND_SHIFT && fabs(options->shift[along->user]) > 0;
+    int order = op->kind == FFTND_DERIVATIVE ? along->order : op->type->is_odd;
+    int shifts = fabs(along->shift) > 0;
     int keeps = op->kind == FFTND_SYMBOLS || op->type->of_user ||
                 (op->kind == FFTND_DERIVATIVE && order == 0) ||
                 (op->kind == FFTND_SHIFT && !shifts);
@@ -93,28 +93,27 @@ struct exact {
 };
 
 static void fill_factor(const struct fftnd__operator *op, const struct fftnd__symbols *along,
-                        const struct exact *exact, const fftnd_operator_options *options) {
+                        const struct exact *exact, const double *const given[]) {
     for (redist_index i = 0; i < along->n; i++) {
         long double *factor = exact->factor + 2 * i;
         if (op->kind == FFTND_SYMBOLS) {
             for (int j = 0; j < 2; j++)
-                factor[j] = options->symbols[along->user][2 * i + j];
+                factor[j] = given[along->user][2 * i + j];
         } else if (op->kind == FFTND_SHIFT) {
-            factor[0] = cosl(exact->k[i] * options->shift[along->user]);
-            factor[1] = sinl(exact->odd[i] * options->shift[along->user]);
+            factor[0] = cosl(exact->k[i] * along->shift);
+            factor[1] = sinl(exact->odd[i] * along->shift);
         } else {
-            int order = options->orders[along->user];
-            set_power(order % 2 != 0 ? exact->odd[i] : exact->k[i], order, factor);
+            set_power(along->order % 2 != 0 ? exact->odd[i] : exact->k[i], along->order, factor);
         }
     }
 }
 
 static void fill(const struct fftnd__operator *op, const struct fftnd__symbols *along,
                  const struct exact *exact, const struct fftnd__transform *transform,
-                 const fftnd_operator_options *options) {
+                 const double *const given[]) {
     enum family family = family_of(transform, along->axis);
     long double turn = family == COSINES ? pi : 2 * pi;
-    long double unit = options->lengths != NULL ? turn / options->lengths[along->user] : 1;
+    long double unit = along->length > 0 ? turn / along->length : 1;
     for (redist_index i = 0; i < along->n; i++) {
         double wavenumber = fftnd__wavenumber(transform, along->axis, i);
         int vanishes = family != WAVES || is_half_way(transform, along->axis, wavenumber);
@@ -122,20 +121,18 @@ static void fill(const struct fftnd__operator *op, const struct fftnd__symbols *
         exact->odd[i] = vanishes ? 0 : exact->k[i];
     }
     if (along->factor != NULL)
-        fill_factor(op, along, exact, options);
+        fill_factor(op, along, exact, given);
 }
 
-static int has_factor(const struct fftnd__operator *op, int user,
-                      const fftnd_operator_options *options) {
-    return op->kind == FFTND_DERIVATIVE ? options->orders[user] > 0
-           : op->kind == FFTND_SYMBOLS  ? options->symbols[user] != NULL
-                                        : op->kind == FFTND_SHIFT;
+static int has_factor(const struct fftnd__operator *op, const struct fftnd__symbols *along,
+                      const double *const given[]) {
+    return op->kind == FFTND_SYMBOLS ? given[along->user] != NULL
+                                     : along->order > 0 || op->kind == FFTND_SHIFT;
 }
 
 /* Fills all tables in long double, then those of rows in double. */
 static void fill_all(struct fftnd__operator *op, long double *exact, size_t numbers,
-                     const struct fftnd__transform *transform,
-                     const fftnd_operator_options *options) {
+                     const struct fftnd__transform *transform, const double *const given[]) {
     double *next = op->memory;
     for (int a = 0; a < op->naxes; next += 4 * op->symbols[a++].n) {
         struct fftnd__symbols *along = &op->symbols[a];
@@ -143,8 +140,8 @@ static void fill_all(struct fftnd__operator *op, long double *exact, size_t numb
         const struct exact tables = {at, at + along->n, at + 2 * along->n};
         along->k = next;
         along->odd = next + along->n;
-        along->factor = has_factor(op, along->user, options) ? next + 2 * along->n : NULL;
-        fill(op, along, &tables, transform, options);
+        along->factor = has_factor(op, along, given) ? next + 2 * along->n : NULL;
+        fill(op, along, &tables, transform, given);
     }
     for (size_t i = 0; i < numbers; i++)
         op->memory[i] = (double)exact[i];
@@ -162,23 +159,23 @@ static int copy_to_device(struct fftnd__operator *op, size_t numbers) {
 
 /* Counts the numbers of all tables: k, odd, and a complex factor for each mode along each axis. */
 static int count_modes(struct fftnd__operator *op, const struct fftnd__transform *transform,
-                       const fftnd_operator_options *options, size_t *numbers) {
+                       size_t *numbers) {
     *numbers = 0;
     for (int a = 0; a < op->naxes; a++) {
         struct fftnd__symbols *along = &op->symbols[a];
         along->n = fftnd__spectral_extent(&transform->chain, along->axis,
                                           transform->chain.modes[along->axis]);
         *numbers += 4 * (size_t)along->n;
-        REDIST_TRY(check(op, along, transform, options));
+        REDIST_TRY(check(op, along, transform));
     }
     return REDIST_OK;
 }
 
 int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transform *transform,
-                          const fftnd_operator_options *options) {
+                          const double *const given[]) {
     const redist__space *space = transform->worker;
     size_t numbers;
-    REDIST_TRY(count_modes(op, transform, options, &numbers));
+    REDIST_TRY(count_modes(op, transform, &numbers));
     op->memory = redist_calloc(numbers + 1, sizeof *op->memory);
     long double *exact = redist_calloc(numbers + 1, sizeof *exact);
     if (op->memory == NULL || exact == NULL) {
@@ -186,7 +183,7 @@ int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transf
         return redist_fail_in("fftnd_operator_create", REDIST_ERR_MEMORY,
                               "no memory for the tables of an operator");
     }
-    fill_all(op, exact, numbers, transform, options);
+    fill_all(op, exact, numbers, transform, given);
     if (transform->precision == FFTND_LONG_DOUBLE) {
         op->tables = exact;
         op->table_bytes = sizeof *exact;

@@ -15,27 +15,27 @@ enum { LONG_ROW = 3 << 9, LEAST_TILES = 2, MOST_TILES = 4 };
 static const size_t most_stored_bytes = (size_t)512 << 20;
 
 static int is_on_device(const struct fftnd__request *request) {
-    return request->options.space != REDIST_SPACE_HOST;
+    return request->settings.space != REDIST_SPACE_HOST;
 }
 
 /* ---------------------------------------------------------------- the guess */
 
 static int has_stores(const struct fftnd__request *request) {
-    return lines__library_for(request->options.space)->stores != NULL;
+    return lines__library_for(request->settings.space)->stores != NULL;
 }
 
 /* Partitions hide all of the last transform but its last one; but they need a second work array, which a user who does
  * not even measure may not have. The more there are the sooner the first one is complete; in a user's stream each costs
  * a kernel that waits. */
 static void guess_segments(struct fftnd__candidates *candidates) {
-    const fftnd_options *options = &candidates->request->options;
+    const struct fftnd__settings *settings = &candidates->request->settings;
     struct fftnd__configuration *guess = &candidates->guess;
-    int cuts = options->fusion != FFTND_FUSION_NEVER && candidates->request->nranks > 1;
+    int cuts = settings->fusion != FFTND_FUSION_NEVER && candidates->request->nranks > 1;
     guess->fused = guess->tiled = 0;
     guess->segments = cuts ? USUAL_SEGMENTS : 1;
-    guess->partitions = !cuts || options->effort == FFTND_ESTIMATE ? 1
-                        : options->asynchronous                    ? USUAL_SEGMENTS
-                                                                   : 2 * USUAL_SEGMENTS;
+    guess->partitions = !cuts || settings->effort == FFTND_ESTIMATE ? 1
+                        : settings->asynchronous                    ? USUAL_SEGMENTS
+                                                                    : 2 * USUAL_SEGMENTS;
     guess->direct_stores =
         cuts && has_stores(candidates->request) ? FFTND__DIRECT_LOCAL : FFTND__DIRECT_NONE;
 }
@@ -52,8 +52,8 @@ static size_t share_bytes(const struct fftnd__request *request) {
 static int find_threshold(const struct fftnd__request *request, size_t *nontemporal_bytes) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     size_t bytes = is_on_device(request) ? 0 : share_bytes(request);
-    options.effort = request->options.effort != FFTND_ESTIMATE ? REDIST_MEASURE : REDIST_ESTIMATE;
-    options.wisdom_file = request->options.wisdom_file;
+    options.effort = request->settings.effort != FFTND_ESTIMATE ? REDIST_MEASURE : REDIST_ESTIMATE;
+    options.wisdom_file = request->settings.wisdom_file;
     return redist_choose_loops(request->comm, &options, bytes, nontemporal_bytes);
 }
 
@@ -68,9 +68,9 @@ static int find_last_whole(const struct fftnd__request *request, const int order
 
 /* Whether neighbours in memory belong to different lines along an axis. */
 static int lies_across(const struct fftnd__request *request, int axis) {
-    const fftnd_options *options = &request->options;
+    const struct fftnd__settings *settings = &request->settings;
     return axis + 1 < request->shape.ndims ||
-           (options->batch > 1 && options->batch_position == FFTND_BATCH_LAST);
+           (settings->batch > 1 && settings->batch_position == FFTND_BATCH_LAST);
 }
 
 /* Lines that are transformed side by side, a few at a time, are read from an array as they would be from a tile, and
@@ -80,10 +80,10 @@ static int has_columns(const struct fftnd__request *request,
                        const struct fftnd__configuration *guess) {
     const struct lines__problem lines = {.precision = request->precision,
                                          .direction = REDIST_FORWARD,
-                                         .effort = request->options.effort,
-                                         .general = lines__library_for(request->options.space)};
+                                         .effort = request->settings.effort,
+                                         .general = lines__library_for(request->settings.space)};
     int axis = find_last_whole(request, guess->order);
-    return !is_on_device(request) && request->options.threads == 1 &&
+    return !is_on_device(request) && request->settings.threads == 1 &&
            request->shape.axes[axis] == FFTND_AXIS_COMPLEX && lies_across(request, axis) &&
            !request->shape.twiddles && lines__columns_gain(&lines, request->shape.points[axis], 1);
 }
@@ -143,7 +143,7 @@ static void widen_tiles(const struct fftnd__request *request, struct fftnd__conf
     redist_index longest =
         shape->points[0] > shape->points[1] ? shape->points[0] : shape->points[1];
     size_t bytes = bytes_of_lines(request, longest);
-    if (shape->twiddles && request->options.tile_bytes == 0 && guess->tile_bytes < bytes)
+    if (shape->twiddles && request->settings.tile_bytes == 0 && guess->tile_bytes < bytes)
         guess->tile_bytes = bytes;
 }
 
@@ -171,7 +171,7 @@ static int prefers_tiles(const struct fftnd__candidates *candidates) {
     int count;
     redist_index longest = find_longest(&request->shape, &count);
     int only = count == 1 ? find_last_whole(request, guess->order) : -1;
-    return request->options.threads > 1 ||
+    return request->settings.threads > 1 ||
            (count > 0 && !(count == 1 && guess->untiled) && !request->shape.twiddles &&
             share_bytes(request) > least_tiled_bytes(candidates, only) &&
             bytes_of_lines(request, longest) <= candidates->cache_bytes);
@@ -179,30 +179,30 @@ static int prefers_tiles(const struct fftnd__candidates *candidates) {
 
 /* Whether the user leaves the process grid open. */
 static int has_grids(const struct fftnd__request *request) {
-    return request->nranks > 1 && request->options.grid == NULL;
+    return request->nranks > 1 && !request->has_grid;
 }
 
 int fftnd__candidates_init(struct fftnd__candidates *candidates,
                            const struct fftnd__request *request, int verbose) {
-    const fftnd_options *options = &request->options;
+    const struct fftnd__settings *settings = &request->settings;
     struct fftnd__configuration *guess = &candidates->guess;
-    int transposed = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
+    int transposed = settings->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
     candidates->request = request;
     candidates->verbose = verbose;
     candidates->kind = candidates->next = 0;
-    *guess =
-        (struct fftnd__configuration){.fused = options->fusion != FFTND_FUSION_NEVER && !transposed,
-                                      .tiled = request->nranks > 1 && !transposed,
-                                      .transposed = transposed,
-                                      .group_bytes = SIZE_MAX,
-                                      .segments = 1,
-                                      .partitions = 1};
+    *guess = (struct fftnd__configuration){.fused = settings->fusion != FFTND_FUSION_NEVER &&
+                                                    !transposed,
+                                           .tiled = request->nranks > 1 && !transposed,
+                                           .transposed = transposed,
+                                           .group_bytes = SIZE_MAX,
+                                           .segments = 1,
+                                           .partitions = 1};
     int untiled;
     fftnd__grids_guess(request, guess);
     int code = agree_on_caches(candidates, &untiled);
-    guess->tile_bytes = options->tile_bytes != 0 ? options->tile_bytes : guess_tile(candidates);
+    guess->tile_bytes = settings->tile_bytes != 0 ? settings->tile_bytes : guess_tile(candidates);
     guess->untiled =
-        !transposed && untiled && options->tile_bytes == 0; /* a user who names it wants tiles */
+        !transposed && untiled && settings->tile_bytes == 0; /* a user who names it wants tiles */
     if (code == REDIST_OK)
         code = find_threshold(request, &guess->nontemporal_bytes);
     if (is_on_device(request)) {
@@ -249,8 +249,7 @@ static int vary_order(struct fftnd__candidates *candidates, int i,
     int last = request->shape.ndims - 1, n = candidate->grid_ndims, axis = candidate->order[last];
     if (i > 0 || request->nranks == 1)
         return 0;
-    if (request->has_order || request->options.grid_ndims != 0 || n >= last ||
-        request->kind == FFTND_MIXED)
+    if (request->has_order || request->grid_ndims != 0 || n >= last || request->mixes_kinds)
         return 1;
     memmove(&candidate->order[n + 1], &candidate->order[n],
             (size_t)(last - n) * sizeof *candidate->order);
@@ -262,7 +261,7 @@ static int vary_transposed(struct fftnd__candidates *candidates, int i,
                            struct fftnd__configuration *candidate) {
     candidate->transposed = !candidate->transposed;
     return i == 0 && candidates->request->nranks > 1 &&
-           candidates->request->options.local_transpose == FFTND_LOCAL_TRANSPOSE_AUTO;
+           candidates->request->settings.local_transpose == FFTND_LOCAL_TRANSPOSE_AUTO;
 }
 
 /* Where arrays are small, whole ones are often best, one step after the other, or stored by the transforms. Pieces are
@@ -270,7 +269,7 @@ static int vary_transposed(struct fftnd__candidates *candidates, int i,
 static int vary_stored(struct fftnd__candidates *candidates, int i,
                        struct fftnd__configuration *candidate) {
     const struct fftnd__request *request = candidates->request;
-    if (i > 1 || request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
+    if (i > 1 || request->nranks == 1 || request->settings.fusion == FFTND_FUSION_NEVER ||
         share_bytes(request) > most_stored_bytes || !has_stores(request))
         return 0;
     candidate->segments = candidate->partitions = 1;
@@ -282,7 +281,7 @@ static int vary_stored(struct fftnd__candidates *candidates, int i,
 static int vary_own(struct fftnd__candidates *candidates, int i,
                     struct fftnd__configuration *candidate) {
     const struct fftnd__request *request = candidates->request;
-    if (i > 0 || request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
+    if (i > 0 || request->nranks == 1 || request->settings.fusion == FFTND_FUSION_NEVER ||
         !has_stores(request))
         return 0;
     if (candidate->direct_stores != FFTND__DIRECT_ALL)
@@ -301,7 +300,7 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
     } values[] = {{8, 8}, {16, 16}, {2, 2}, {8, 0}, {4, 0}, {2, 0},
                   {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}};
     const struct fftnd__request *request = candidates->request;
-    if (request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
+    if (request->nranks == 1 || request->settings.fusion == FFTND_FUSION_NEVER ||
         i == sizeof values / sizeof *values)
         return 0;
     if (candidate->direct_stores == FFTND__DIRECT_ALL) {

@@ -39,7 +39,7 @@ static void add_factors(struct fftnd__grids *grids, struct fftnd__grid *grid, in
 
 static void list_all(const struct fftnd__request *request, const int order[],
                      struct fftnd__grids *grids) {
-    int fixed = request->options.grid_ndims, least = fixed != 0 ? fixed : 1;
+    int fixed = request->grid_ndims, least = fixed != 0 ? fixed : 1;
     int most = fftnd__most_grid_ndims(&request->shape, order);
     most = fixed != 0 ? fixed : most;
     grids->count = 0;
@@ -115,7 +115,7 @@ int fftnd__grids_find(const struct fftnd__request *request,
     int nnodes, rank, count = 0;
     const int *node_of;
     list_all(request, configuration->order, grids);
-    REDIST_TRY(redist_nodes(request->user_comm, request->options.by_node, &nnodes, &node_of));
+    REDIST_TRY(redist_nodes(request->user_comm, request->settings.by_node, &nnodes, &node_of));
     for (int i = 0; i < grids->count; i++)
         count_bytes(request, configuration, node_of, &grids->list[i]);
     sort(grids);
@@ -215,16 +215,15 @@ static int choose_ndims(const struct fftnd__request *request, const int order[])
 
 void fftnd__grids_guess(const struct fftnd__request *request,
                         struct fftnd__configuration *configuration) {
-    const fftnd_options *options = &request->options;
     int *order = configuration->order, *grid = configuration->grid;
     fftnd__usual_order(&request->shape, order);
     if (request->has_order)
         memcpy(order, request->order, sizeof request->order);
     if (request->shape.ndims == 1)
         return;
-    int ndims = options->grid_ndims, is_open = 1;
-    for (int i = 0; i < ndims && options->grid != NULL; i++) {
-        grid[i] = options->grid[i];
+    int ndims = request->grid_ndims, is_open = 1;
+    for (int i = 0; i < ndims; i++) {
+        grid[i] = request->grid[i];
         is_open &= grid[i] == 0;
     }
     if (ndims == 0)
@@ -234,7 +233,8 @@ void fftnd__grids_guess(const struct fftnd__request *request,
     int nnodes;
     const int *node_of;
     if (ndims > 1 && is_open &&
-        redist_nodes(request->user_comm, options->by_node, &nnodes, &node_of) == REDIST_OK &&
+        redist_nodes(request->user_comm, request->settings.by_node, &nnodes, &node_of) ==
+            REDIST_OK &&
         nnodes > 1)
         align_to_nodes(request, node_of, configuration);
     fftnd__order_guess(request, configuration);

@@ -52,7 +52,7 @@ double fftnd__local_bytes(const struct fftnd__request *request,
                           const struct fftnd__configuration *configuration, int dim) {
     const int *order = configuration->order;
     double bytes = (double)lines__item_bytes(request->precision, is_real(request, order, dim)) *
-                   request->options.batch;
+                   request->settings.batch;
     for (int i = 0; i < request->shape.ndims; i++) {
         int split_by = find_splitting(request, configuration, dim, i);
         bytes *= largest_part(extent_at(request, order, dim, i),
@@ -82,7 +82,7 @@ static uint64_t row_bytes(const struct fftnd__request *request,
                           int dim, int whole) {
     const int *order = configuration->order;
     uint64_t bytes = lines__item_bytes(request->precision, is_real(request, order, dim)) *
-                     (uint64_t)request->options.batch;
+                     (uint64_t)request->settings.batch;
     for (int i = 0; i < request->shape.ndims; i++) {
         redist_index extent = extent_at(request, order, dim, i);
         int split_by = find_splitting(request, configuration, dim, i);
@@ -170,6 +170,6 @@ void fftnd__order_guess(const struct fftnd__request *request,
                         struct fftnd__configuration *configuration) {
     if (request->has_order)
         memcpy(configuration->order, request->order, sizeof request->order);
-    else if (request->kind == FFTND_MIXED && request->shape.ndims <= MOST_AXES)
+    else if (request->mixes_kinds && request->shape.ndims <= MOST_AXES)
         take_least(request, configuration);
 }

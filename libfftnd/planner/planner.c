@@ -7,8 +7,6 @@
  */
 #include "planner.h"
 #include "../engine/engine.h"
-#include "../program/sides.h"
-#include "../workers/offload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,14 +47,14 @@ static void report(const struct search *search, const struct fftnd__configuratio
 /* ---------------------------------------------------------------- timing a candidate */
 
 static int out_of_time(const struct search *search) {
-    int out = MPI_Wtime() - search->begin > search->request->options.plan_seconds;
+    int out = MPI_Wtime() - search->begin > search->request->settings.plan_seconds;
     int code = redist_broadcast(search->comm, &out, sizeof out, 0);
     return out || code != REDIST_OK;
 }
 
 /* Waits for what was only enqueued. */
 static int finish(const struct search *search, struct fftnd__engine *engine) {
-    REDIST_TRY(redist_space_at(search->space)->stream_wait(search->request->options.stream));
+    REDIST_TRY(redist_space_at(search->space)->stream_wait(search->request->settings.stream));
     return fftnd__engine_query(engine);
 }
 
@@ -65,12 +63,12 @@ static int time_round_trip(const struct search *search, const struct trial *tria
                            double *seconds) {
     struct fftnd__engine *engine = trial->engine;
     void *const *arrays = trial->arrays;
-    int last = !search->request->options.in_place;
+    int last = !search->request->settings.in_place;
     int begun = redist_barrier(search->comm);
     double begin = MPI_Wtime();
     int forth = fftnd__engine_run(engine, REDIST_FORWARD, arrays[0], arrays[last]);
     int back = fftnd__engine_run(engine, REDIST_BACKWARD, arrays[last], arrays[0]);
-    if (search->request->options.asynchronous) {
+    if (search->request->settings.asynchronous) {
         int waited = finish(search, engine);
         back = back == REDIST_OK ? waited : back;
     }
@@ -97,7 +95,7 @@ static int time_sweeps(const struct search *search, const struct trial *trial, d
 }
 
 static int is_mapped(const struct search *search) {
-    return search->space != REDIST_SPACE_HOST || search->request->options.mapped_arrays;
+    return search->space != REDIST_SPACE_HOST || search->request->settings.mapped_arrays;
 }
 
 /* An array as a user may have it; there may be no room for more shared memory. Collective. */
@@ -107,7 +105,7 @@ static int allocate_array(const struct search *search, size_t bytes, void **arra
         code = redist_alloc_in(search->comm, search->space, bytes, array);
     else
         *array = redist_calloc(bytes, 1);
-    int missing = search->request->options.mapped_arrays
+    int missing = search->request->settings.mapped_arrays
                       ? bytes != 0 && !redist_is_mappable(search->space, *array, bytes)
                       : !is_mapped(search) && *array == NULL;
     if (code == REDIST_OK && missing)
@@ -116,7 +114,7 @@ static int allocate_array(const struct search *search, size_t bytes, void **arra
 }
 
 static int allocate_arrays(const struct search *search, const size_t bytes[2], void *arrays[2]) {
-    for (int i = 0; i < (search->request->options.in_place ? 1 : 2); i++)
+    for (int i = 0; i < (search->request->settings.in_place ? 1 : 2); i++)
         REDIST_TRY(allocate_array(search, bytes[i], &arrays[i]));
     return REDIST_OK;
 }
@@ -136,20 +134,19 @@ static int is_faster(const struct search *search, double seconds, double best) {
 }
 
 /* For how long the device waits for a peer, in a candidate: one that hangs is not to take the patience of the plan. */
-static double find_patience(const fftnd_options *options) {
-    double enough = 4 * options->plan_seconds;
+static double find_patience(const struct fftnd__settings *settings) {
+    double enough = 4 * settings->plan_seconds;
     enough = enough > 1 ? enough : 1;
-    return options->wait_seconds > 0 && options->wait_seconds < enough ? options->wait_seconds
-                                                                       : enough;
+    return settings->wait_seconds > 0 && settings->wait_seconds < enough ? settings->wait_seconds
+                                                                         : enough;
 }
 
 /* Only where all of it succeeds can the trial run; close_trial is for any. Collective, the same on all ranks. */
 static int open_trial(const struct search *search, const struct fftnd__configuration *candidate,
                       struct trial *trial) {
     struct fftnd__request request = *search->request;
-    request.options.user_workspace = 0;
-    request.options.verbose = 0;
-    request.options.wait_seconds = find_patience(&request.options);
+    request.settings.user_workspace = request.settings.verbose = 0;
+    request.settings.wait_seconds = find_patience(&search->request->settings);
     *trial = (struct trial){.engine = redist_calloc(1, sizeof *trial->engine)};
     REDIST_TRY(redist_agree(search->comm, trial->engine != NULL ? REDIST_OK : REDIST_ERR_MEMORY));
     return fftnd__engine_create(trial->engine, &request, candidate);
@@ -232,33 +229,10 @@ static void measure(struct search *search, struct fftnd__candidates *candidates)
 
 /* Everything that decides how fast a configuration is. */
 static int make_key(const struct fftnd__request *request, char key[FFTND__CONFIGURATION_BYTES]) {
-    const fftnd_options *options = &request->options;
     int node_size;
     REDIST_TRY(redist_node_size(request->user_comm, &node_size));
     key[0] = '\0';
-    fftnd__append(key, "fft/ranks=%d/node=%d/kind=%d/precision=%d/sizes=", request->nranks,
-                  node_size, (int)request->kind, (int)request->precision);
-    for (int i = 0; i < request->ndims; i++)
-        fftnd__append(key, "%s%lld", i > 0 ? "x" : "", (long long)request->sizes[i]);
-    for (int i = 0; i < request->ndims && options->retained_modes != NULL; i++)
-        fftnd__append(key, "%s%lld",
-                      i > 0 ? "x" : "/retained=", (long long)options->retained_modes[i]);
-    fftnd__append(key, "/grid=%d", options->grid_ndims);
-    for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
-        fftnd__append(key, "x%d", options->grid[i]);
-    for (int i = 0; i < request->ndims && options->order != NULL; i++)
-        fftnd__append(key, "%s%d", i > 0 ? "," : "/order=", options->order[i]);
-    if (!fftnd__sides_are_usual(request))
-        fftnd__append(key, "/sides=%llx", fftnd__hash_sides(request));
-    if (options->space != REDIST_SPACE_HOST)
-        fftnd__append(key, options->asynchronous ? "/cuda-asynchronous" : "/cuda");
-    fftnd__append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
-    fftnd__append(
-        key, "/batch=%d%c/halved=%d/lean=%d%d%d/align=%d/fusion=%d/local_transpose=%d/method=%s",
-        options->batch, "fl"[options->batch_position], options -> halved_axis, options -> in_place,
-        options -> overwrite_input, options -> mapped_arrays, (int)options -> alignment,
-        (int)options -> fusion, (int)options -> local_transpose,
-        options -> method != NULL ? options -> method : "auto");
+    fftnd__append(key, "fft/ranks=%d/node=%d%s", request->nranks, node_size, request->arguments);
     return REDIST_OK;
 }
 
@@ -270,7 +244,7 @@ static void store(const struct search *search, const char *key) {
            is_timed ? "  <- chosen" : "  <- chosen, but nothing could be timed");
     fftnd__configuration_print(&search->best, search->request->shape.ndims, text);
     if (is_timed)
-        redist_wisdom_store(search->comm, search->request->options.wisdom_file, key, text);
+        redist_wisdom_store(search->comm, search->request->settings.wisdom_file, key, text);
 }
 
 static int recall_or_measure(struct search *search, struct fftnd__candidates *candidates,
@@ -279,7 +253,7 @@ static int recall_or_measure(struct search *search, struct fftnd__candidates *ca
     struct fftnd__configuration found = search->best;
     REDIST_TRY(make_key(search->request, key));
     if (recalls)
-        REDIST_TRY(redist_wisdom_find(search->comm, search->request->options.wisdom_file, key,
+        REDIST_TRY(redist_wisdom_find(search->comm, search->request->settings.wisdom_file, key,
                                       sizeof text, text));
     *remembered = fftnd__configuration_scan(text, search->request, &found);
     if (*remembered) {
@@ -313,20 +287,20 @@ static int take_dictated(struct search *search, int *dictated) {
 
 int fftnd__planner_choose(const struct fftnd__request *request,
                           struct fftnd__configuration *configuration, int *remembered) {
-    const fftnd_options *options = &request->options;
+    const struct fftnd__settings *settings = &request->settings;
     struct search search = {.comm = request->comm,
                             .request = request,
-                            .space = options->space,
+                            .space = settings->space,
                             .best_seconds = -1,
-                            .verbose = redist_is_verbose(options->verbose)};
+                            .verbose = redist_is_verbose(settings->verbose)};
     struct fftnd__candidates candidates;
     int dictated, recalls = *remembered;
     *remembered = 0;
     REDIST_TRY(fftnd__candidates_init(&candidates, request, search.verbose));
     search.best = candidates.guess;
     REDIST_TRY(take_dictated(&search, &dictated));
-    if (!dictated && candidates.is_open && options->effort != FFTND_ESTIMATE &&
-        !fftnd__offload_wanted(options))
+    if (!dictated && candidates.is_open && settings->effort != FFTND_ESTIMATE &&
+        !settings->offloads)
         REDIST_TRY(recall_or_measure(&search, &candidates, recalls, remembered));
     *configuration = search.best;
     return REDIST_OK;

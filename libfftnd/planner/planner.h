@@ -4,8 +4,9 @@
 #define FFTND__PLANNER_H
 
 #include "../program/configuration.h"
+#include "redist_model.h"
 
-/* Chooses by the request's effort, among what its options leave open. *remembered: in: whether what was measured
+/* Chooses by the request's effort, among what it leaves open. *remembered: in: whether what was measured
  * before may decide; out: whether it has. Collective. */
 int fftnd__planner_choose(const struct fftnd__request *request,
                           struct fftnd__configuration *configuration, int *remembered);

@@ -19,55 +19,55 @@ struct edge {
 
 /* Edges of a program, and padding of the user's arrays at both ends. */
 struct problem {
-    const fftnd_options *options;
+    const struct fftnd__settings *settings;
     int padded[2], n;
     struct edge edges[FFTND__MOST_STEPS];
 };
 
-static int same_memory(const fftnd_options *options, int a, int b) {
-    int aliased = options->in_place && a <= FFTND__OUTPUT && b <= FFTND__OUTPUT;
+static int same_memory(const struct fftnd__settings *settings, int a, int b) {
+    int aliased = settings->in_place && a <= FFTND__OUTPUT && b <= FFTND__OUTPUT;
     return a == b || aliased;
 }
 
-static int is_mapped(const fftnd_options *options, int buffer) {
-    return options->mapped_arrays || buffer == FFTND__WORK0 || buffer == FFTND__WORK1;
+static int is_mapped(const struct fftnd__settings *settings, int buffer) {
+    return settings->mapped_arrays || buffer == FFTND__WORK0 || buffer == FFTND__WORK1;
 }
 
 /* Returns nonzero if the array after edge `j` may be in `buffer`. Padded arrays of the user hold no others, which would
  * change their padding. */
 static int may_hold(const struct problem *problem, int j, int buffer) {
-    const fftnd_options *options = problem->options;
+    const struct fftnd__settings *settings = problem->settings;
     if (j == problem->n - 1)
         return buffer == FFTND__OUTPUT;
-    int free_use = options->in_place || options->overwrite_input;
+    int free_use = settings->in_place || settings->overwrite_input;
     if (buffer == FFTND__INPUT)
-        return free_use && !problem->padded[0] && !(options->in_place && problem->padded[1]);
+        return free_use && !problem->padded[0] && !(settings->in_place && problem->padded[1]);
     if (buffer == FFTND__OUTPUT)
-        return !options->in_place && !problem->padded[1] &&
+        return !settings->in_place && !problem->padded[1] &&
                (free_use || problem->edges[j].reaches_output);
     return 1;
 }
 
-static int edge_cost(const fftnd_options *options, const struct edge *edge, int before, int source,
-                     int destination) {
-    int same = same_memory(options, source, destination);
-    int free_use = options->in_place || options->overwrite_input;
+static int edge_cost(const struct fftnd__settings *settings, const struct edge *edge, int before,
+                     int source, int destination) {
+    int same = same_memory(settings, source, destination);
+    int free_use = settings->in_place || settings->overwrite_input;
     if (same && edge->type != FFTND__KEEPS_LAYOUT)
         return IMPOSSIBLE;
-    if ((edge->maps_source && !is_mapped(options, source)) ||
-        (edge->maps_destination && !is_mapped(options, destination)))
+    if ((edge->maps_source && !is_mapped(settings, source)) ||
+        (edge->maps_destination && !is_mapped(settings, destination)))
         return IMPOSSIBLE;
-    if (edge->apart && same_memory(options, before, destination))
+    if (edge->apart && same_memory(settings, before, destination))
         return IMPOSSIBLE;
-    if (edge->type == FFTND__EXCHANGE && options->asynchronous && destination < FFTND__WORK0)
+    if (edge->type == FFTND__EXCHANGE && settings->asynchronous && destination < FFTND__WORK0)
         return IMPOSSIBLE; /* peers have to know it when the plan is made */
     if (edge->ruins_source && source == FFTND__INPUT && !free_use)
         return IMPOSSIBLE;
     int cost = destination == FFTND__WORK1   ? SECOND_WORK
                : destination == FFTND__WORK0 ? FIRST_WORK
                                              : 0;
-    if (edge->type == FFTND__EXCHANGE && !is_mapped(options, source) &&
-        !is_mapped(options, destination))
+    if (edge->type == FFTND__EXCHANGE && !is_mapped(settings, source) &&
+        !is_mapped(settings, destination))
         cost += UNMAPPED;
     if (edge->type == FFTND__KEEPS_LAYOUT && !same)
         cost += EXTRA_ARRAY + (edge->naxes == 1 ? SINGLE_AXIS : 0);
@@ -88,7 +88,7 @@ static void choose_next(const struct problem *problem, int j, int before, int so
         if (!may_hold(problem, j, to))
             continue;
         int rest = j + 1 < problem->n ? tables[j + 1].cost[source][to] : 0;
-        int total = rest + edge_cost(problem->options, &problem->edges[j], before, source, to);
+        int total = rest + edge_cost(problem->settings, &problem->edges[j], before, source, to);
         if (total < *cost) {
             *cost = total;
             *next = to;
@@ -117,7 +117,7 @@ int fftnd__assign_buffers(struct fftnd__program *program,
                           const struct fftnd__transform *transform) {
     struct table tables[FFTND__MOST_STEPS];
     struct problem problem = {
-        .options = &transform->options,
+        .settings = &transform->settings,
         .padded = {transform->padded[program->direction], transform->padded[program->ends]}};
     int arrays[FFTND__MOST_STEPS + 1] = {0}, n = 0;
     for (int i = 1; i <= program->nsteps; i++)

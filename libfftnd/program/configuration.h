@@ -1,38 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a transform is to do, and how it does that: what a planner may choose, also as text. */
+/* How a transform does its work: what a planner may choose, also as text. */
 #ifndef FFTND__CONFIGURATION_H
 #define FFTND__CONFIGURATION_H
 
-#include "../geometry/layout.h"
-#include "redist_support.h"
-
-/* The arguments of fftnd_plan_create, checked and with all defaults filled in. */
-struct fftnd__request {
-    const char *function;     /* of the user, for messages */
-    MPI_Comm comm, user_comm; /* the library's own one of the same ranks; of which grids are made */
-    int nranks;
-
-    /* As the user passed them. */
-    int ndims;
-    const redist_index *sizes;
-    enum fftnd_kind kind;
-    enum fftnd_precision precision;
-    fftnd_options options; /* `space` is never REDIST_SPACE_AUTO */
-
-    /* The same with the library's numbers of the axes. */
-    struct fftnd__shape shape;
-    int user_axis[REDIST_MAX_NDIMS]; /* the user's number of each axis */
-    enum fftnd_r2r r2r[REDIST_MAX_NDIMS];
-    int memory[2][REDIST_MAX_NDIMS]; /* of each side: its axes from the slowest in memory */
-    redist_index padding[2][REDIST_MAX_NDIMS];
-    int has_order, order[REDIST_MAX_NDIMS];
-};
-
-/* Elements of an axis on the spectral side. */
-static inline redist_index fftnd__request_extent(const struct fftnd__request *request, int axis) {
-    const struct fftnd__shape *shape = &request->shape;
-    return axis == shape->halved ? shape->modes[axis] / 2 + 1 : shape->modes[axis];
-}
+#include "settings.h"
 
 /* Direct stores of the last transform before an exchange, as far as its library can. */
 enum fftnd__direct {

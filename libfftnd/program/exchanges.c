@@ -13,30 +13,30 @@ static MPI_Datatype element_type(const struct fftnd__transform *transform, int r
  * execution. */
 static void *bind(const struct fftnd__transform *transform, int buffer, void *const work[2],
                   enum redist_binding *binding) {
-    *binding = buffer >= FFTND__WORK0             ? REDIST_BIND_AT_PLAN
-               : transform->options.mapped_arrays ? REDIST_BIND_AT_EXECUTION_MAPPED
-                                                  : REDIST_BIND_AT_EXECUTION;
+    *binding = buffer >= FFTND__WORK0              ? REDIST_BIND_AT_PLAN
+               : transform->settings.mapped_arrays ? REDIST_BIND_AT_EXECUTION_MAPPED
+                                                   : REDIST_BIND_AT_EXECUTION;
     return buffer >= FFTND__WORK0 ? work[buffer - FFTND__WORK0] : NULL;
 }
 
 static redist_options exchange_options(const struct fftnd__transform *transform) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     int measures =
-        transform->options.effort != FFTND_ESTIMATE && !transform->workplace->copies_tiles;
-    options.method = transform->options.method;
-    options.wisdom_file = transform->options.wisdom_file;
-    options.verbose = transform->options.verbose;
+        transform->settings.effort != FFTND_ESTIMATE && !transform->workplace->copies_tiles;
+    options.method = transform->settings.method;
+    options.wisdom_file = transform->settings.wisdom_file;
+    options.verbose = transform->settings.verbose;
     options.effort = measures ? REDIST_MEASURE : REDIST_ESTIMATE;
-    options.tune_seconds = transform->options.plan_seconds / 4;
+    options.tune_seconds = transform->settings.plan_seconds / 4;
     options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have agreed */
     options.nontemporal_bytes = transform->configuration.nontemporal_bytes;
     options.space = transform->library->space;
-    options.stream = transform->options.stream;
-    options.concurrent = transform->options.threads > 1;
-    options.staging = transform->options.staging;
-    options.phases = transform->options.phases;
-    options.asynchronous = transform->options.asynchronous;
-    options.wait_seconds = transform->options.wait_seconds;
+    options.stream = transform->settings.stream;
+    options.concurrent = transform->settings.threads > 1;
+    options.staging = transform->settings.staging;
+    options.phases = transform->settings.phases;
+    options.asynchronous = transform->settings.asynchronous;
+    options.wait_seconds = transform->settings.wait_seconds;
     return options;
 }
 
@@ -187,7 +187,7 @@ static int check_exchange(const struct fftnd__transform *transform,
 
 int fftnd__check_exchanges(const struct fftnd__program *program,
                            const struct fftnd__transform *transform) {
-    for (int i = 1; i <= program->nsteps && transform->options.asynchronous; i++)
+    for (int i = 1; i <= program->nsteps && transform->settings.asynchronous; i++)
         if (program->steps[i].type == FFTND__EXCHANGE)
             REDIST_TRY(agree_on_exchange(transform, check_exchange(transform, &program->steps[i])));
     return REDIST_OK;

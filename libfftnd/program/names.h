@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of all values of the enumerations of fftnd.h and fftnd_operators.h, for messages. */
+/* Names of all values of the enumerations of fftnd_kinds.h and fftnd_operators.h, for messages. */
 #ifndef FFTND__NAMES_H
 #define FFTND__NAMES_H
 

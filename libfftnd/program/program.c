@@ -33,7 +33,7 @@ static void pad_array(const struct fftnd__transform *transform, struct fftnd__st
     const struct fftnd__chain *chain = &transform->chain;
     redist_index padding[REDIST_MAX_NDIMS];
     memcpy(padding, transform->padding[side], sizeof padding);
-    if (side == FFTND_PHYSICAL && transform->options.in_place && !chain->moves[side] &&
+    if (side == FFTND_PHYSICAL && transform->settings.in_place && !chain->moves[side] &&
         has_halved(chain, &chain->links[0])) {
         redist_index n = step->layout->alignment.count[chain->halved], least = 2 - n % 2;
         redist_index *own = &padding[chain->halved];
@@ -136,7 +136,7 @@ static int lines_lie_alike(const struct fftnd__transform *transform,
         if (i != halved &&
             (size_t)before->stride[i] * items[0] != (size_t)after->stride[i] * items[1])
             return 0;
-    return transform->workplace->copies_tiles && transform->options.in_place;
+    return transform->workplace->copies_tiles && transform->settings.in_place;
 }
 
 /* Adds a transform over axes `first`..`last` - 1 of a link. */
@@ -380,7 +380,7 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
         add_links(program, transform, split, BACK);
     }
     add_move(program, transform, to);
-    if (program->steps[program->nsteps].type == FFTND__EXCHANGE && transform->options.asynchronous)
+    if (program->steps[program->nsteps].type == FFTND__EXCHANGE && transform->settings.asynchronous)
         add_copy(program, transform, program->steps[program->nsteps].layout->memory);
     program->direction = (int)from;
     pad_array(transform, &program->steps[program->nsteps], to);

@@ -98,7 +98,7 @@ struct fftnd__program {
 /* Settings and resources of both directions of a plan. */
 struct fftnd__transform {
     enum fftnd_precision precision;
-    fftnd_options options;
+    struct fftnd__settings settings;
     struct fftnd__configuration configuration;
     enum fftnd_r2r r2r[2][REDIST_MAX_NDIMS]; /* of each axis, forward and backward */
     redist_grid *grid;                       /* NULL for one rank without a grid */

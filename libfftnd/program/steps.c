@@ -89,9 +89,9 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
     int changes = before->real != step->real, shift = transform->batch.shift;
     *problem = (struct lines__problem){.precision = transform->precision,
                                        .direction = direction,
-                                       .effort = transform->options.effort,
-                                       .stream = transform->options.stream};
-    double seconds = transform->options.plan_seconds / 4;
+                                       .effort = transform->settings.effort,
+                                       .stream = transform->settings.stream};
+    double seconds = transform->settings.plan_seconds / 4;
     problem->seconds = seconds > 1 ? seconds : 1;
     int is_r2r = step->naxes > 0 ? fftnd__is_r2r(transform, step->axes[0]) : step->real;
     int numbers = is_r2r && !step->real ? 2 : 1; /* real and imaginary parts are real lines */

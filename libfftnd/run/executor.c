@@ -140,7 +140,7 @@ static const char *name_of(const struct fftnd__step *step) {
 static void drain(const struct fftnd__transform *transform) {
     const redist__space *space = transform->space;
     if (space->find_capture != NULL &&
-        space->find_capture(transform->options.stream) != REDIST_NOT_CAPTURED)
+        space->find_capture(transform->settings.stream) != REDIST_NOT_CAPTURED)
         return;
     if (fftnd__finish(transform) != REDIST_OK)
         (void)fftnd__finish(transform);

@@ -14,10 +14,10 @@ static int is_suited(const struct fftnd__stage_problem *problem) {
 
 /* An array that must not be ruined has its chunks in scratch memory. */
 static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
-    const fftnd_options *options = &problem->transform->options;
+    const struct fftnd__settings *settings = &problem->transform->settings;
     const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
     int keeps_input = step->direction == REDIST_BACKWARD && before->buffer == FFTND__INPUT &&
-                      !options->in_place && !options->overwrite_input;
+                      !settings->in_place && !settings->overwrite_input;
     struct fftnd__piece first;
     fftnd__find_piece(&stage->cut, 0, &first);
     fftnd__lay_out_side(&stage->in, problem->transform, before, first.before, !keeps_input);

@@ -36,8 +36,8 @@ static size_t wanted_bytes(const struct fftnd__cut *cut, const struct fftnd__tra
     bytes = bytes < LEAST_BYTES ? LEAST_BYTES : bytes > MOST_BYTES ? MOST_BYTES : bytes;
     size_t rows = bytes_of_long_rows(cut, fftnd__element_bytes(transform, step->real));
     bytes = bytes < rows ? rows : bytes;
-    if (transform->options.tile_bytes != 0)
-        bytes = transform->options.tile_bytes;
+    if (transform->settings.tile_bytes != 0)
+        bytes = transform->settings.tile_bytes;
     return bytes < most ? bytes : most;
 }
 
@@ -63,7 +63,7 @@ static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transf
     redist_index padded =
         (fftnd__previous(step)->real ? fftnd__previous(step) : step)->layout->local.extent[last];
     redist_index complex_count = (fftnd__previous(step)->real ? first.after : first.before)[last];
-    if (transform->options.in_place && changes && halved == last && padded == 2 * complex_count) {
+    if (transform->settings.in_place && changes && halved == last && padded == 2 * complex_count) {
         for (int i = 0; i < last; i++)
             real->stride[i] = other->stride[i];
         real->bytes = other->bytes;

@@ -93,7 +93,7 @@ static int open_run(struct fftnd__execution *execution) {
         execution->sink.direct_stores = wanted;
     if (stores_all(execution))
         execution->behind = 0;
-    return forks(execution) ? follow(transform, transform->second, transform->options.stream)
+    return forks(execution) ? follow(transform, transform->second, transform->settings.stream)
                             : REDIST_OK;
 }
 
@@ -102,7 +102,7 @@ static int close_run(struct fftnd__execution *execution, int code) {
     const struct fftnd__transform *transform = execution->transform;
     if (!forks(execution))
         return code;
-    int joined = follow(transform, transform->options.stream, transform->second);
+    int joined = follow(transform, transform->settings.stream, transform->second);
     return code == REDIST_OK ? joined : code;
 }
 

@@ -53,7 +53,7 @@ static int are_columns_suited(const struct fftnd__stage_problem *problem) {
     const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
     const struct fftnd__operator *op = transform->applied;
     const struct lines__problem lines = {.precision = transform->precision,
-                                         .effort = transform->options.effort,
+                                         .effort = transform->settings.effort,
                                          .general = transform->library};
     struct fftnd__truncation truncation;
     fftnd__truncation_of(&truncation, transform, step);

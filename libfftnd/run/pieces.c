@@ -138,7 +138,7 @@ static int wait_for_partition(struct fftnd__execution *execution,
     int last = fftnd__locate(execution->step->stage->cut.before[axis],
                              execution->transform->configuration.partitions,
                              piece->start[axis] + piece->before[axis] - 1);
-    if (execution->transform->options.asynchronous && execution->arrived <= last) {
+    if (execution->transform->settings.asynchronous && execution->arrived <= last) {
         REDIST_TRY(redist_plan_put_wait(execution->arriving, last + 1));
         execution->arrived = last + 1;
     }
@@ -220,7 +220,7 @@ static struct fftnd__pool *pool_for(const struct fftnd__execution *execution) {
 }
 
 int fftnd__finish(const struct fftnd__transform *transform) {
-    int code = transform->space->event_record(transform->event, transform->options.stream);
+    int code = transform->space->event_record(transform->event, transform->settings.stream);
     return code == REDIST_OK ? transform->space->event_wait(transform->event) : code;
 }
 
@@ -229,7 +229,7 @@ int fftnd__finish_array(const struct fftnd__transform *transform, const struct f
     ptrdiff_t stride[REDIST_MAX_NDIMS];
     const struct fftnd__block block = fftnd__block_of_array(transform, step, array, stride);
     REDIST_TRY(fftnd__scale_block(&block, scale));
-    return transform->options.asynchronous ? REDIST_OK : fftnd__finish(transform);
+    return transform->settings.asynchronous ? REDIST_OK : fftnd__finish(transform);
 }
 
 /* An array in which transforms work is scaled as a whole when all pieces are done. */

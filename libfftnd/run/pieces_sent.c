@@ -14,7 +14,7 @@ static int create_events(struct fftnd__stage *stage, const redist__space *space)
 
 int fftnd__plan_sending(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
-    if (transform->options.asynchronous)
+    if (transform->settings.asynchronous)
         return REDIST_OK;
     stage->window = 2;
     return fftnd__next(problem->step)->fused_with == FFTND__PUSHED && transform->space->asynchronous

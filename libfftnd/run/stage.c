@@ -82,7 +82,7 @@ int fftnd__borrow_tile(struct fftnd__stage *stage, size_t bytes, size_t piece_by
 
 static int same_array(const struct fftnd__transform *transform, const struct fftnd__step *step) {
     return fftnd__previous(step)->buffer == step->buffer ||
-           (transform->options.in_place && fftnd__previous(step)->buffer <= FFTND__OUTPUT &&
+           (transform->settings.in_place && fftnd__previous(step)->buffer <= FFTND__OUTPUT &&
             step->buffer <= FFTND__OUTPUT);
 }
 
@@ -91,8 +91,8 @@ struct fftnd__kernel_problem fftnd__stage_in_arrays(struct fftnd__stage *stage,
     const struct fftnd__transform *transform = problem->transform;
     const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
     struct fftnd__kernel_problem kernel = fftnd__stage_kernel(stage, problem);
-    int may_ruin = before->buffer != FFTND__INPUT || transform->options.in_place ||
-                   transform->options.overwrite_input;
+    int may_ruin = before->buffer != FFTND__INPUT || transform->settings.in_place ||
+                   transform->settings.overwrite_input;
     fftnd__set_extents(&stage->cut, transform, step);
     fftnd__byte_strides(transform, before, stage->in.stride);
     fftnd__byte_strides(transform, step, stage->out.stride);

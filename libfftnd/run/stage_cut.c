@@ -124,7 +124,7 @@ void fftnd__cut_segments(struct fftnd__cut *cut, const struct fftnd__transform *
 
 void fftnd__cut_chunks(struct fftnd__cut *cut, const struct fftnd__transform *transform,
                        const struct fftnd__step *step, size_t bytes, size_t most) {
-    most = transform->options.tile_bytes != 0 ? transform->options.tile_bytes : most;
+    most = transform->settings.tile_bytes != 0 ? transform->settings.tile_bytes : most;
     size_t wanted = (bytes + most - 1) / most;
     int n = wanted < MOST_CHUNKS ? (int)wanted : MOST_CHUNKS;
     fftnd__cut_along(cut, n > 1 ? axis_of(transform, step, n) : -1, n);

@@ -68,7 +68,7 @@ static int plan_stage(struct fftnd__step *step, const struct fftnd__stage_proble
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a step of a plan");
     stage->kind = kind_of(problem);
     stage->library = transform->library;
-    stage->streams[0] = transform->options.stream;
+    stage->streams[0] = transform->settings.stream;
     stage->nstreams = stage->window = 1;
     REDIST_TRY(set_sides(stage, transform, step));
     return stage->kind->plan(stage, problem);

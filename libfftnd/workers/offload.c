@@ -12,12 +12,6 @@ const struct fftnd__workplace *fftnd__workplace_of(const redist__space *space,
 
 /* ---------------------------------------------------------------- the device */
 
-int fftnd__offload_wanted(const fftnd_options *options) {
-    int on_host = lines__library_for(options->space)->space == REDIST_SPACE_HOST;
-    int elsewhere = lines__library_for(options->device)->space != REDIST_SPACE_HOST;
-    return on_host && (elsewhere || options->device_bytes != 0);
-}
-
 /* Finds the default limit: four fifths of the free memory, a guess, divided among the ranks of a device. Collective. */
 static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
     int nranks, code;
@@ -60,17 +54,17 @@ static int create_streams(struct fftnd__offload *offload) {
     return REDIST_OK;
 }
 
-int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
+int fftnd__offload_create(MPI_Comm comm, enum redist_space device, size_t limit,
                           struct fftnd__offload **result) {
     struct fftnd__offload *offload = *result = redist_calloc(1, sizeof *offload);
     int code = REDIST_OK;
     if (offload == NULL)
         code = redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a device");
     else
-        *offload = (struct fftnd__offload){.device = redist_space_at(options->device),
-                                           .library = lines__library_for(options->device),
-                                           .limit = options->device_bytes,
-                                           .is_given = options->device_bytes != 0};
+        *offload = (struct fftnd__offload){.device = redist_space_at(device),
+                                           .library = lines__library_for(device),
+                                           .limit = limit,
+                                           .is_given = limit != 0};
     REDIST_TRY(redist_agree(comm, code));
     offload->least_limit = offload->limit;
     if (!offload->is_given)

@@ -9,7 +9,6 @@
 
 #include "../../liblines/lines.h"
 #include "../geometry/cut.h"
-#include "fftnd.h"
 #include "redist_support.h"
 
 enum { FFTND__SLOTS = 3 }; /* tiles on the device at once */
@@ -55,11 +54,9 @@ struct fftnd__workplace {
 const struct fftnd__workplace *fftnd__workplace_of(const redist__space *space,
                                                    const struct fftnd__offload *offload);
 
-/* Returns nonzero if the options want a device for arrays in host memory. */
-int fftnd__offload_wanted(const fftnd_options *options);
-
-/* Makes an offload, to be freed after a failure, too. Collective on comm. */
-int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
+/* Makes an offload to a device, with at most `limit` bytes of it, 0 = to be found; to be freed after a failure, too.
+ * Collective on comm. */
+int fftnd__offload_create(MPI_Comm comm, enum redist_space device, size_t limit,
                           struct fftnd__offload **offload);
 void fftnd__offload_free(struct fftnd__offload *offload);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails where a room of a library uses one that stands above it in the list of docs/architecture.md ("The rooms").
+"""Fails where a room of a library uses one that stands above it in the list of docs/architecture.md ("The rooms"), or
+a room of libfftnd below api/ the options of a user, which api/ resolves to settings.
 
 A room is a folder of a library, or the files of its main folder that share a name: NAME.c, NAME.h and NAME_*.c, and the
 files that its entry names. Used is what is included, and each internal function, by the file that defines it.
@@ -12,6 +13,7 @@ from pathlib import Path
 
 LIBRARIES = ("libfftnd", "liblines", "libredist")
 ENDINGS = (".c", ".h", ".cu", ".cuh")
+OPTIONS = re.compile(r'\bfftnd_(?:operator_)?options\b|#include "fftnd\.h"')
 DEFINITION = re.compile(r"^[a-z][\w *]*?\b((?:fftnd|lines|redist)__\w+)\((?:[^;{]|\n)*?\)\s*\{", re.MULTILINE)
 
 
@@ -45,7 +47,7 @@ def room_of(path, places, named):
 
 
 def main():
-    """Prints each use that goes up."""
+    """Prints each use that is wrong."""
     places, named = read_list()
     texts = {str(path): path.read_text(encoding="utf-8") for library in LIBRARIES for path in Path(library).rglob("*")
              if path.suffix in ENDINGS}
@@ -62,6 +64,9 @@ def main():
                 print(f"{path} is in no room of docs/architecture.md")
                 wrong += 1
             continue
+        if here[0] == "libfftnd" and here[1] != "api" and (options := OPTIONS.search(text)):
+            print(f"{path} has {options.group()}, which is for api/ alone")
+            wrong += 1
         for other, name in used.items():
             if other in rooms and rooms[other] in places and places[rooms[other]] < places[here]:
                 print(f"{path} uses {name} of {other}, which is above it")

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sides.h"
+#include "../../liblines/lines.h"
+#include "../geometry/layout.h"
+#include "../program/names.h"
+
+#include <stdio.h>
+
+#define FAIL(code, ...) redist_fail_in(arguments->function, code, __VA_ARGS__)
+
+/* ---------------------------------------------------------------- the axes */
+
+enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__arguments *arguments, int axis) {
+    int halved = arguments->options.halved_axis;
+    switch (arguments->kind) {
+    case FFTND_R2C:
+        return axis == (halved >= 0 ? halved : arguments->ndims - 1) ? FFTND_AXIS_HALVED
+                                                                     : FFTND_AXIS_COMPLEX;
+    case FFTND_R2R:
+        return FFTND_AXIS_R2R;
+    case FFTND_MIXED:
+        return arguments->options.axes[axis];
+    default:
+        return FFTND_AXIS_COMPLEX;
+    }
+}
+
+static int check_element(const struct fftnd__arguments *arguments, const char *list, int axis,
+                         redist_name_of *name_of, int value) {
+    char name[32];
+    snprintf(name, sizeof name, "%s[%d]", list, axis);
+    return redist_check_enum_in(arguments->function, name, name_of, value);
+}
+
+static int check_r2r(const struct fftnd__arguments *arguments, int axis) {
+    const enum fftnd_r2r *r2r = arguments->options.r2r;
+    if (r2r == NULL)
+        return FAIL(REDIST_ERR_NULL, "options->r2r = NULL, but %s",
+                    arguments->kind == FFTND_R2R ? "kind is FFTND_R2R"
+                                                 : "options->axes has FFTND_AXIS_R2R");
+    REDIST_TRY(check_element(arguments, "options->r2r", axis, fftnd__r2r_name, (int)r2r[axis]));
+    if (r2r[axis] == FFTND_DCT1 && arguments->sizes[axis] < 2)
+        return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld, but FFTND_DCT1 needs at least 2", axis,
+                    (long long)arguments->sizes[axis]);
+    return REDIST_OK;
+}
+
+static int check_axis(const struct fftnd__arguments *arguments, int axis) {
+    const redist_index *modes = arguments->options.retained_modes;
+    enum fftnd_axis kind = fftnd__user_axis_kind(arguments, axis);
+    REDIST_TRY(check_element(arguments, "options->axes", axis, fftnd__axis_name, (int)kind));
+    if (kind == FFTND_AXIS_NONE && modes != NULL && modes[axis] != arguments->sizes[axis])
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->retained_modes[%d] = %lld, but the axis is FFTND_AXIS_NONE: pass "
+                    "its %lld elements",
+                    axis, (long long)modes[axis], (long long)arguments->sizes[axis]);
+    return kind == FFTND_AXIS_R2R ? check_r2r(arguments, axis) : REDIST_OK;
+}
+
+int fftnd__check_axes(const struct fftnd__arguments *arguments) {
+    int halved = -1;
+    if (arguments->kind == FFTND_MIXED && arguments->options.axes == NULL)
+        return FAIL(REDIST_ERR_NULL, "options->axes = NULL, but kind is FFTND_MIXED");
+    if (arguments->kind != FFTND_MIXED && arguments->options.axes != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->axes needs kind = FFTND_MIXED, not %s",
+                    fftnd__kind_name((int)arguments->kind));
+    for (int i = 0; i < arguments->ndims; i++) {
+        REDIST_TRY(check_axis(arguments, i));
+        if (fftnd__user_axis_kind(arguments, i) != FFTND_AXIS_HALVED)
+            continue;
+        if (halved >= 0)
+            return FAIL(REDIST_ERR_AXIS,
+                        "options->axes[%d] and options->axes[%d] are both FFTND_AXIS_HALVED: only "
+                        "one axis can be",
+                        halved, i);
+        halved = i;
+    }
+    return REDIST_OK;
+}
+
+int fftnd__check_list(const struct fftnd__arguments *arguments, const char *name, int n,
+                      const int list[]) {
+    int seen[REDIST_MAX_NDIMS] = {0};
+    for (int i = 0; list != NULL && i < n; i++) {
+        if (list[i] < 0 || list[i] >= arguments->ndims || seen[list[i]])
+            return FAIL(REDIST_ERR_AXIS, "options->%s[%d] = %d is no axis, or listed twice", name,
+                        i, list[i]);
+        seen[list[i]] = 1;
+    }
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- memory and blocks */
+
+static int check_padding(const struct fftnd__arguments *arguments, int side) {
+    const redist_index *padding = arguments->options.padding[side];
+    for (int i = 0; padding != NULL && i < arguments->ndims; i++)
+        if (padding[i] < 0)
+            return FAIL(REDIST_ERR_SIZE, "options->padding[%s][%d] = %lld is negative",
+                        fftnd__side_name(side), i, (long long)padding[i]);
+    for (int i = 0; padding != NULL && i < arguments->ndims; i++)
+        if ((size_t)padding[i] > FFTND__MOST_ELEMENTS)
+            return FAIL(REDIST_ERR_LIMIT,
+                        "options->padding[%s][%d] = %lld is above the limit of %zu elements",
+                        fftnd__side_name(side), i, (long long)padding[i], FFTND__MOST_ELEMENTS);
+    return REDIST_OK;
+}
+
+/* Global extent of an axis on a side. */
+static redist_index extent_of(const struct fftnd__arguments *arguments, int side, int axis) {
+    const redist_index *modes = arguments->options.retained_modes;
+    redist_index n = modes != NULL && side == FFTND_SPECTRAL ? modes[axis] : arguments->sizes[axis];
+    int halved = fftnd__user_axis_kind(arguments, axis) == FFTND_AXIS_HALVED;
+    return halved && side == FFTND_SPECTRAL ? n / 2 + 1 : n;
+}
+
+/* Returns the axis that a grid dimension splits on a side, in the given order. */
+static int split_axis(const struct fftnd__arguments *arguments, int side, int dim) {
+    const fftnd_options *options = &arguments->options;
+    enum fftnd_axis axes[REDIST_MAX_NDIMS];
+    for (int axis = 0; axis < arguments->ndims; axis++)
+        axes[axis] = fftnd__user_axis_kind(arguments, axis);
+    if (options->split[side] != NULL)
+        return options->split[side][dim];
+    int stays = side == FFTND_PHYSICAL || options->alignment == FFTND_ALIGN_INPUT ||
+                fftnd__stays_split(axes, options->order[dim]);
+    return options
+        ->order[stays ? dim
+                      : fftnd__place_split_next(axes, options->order, options->grid_ndims, dim)];
+}
+
+static int check_bounds_of(const struct fftnd__arguments *arguments, int side, int dim) {
+    const redist_index *bounds = arguments->options.bounds[side][dim];
+    int axis = split_axis(arguments, side, dim), n = arguments->options.grid[dim];
+    redist_index extent = extent_of(arguments, side, axis);
+    for (int i = 0; i <= n; i++) {
+        redist_index least = i == 0 ? 0 : i == n ? extent : bounds[i - 1];
+        redist_index most = i == 0 ? 0 : extent;
+        if (bounds[i] < least || bounds[i] > most)
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->bounds[%s][%d][%d] = %lld is not in %lld..%lld: %d blocks cover "
+                        "axis %d from 0 to %lld in their order",
+                        fftnd__side_name(side), dim, i, (long long)bounds[i], (long long)least,
+                        (long long)most, n, axis, (long long)extent);
+    }
+    return REDIST_OK;
+}
+
+int fftnd__has_whole_grid(const fftnd_options *options) {
+    for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
+        if (options->grid[i] == 0)
+            return 0;
+    return options->grid_ndims > 0 && options->grid != NULL;
+}
+
+static int check_bounds(const struct fftnd__arguments *arguments, int side) {
+    const fftnd_options *options = &arguments->options;
+    if (options->bounds[side] == NULL)
+        return REDIST_OK;
+    if (!fftnd__has_whole_grid(options) || options->order == NULL)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->bounds[%s] needs options->order and all numbers of options->grid",
+                    fftnd__side_name(side));
+    for (int dim = 0; dim < options->grid_ndims; dim++)
+        if (options->bounds[side][dim] != NULL)
+            REDIST_TRY(check_bounds_of(arguments, side, dim));
+    return REDIST_OK;
+}
+
+static int check_split(const struct fftnd__arguments *arguments, int side) {
+    const fftnd_options *options = &arguments->options;
+    const char *names[] = {"split[FFTND_PHYSICAL]", "split[FFTND_SPECTRAL]"};
+    if (options->split[side] != NULL && options->grid_ndims == 0)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->%s needs options->grid_ndims, the number of its values", names[side]);
+    return fftnd__check_list(arguments, names[side], options->grid_ndims, options->split[side]);
+}
+
+/* ---------------------------------------------------------------- boxes */
+
+int fftnd__read_box(const struct fftnd__arguments *arguments, int side, redist_box *box) {
+    char name[64];
+    snprintf(name, sizeof name, "options->box[%s]", fftnd__side_name(side));
+    *box = REDIST_BOX_DEFAULT;
+    return redist_struct_read(arguments->function, name, arguments->options.box[side], box,
+                              sizeof *box);
+}
+
+static int check_box(const struct fftnd__arguments *arguments, int side) {
+    redist_box box;
+    if (arguments->options.box[side] == NULL)
+        return REDIST_OK;
+    REDIST_TRY(fftnd__read_box(arguments, side, &box));
+    for (int i = 0; i < arguments->ndims; i++) {
+        redist_index extent = extent_of(arguments, side, i);
+        if (box.start[i] < 0 || box.count[i] < 0 || box.start[i] > extent - box.count[i])
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->box[%s] has %lld elements from %lld on along axis %d, outside of "
+                        "0..%lld",
+                        fftnd__side_name(side), (long long)box.count[i], (long long)box.start[i], i,
+                        (long long)extent);
+        if (box.offset[i] != 0 || (box.extent[i] != 0 && box.extent[i] < box.count[i]))
+            return FAIL(REDIST_ERR_SIZE, "options->box[%s]->%s[%d] = %lld must be %s",
+                        fftnd__side_name(side), box.offset[i] != 0 ? "offset" : "extent", i,
+                        (long long)(box.offset[i] != 0 ? box.offset[i] : box.extent[i]),
+                        box.offset[i] != 0 ? "0" : "its count or more, or 0");
+        if (box.extent[i] > box.count[i] &&
+            (size_t)(box.extent[i] - box.count[i]) > FFTND__MOST_ELEMENTS)
+            return FAIL(REDIST_ERR_LIMIT,
+                        "options->box[%s]->extent[%d] = %lld is above the limit of %zu elements",
+                        fftnd__side_name(side), i, (long long)box.extent[i], FFTND__MOST_ELEMENTS);
+    }
+    return REDIST_OK;
+}
+
+int fftnd__check_sides(const struct fftnd__arguments *arguments) {
+    const char *orders[] = {"memory_order[FFTND_PHYSICAL]", "memory_order[FFTND_SPECTRAL]"};
+    for (int side = 0; side < 2; side++) {
+        REDIST_TRY(check_split(arguments, side));
+        REDIST_TRY(fftnd__check_list(arguments, orders[side], arguments->ndims,
+                                     arguments->options.memory_order[side]));
+        REDIST_TRY(check_padding(arguments, side));
+        REDIST_TRY(check_bounds(arguments, side));
+        REDIST_TRY(check_box(arguments, side));
+    }
+    return REDIST_OK;
+}
+
+int fftnd__is_long(const struct fftnd__arguments *arguments) {
+    return arguments->ndims == 1 && arguments->nranks > 1;
+}
+
+int fftnd__check_long_axis(const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    if (!fftnd__is_long(arguments))
+        return REDIST_OK;
+    if (fftnd__user_axis_kind(arguments, 0) != FFTND_AXIS_COMPLEX)
+        return FAIL(REDIST_ERR_GRID, "ndims = 1 over %d ranks needs a complex axis",
+                    arguments->nranks);
+    for (int side = 0; side < 2; side++)
+        if (options->blocks[side] != FFTND_BLOCKS_BALANCED || options->box[side] != NULL ||
+            (options->padding[side] != NULL && options->padding[side][0] != 0))
+            return FAIL(
+                REDIST_ERR_ARGUMENT,
+                "options->blocks, padding and box are not supported for ndims = 1 over %d ranks",
+                arguments->nranks);
+    if (options->retained_modes != NULL && options->retained_modes[0] != arguments->sizes[0])
+        return FAIL(
+            REDIST_ERR_SIZE,
+            "options->retained_modes[0] = %lld must be sizes[0] for ndims = 1 over %d ranks",
+            (long long)options->retained_modes[0], arguments->nranks);
+    if (lines__library_for(options->space)->space != REDIST_SPACE_HOST || fftnd__offloads(options))
+        return FAIL(REDIST_ERR_ARGUMENT, "ndims = 1 over %d ranks is not supported on a device",
+                    arguments->nranks);
+    return REDIST_OK;
+}
+
+static int boxes_meet(int ndims, const redist_box *a, const redist_box *b) {
+    for (int i = 0; i < ndims; i++)
+        if (a->count[i] == 0 || b->count[i] == 0 || a->start[i] >= b->start[i] + b->count[i] ||
+            b->start[i] >= a->start[i] + a->count[i])
+            return 0;
+    return 1;
+}
+
+/* Checks that boxes leave no hole and do not overlap, with the same result on all ranks. */
+static int check_cover(const struct fftnd__arguments *arguments, int side, const redist_box all[]) {
+    double elements = 0, total = 1;
+    for (int i = 0; i < arguments->nranks; i++) {
+        double own = 1;
+        for (int axis = 0; axis < arguments->ndims; axis++)
+            own *= (double)all[i].count[axis];
+        elements += own;
+        for (int j = 0; j < i; j++)
+            if (boxes_meet(arguments->ndims, &all[i], &all[j]))
+                return FAIL(REDIST_ERR_OVERLAP, "options->box[%s] of ranks %d and %d overlap",
+                            fftnd__side_name(side), j, i);
+    }
+    for (int axis = 0; axis < arguments->ndims; axis++)
+        total *= (double)extent_of(arguments, side, axis);
+    if (elements < total)
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->box[%s] of all ranks have %.0f elements of %.0f: they leave holes",
+                    fftnd__side_name(side), elements, total);
+    return REDIST_OK;
+}
+
+static int check_boxes_of(const struct fftnd__arguments *arguments, int side) {
+    redist_box box, *all = redist_calloc((size_t)arguments->nranks, sizeof *all);
+    int code = all != NULL ? fftnd__read_box(arguments, side, &box)
+                           : FAIL(REDIST_ERR_MEMORY, "no memory for the boxes of all ranks");
+    code = redist_agree(arguments->comm, code);
+    if (code == REDIST_OK)
+        code = redist_agree(arguments->comm,
+                            redist_all_gather(arguments->comm, &box, sizeof box, all));
+    if (code == REDIST_OK)
+        code = check_cover(arguments, side, all);
+    redist_release(all);
+    return code;
+}
+
+int fftnd__check_boxes(const struct fftnd__arguments *arguments) {
+    for (int side = 0; side < 2; side++)
+        if (arguments->options.box[side] != NULL)
+            REDIST_TRY(check_boxes_of(arguments, side));
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- agreement */
+
+redist_shared_value fftnd__agreed_enums(const char *name, const int list[], int n,
+                                        redist_name_of *name_of) {
+    redist_shared_value value = redist_share(name, REDIST_SHARED_INTS, list, (size_t)n);
+    value.name_of = name_of;
+    return value;
+}
+
+/* Lists the bounds of a side, from `values` on. */
+static void list_agreed_bounds(const struct fftnd__arguments *arguments, int is_checked, int side,
+                               struct fftnd__agreed_sides *agreed, redist_shared_value values[]) {
+    const fftnd_options *options = &arguments->options;
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
+        int given = is_checked && options->bounds[side] != NULL && i < options->grid_ndims;
+        char *name = agreed->names[side][i];
+        snprintf(name, sizeof agreed->names[side][i], "options->bounds[%s][%d]",
+                 fftnd__side_name(side), i);
+        values[i] =
+            redist_share(name, REDIST_SHARED_EXTENTS, given ? options->bounds[side][i] : NULL,
+                         given ? (size_t)options->grid[i] + 1 : 0);
+    }
+}
+
+void fftnd__list_agreed_sides(const struct fftnd__arguments *arguments, int is_checked,
+                              struct fftnd__agreed_sides *agreed) {
+    static const char *const names[2][4] = {
+#define NAMES_OF(side)                                                                             \
+    {"options->memory_order[" side "]", "options->padding[" side "]", "options->split[" side "]",  \
+     "whether there is options->box[" side "]"}
+        NAMES_OF("FFTND_PHYSICAL"), NAMES_OF("FFTND_SPECTRAL")};
+    const fftnd_options *options = &arguments->options;
+    size_t ndims = (size_t)arguments->ndims, grid_ndims = (size_t)options->grid_ndims;
+    redist_shared_value *next = agreed->values;
+    for (int i = 0; i < arguments->ndims && is_checked && options->axes != NULL; i++)
+        agreed->axes[i] = (int)options->axes[i];
+    *next++ = fftnd__agreed_enums("options->axes",
+                                  is_checked && options->axes != NULL ? agreed->axes : NULL,
+                                  arguments->ndims, fftnd__axis_name);
+    for (int side = 0; side < 2; side++, next += REDIST_MAX_NDIMS) {
+        *next++ = redist_share(names[side][0], REDIST_SHARED_INTS,
+                               is_checked ? options->memory_order[side] : NULL, ndims);
+        *next++ = redist_share(names[side][1], REDIST_SHARED_EXTENTS,
+                               is_checked ? options->padding[side] : NULL, ndims);
+        *next++ = redist_share(names[side][2], REDIST_SHARED_INTS,
+                               is_checked ? options->split[side] : NULL, grid_ndims);
+        *next++ = redist_share_number(names[side][3], is_checked && options->box[side] != NULL);
+        list_agreed_bounds(arguments, is_checked, side, agreed, next);
+    }
+}
