@@ -262,11 +262,12 @@ int fftnd_operator_free(fftnd_operator **op) {
     if (*op == NULL)
         return REDIST_OK;
     REDIST_TRY(check_operator(__func__, *op));
+    redist_place place; /* of which calls of this thread know until it is left */
     redist_visit visit;
     int closed = (*op)->closed;
     if (!closed) {
         REDIST_TRY(fftnd__check_idle(__func__, (*op)->plan));
-        const redist_place place = fftnd__place_of_rest((*op)->plan);
+        place = fftnd__place_of_rest((*op)->plan);
         (void)redist_enter(&place, &visit);
         remove_from_plan(*op);
     }
