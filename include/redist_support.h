@@ -217,9 +217,9 @@ typedef struct redist_target {
  * code. */
 typedef int redist_store(void *data, int ntargets, const redist_target targets[], void *stream);
 
-/** Returns nonzero if redist_plan_put_stored works with the plan: one with REDIST_PUT, without partitions, and a method
- * that maps the peers' arrays. The same on all ranks. Not collective. */
-REDIST_API int redist_plan_stores(const redist_plan *plan);
+/** Returns nonzero if redist_plan_store_directly works with the plan: one with REDIST_PUT, without partitions, and a
+ * method that maps the peers' arrays. The same on all ranks. Not collective. */
+REDIST_API int redist_plan_has_direct_stores(const redist_plan *plan);
 
 /**
  * Puts a tile that the caller stores itself: `store` is called once, on targets that may be written, with a stream
@@ -228,12 +228,13 @@ REDIST_API int redist_plan_stores(const redist_plan *plan);
  *   data  for `store`
  * Not collective. Errors: as redist_plan_put, and those of `store`.
  */
-REDIST_API int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
-                                      const redist_index count[], redist_store *store, void *data);
+REDIST_API int redist_plan_store_directly(redist_plan *plan, const redist_index start[],
+                                          const redist_index count[], redist_store *store,
+                                          void *data);
 
-/** Returns nonzero if redist_plan_own_target works with the plan: one with REDIST_PUT, in memory of a device, and a
+/** Returns nonzero if redist_plan_local_target works with the plan: one with REDIST_PUT, in memory of a device, and a
  * method that copies this rank's part of a tile separately. The same on all ranks. Not collective. */
-REDIST_API int redist_plan_keeps(const redist_plan *plan);
+REDIST_API int redist_plan_has_local_stores(const redist_plan *plan);
 
 /**
  * Finds the place of this rank's part of a tile in its own array B, for a caller that stores it there itself, in the
@@ -244,11 +245,11 @@ REDIST_API int redist_plan_keeps(const redist_plan *plan);
  *   found         out: whether it has
  * Not collective. Errors: as redist_plan_put.
  */
-REDIST_API int redist_plan_own_target(const redist_plan *plan, const redist_index start[],
-                                      const redist_index count[], redist_target *target,
-                                      int *found);
+REDIST_API int redist_plan_local_target(const redist_plan *plan, const redist_index start[],
+                                        const redist_index count[], redist_target *target,
+                                        int *found);
 
-/** Puts a tile whose part for this rank is already in array B (redist_plan_own_target); as redist_plan_put. */
+/** Puts a tile whose part for this rank is already in array B (redist_plan_local_target); as redist_plan_put. */
 REDIST_API int redist_plan_put_rest(redist_plan *plan, const redist_index start[],
                                     const redist_index count[], const void *tile,
                                     const ptrdiff_t stride[]);

@@ -245,7 +245,7 @@ int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__tr
 static void cut_freely(const struct fftnd__transform *transform, const struct fftnd__step *step,
                        struct fftnd__cut *cut) {
     const struct fftnd__tiling tiling = {.bytes = transform->configuration.tile_bytes,
-                                         .on_device = transform->offload != NULL};
+                                         .on_device = transform->workplace->copies_tiles};
     fftnd__cut_tiles(cut, transform, step, &tiling);
 }
 
