@@ -138,7 +138,7 @@ static int is_right(const struct settings *settings, const struct redist__rows *
     struct redist__copy copy = {
         1, rows->run, {n}, {rows->source_stride}, {rows->destination_stride}};
     redist__copy_run_with(&copy, from, to + SHIFT, loop);
-    redist__loops_fence();
+    redist__copy_fence();
     int right = memcmp(to, expected, bytes) == 0;
     free(from);
     free(to);

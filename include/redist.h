@@ -306,7 +306,7 @@ typedef struct redist_options {
         .space = REDIST_SPACE_AUTO, .staging = REDIST_STAGING_AUTO, .stream = NULL,                \
         .bind_a = REDIST_BIND_AT_PLAN, .bind_b = REDIST_BIND_AT_PLAN, .tiles = REDIST_WHOLE,       \
         .concurrent = 0, .partitions = 0, .partition_axis = 0, .skip_agreement = 0, .phases = 0,   \
-        .asynchronous = 0, .wait_seconds = 0.0, .segments = 0, .segment_axis = 0                                                     \
+        .asynchronous = 0, .wait_seconds = 0.0, .segments = 0, .segment_axis = 0                   \
     }
 
 /** REDIST_OPTIONS_DEFAULT as a function; as redist_box_init. */

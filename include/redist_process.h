@@ -155,12 +155,13 @@ typedef struct redist__space {
      * with a message that names the function and its argument. */
     int (*recognises)(const void *array);
     int (*check_array)(const char *function, const char *name, const void *array);
-    /** Translates an error of the space's library, in a message that names `what`, and clears it. */
+    /** Translates an error of the space's library, in a message that names `what`, and clears it. NULL = no library. */
     int (*check_call)(int error, const char *what);
 
     /** Finds the free bytes, and a number that identifies their device on all ranks; 0 and 0 = unknown. */
     int (*find_free)(size_t *bytes, unsigned long long *identity);
-    /** Finds the PCI address of a device (-1 = the current one) in Linux's notation; 0 = no such device. */
+    /** Finds the PCI address of a device (-1 = the current one) in Linux's notation; 0 = no such device. NULL = no
+     * devices. */
     int (*find_address)(int device, size_t bytes, char text[]);
     /** Allocate memory of this rank alone, and pinned host memory. */
     int (*allocate)(size_t bytes, void **memory);

@@ -49,7 +49,6 @@ REDIST_API int redist_agree(MPI_Comm comm, int code);
  *   redist_all_lowest   the lowest value of all ranks
  *   redist_all_reduce   combines `count` elements of all ranks in place, by a commutative operation of MPI
  *   redist_all_gather   puts the `bytes` bytes of each rank into `all`, in the order of ranks
- *   redist_all_to_all   sends the i-th `bytes` bytes of `own` to rank i, and receives those for this rank into `theirs`
  */
 REDIST_API int redist_barrier(MPI_Comm comm);
 REDIST_API int redist_broadcast(MPI_Comm comm, void *data, size_t bytes, int root);
@@ -57,7 +56,6 @@ REDIST_API int redist_all_lowest(MPI_Comm comm, int value, int *lowest);
 REDIST_API int redist_all_reduce(MPI_Comm comm, void *data, int count, MPI_Datatype type,
                                  MPI_Op operation);
 REDIST_API int redist_all_gather(MPI_Comm comm, const void *own, size_t bytes, void *all);
-REDIST_API int redist_all_to_all(MPI_Comm comm, const void *own, size_t bytes, void *theirs);
 
 /** The name of a value of a public enumeration; NULL beyond its range, which begins with 0. Not collective. */
 typedef const char *redist_name_of(int value);
@@ -115,8 +113,6 @@ REDIST_API redist_shared_value redist_share(const char *name, enum redist_shared
  *   values  the values; those of rank 0 are the ones compared with
  * Collective on comm. Errors: the lowest failing rank's code; ERR_DISAGREE.
  */
-#define redist_agree_values(comm, code, nvalues, values)                                           \
-    redist_agree_values_in(__func__, comm, code, nvalues, values)
 REDIST_API int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nvalues,
                                       const redist_shared_value values[]);
 
@@ -150,14 +146,6 @@ REDIST_API long long redist_hash_text(const char *text);
  * Not collective.
  */
 REDIST_API long long redist_hash_bytes(long long hash, const void *data, size_t bytes);
-
-/**
- * Reads the environment variable `variable` as a number of `what`; *number is unchanged if it is unset.
- * Not collective.
- * Errors: ERR_ARGUMENT, whose message names the text and the range.
- */
-REDIST_API int redist_environment_number(const char *variable, const char *what, long long least,
-                                         long long most, long long *number);
 
 /** Returns nonzero if options or the environment variable REDIST_VERBOSE request reports. Not collective. */
 REDIST_API int redist_is_verbose(int asked);
@@ -229,9 +217,9 @@ typedef struct redist_target {
  * code. */
 typedef int redist_store(void *data, int ntargets, const redist_target targets[], void *stream);
 
-/** Returns nonzero if redist_plan_put_stored works with the plan: one with REDIST_PUT, without partitions, and a method
- * that maps the peers' arrays. The same on all ranks. Not collective. */
-REDIST_API int redist_plan_stores(const redist_plan *plan);
+/** Returns nonzero if redist_plan_store_directly works with the plan: one with REDIST_PUT, without partitions, and a
+ * method that maps the peers' arrays. The same on all ranks. Not collective. */
+REDIST_API int redist_plan_has_direct_stores(const redist_plan *plan);
 
 /**
  * Puts a tile that the caller stores itself: `store` is called once, on targets that may be written, with a stream
@@ -240,12 +228,13 @@ REDIST_API int redist_plan_stores(const redist_plan *plan);
  *   data  for `store`
  * Not collective. Errors: as redist_plan_put, and those of `store`.
  */
-REDIST_API int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
-                                      const redist_index count[], redist_store *store, void *data);
+REDIST_API int redist_plan_store_directly(redist_plan *plan, const redist_index start[],
+                                          const redist_index count[], redist_store *store,
+                                          void *data);
 
-/** Returns nonzero if redist_plan_own_target works with the plan: one with REDIST_PUT, in memory of a device, and a
+/** Returns nonzero if redist_plan_local_target works with the plan: one with REDIST_PUT, in memory of a device, and a
  * method that copies this rank's part of a tile separately. The same on all ranks. Not collective. */
-REDIST_API int redist_plan_keeps(const redist_plan *plan);
+REDIST_API int redist_plan_has_local_stores(const redist_plan *plan);
 
 /**
  * Finds the place of this rank's part of a tile in its own array B, for a caller that stores it there itself, in the
@@ -256,11 +245,11 @@ REDIST_API int redist_plan_keeps(const redist_plan *plan);
  *   found         out: whether it has
  * Not collective. Errors: as redist_plan_put.
  */
-REDIST_API int redist_plan_own_target(const redist_plan *plan, const redist_index start[],
-                                      const redist_index count[], redist_target *target,
-                                      int *found);
+REDIST_API int redist_plan_local_target(const redist_plan *plan, const redist_index start[],
+                                        const redist_index count[], redist_target *target,
+                                        int *found);
 
-/** Puts a tile whose part for this rank is already in array B (redist_plan_own_target); as redist_plan_put. */
+/** Puts a tile whose part for this rank is already in array B (redist_plan_local_target); as redist_plan_put. */
 REDIST_API int redist_plan_put_rest(redist_plan *plan, const redist_index start[],
                                     const redist_index count[], const void *tile,
                                     const ptrdiff_t stride[]);
@@ -291,44 +280,6 @@ REDIST_API int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int *
  */
 REDIST_API int redist_choose_loops(MPI_Comm comm, const redist_options *options,
                                    size_t largest_bytes, size_t *nontemporal_bytes);
-
-/** Limit of candidates in redist_take_turns; and steps of a run, such as both directions. */
-enum { REDIST_MOST_TURNS = 6, REDIST_TURN_STEPS = 2 };
-
-/** Factor over the fastest time, each alone, beyond which a candidate has no turns without other data (guess). */
-#define REDIST_TURNS_BEHIND 1.25
-
-/** Candidates to be timed in turns. The functions are collective and return the same on all ranks. */
-typedef struct redist_turns {
-    MPI_Comm comm;
-    int count; /**< <= REDIST_MOST_TURNS, the most promising ones first; must agree */
-    /** of the arrays of one candidate, on this rank */
-    size_t array_bytes;
-    /** nonzero: arrays in memory of a device, not in the caches of the host; must agree */
-    int on_device;
-    /** time for all turns, approximately, and its limit for some more rounds; rank 0's count */
-    double seconds, most_seconds;
-    /** seconds of each alone, for REDIST_TURNS_BEHIND; NULL = all have turns */
-    const double *alone;
-    void *context;                                      /**< of the functions: */
-    int (*open)(void *context, int i, size_t *buffers); /**< out: its bytes on this rank */
-    /** Times one run. Seconds are 0 at first; those of missing steps stay 0. */
-    int (*time)(void *context, int i, double seconds[REDIST_TURN_STEPS]);
-    void (*close)(void *context, int i); /**< after an `open` that failed, too */
-    /** Returns whether two candidates are identical in a step. They share its times in arrays that do not fit the
-     * caches, where the other step has no influence. NULL = never */
-    int (*alike)(void *context, int i, int k, int step);
-} redist_turns;
-
-/**
- * Finds the fastest candidate in a program with other data: between the runs each rank writes four times the bytes of
- * the arrays, at most its part of the last-level cache. Larger arrays are evicted before the next run anyway.
- * Candidates other than the first whose buffers would exceed the arrays and 64 MiB have no turns.
- *   medians  out: seconds of a run of each; -1 = unknown, as it failed or was far behind
- * Returns the winner; -1 = none, without time for some runs of two candidates, or without memory. Collective on comm,
- * the same on all ranks.
- */
-REDIST_API int redist_take_turns(const redist_turns *turns, double medians[]);
 
 /**
  * Finds the place of new plans: the current device, and a stream of it that is not captured.
@@ -371,19 +322,6 @@ REDIST_API int redist_check_capture(const char *function, const redist_place *pl
  * Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_check_default_stream(const char *function, const struct redist__space *space);
-
-/** Access of peers on the node to an array. */
-enum redist_mappability {
-    REDIST_MAPPABLE,
-    REDIST_PLAIN,       /**< of redist_alloc without shared memory, on all ranks */
-    REDIST_PLAIN_LOCAL, /**< of redist_alloc_local, unreachable for peers, on this rank at least */
-    REDIST_FOREIGN,     /**< the user's own */
-    REDIST_TOO_SHORT    /**< the allocation ends before the array does */
-};
-
-/** Returns the access to `bytes` bytes at `array` in a space. Not collective. */
-REDIST_API enum redist_mappability redist_mappability(enum redist_space space, const void *array,
-                                                      size_t bytes);
 
 /** Result of an agreement: a plan for mapped arrays must use plain ones. Not an error. */
 enum { REDIST_TAKES_PLAIN = -1 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times of trials. */
+/* The clock of trials and of kernels. */
 #ifndef LINES__CLOCK_H
 #define LINES__CLOCK_H
 

@@ -76,7 +76,8 @@ static int connect_all(struct stand_in_comm *comm, const ncclUniqueId *id, int l
     }
     for (int i = comm->rank + 1; i < comm->size && done; i++) {
         struct pollfd wanted = {.fd = listener, .events = POLLIN};
-        int peer = -1, end = poll(&wanted, 1, 1000 * SECONDS) == 1 ? accept(listener, NULL, NULL) : -1;
+        int peer = -1,
+            end = poll(&wanted, 1, 1000 * SECONDS) == 1 ? accept(listener, NULL, NULL) : -1;
         done = end >= 0 && read(end, &peer, sizeof peer) == sizeof peer && peer > comm->rank;
         if (done)
             comm->sockets[peer] = end;
@@ -186,9 +187,8 @@ static void move(struct stand_in_comm *comm, int ncalls, struct call calls[]) {
                     return;
                 }
                 left |= calls[i].bytes > 0;
-                wanted[nwanted++] =
-                    (struct pollfd){.fd = comm->sockets[calls[i].peer],
-                                    .events = calls[i].sends ? POLLOUT : POLLIN};
+                wanted[nwanted++] = (struct pollfd){.fd = comm->sockets[calls[i].peer],
+                                                    .events = calls[i].sends ? POLLOUT : POLLIN};
             }
         left |= nwanted > 0;
         if (left)
@@ -264,8 +264,7 @@ static void run_reduction(void *data) {
     struct group words = {.comm = comm};
     for (int peer = 0; peer < comm->size; peer++)
         if (peer != comm->rank) {
-            words.calls[words.ncalls++] =
-                (struct call){(char *)&mine, sizeof mine, peer, 1};
+            words.calls[words.ncalls++] = (struct call){(char *)&mine, sizeof mine, peer, 1};
             words.calls[words.ncalls++] =
                 (struct call){(char *)&theirs[peer], sizeof *theirs, peer, 0};
         }

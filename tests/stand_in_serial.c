@@ -62,14 +62,15 @@ static void run_line(const struct plan *plan, char *in, char *out) {
                                        .count = {problem->retained[0].modes},
                                        .stride = stride,
                                        .item = item_of(plan, spectral),
-                                       .memory = plan->line[spectral]};
+                                       .memory = plan->line[spectral],
+                                       .truncation = &plan->truncation};
     copy_line(plan, 0, in);
     if (!spectral) {
-        fftnd__pad_modes(&plan->truncation, &modes);
+        fftnd__pad_modes(&modes);
     }
     (void)lines__library_fftw.execute(plan->inner, plan->line[0], plan->line[1]);
     if (spectral && problem->retained[0].nyquist != LINES__NYQUIST_NONE) {
-        fftnd__add_half_way(&plan->truncation, problem->retained[0].nyquist, &modes);
+        fftnd__add_half_way(problem->retained[0].nyquist, &modes);
     }
     copy_line(plan, 1, out);
 }

@@ -2,6 +2,8 @@
 /*
  * Asynchronous transforms: results as of FFTW, whole and in segments and partitions; pairs that are enqueued with work
  * of the user in between, or replayed; failures. On a device that stands in for CUDA, or on CUDA's.
+ *     test_fftnd_asynchronous [RANKS_PER_NODE]
+ * With an argument nodes are imitated by REDIST_NODE_SIZE, and the exchanges are NCCL's.
  */
 #include <math.h>
 #include <stdint.h>
@@ -21,6 +23,12 @@
     NEEDS_STREAM_DEVICE();                                                                         \
     fft_array_use(stream_device_memory());                                                         \
     unsetenv("FFTND_CONFIGURATION")
+
+static int has_nodes;
+
+#define NEEDS_TIMEOUTS()                                                                           \
+    if (has_nodes)                                                                                 \
+    skip_test("kernels of NCCL wait for a rank without limit")
 
 static void configure(int segments, int partitions, int transposed) {
     fft_use_chunks(segments, transposed, partitions, random_between(0, 2));
@@ -272,7 +280,7 @@ START_TEST(spoilt) {
         struct pair pair;
         const int spoils = harness_rank == call % harness_nranks;
         fft_use_chunks(1, 0, 1, call % 3 == 1);
-        method = call % 4 < 2 ? "signals:engines" : "signals:kernel";
+        method = has_nodes ? "nccl" : call % 4 < 2 ? "signals:engines" : "signals:kernel";
         begin_pair(&pair, FFTND_ESTIMATE, 0);
         (void)stream_device_spoil(!spoils ? -1 : call < CALLS ? call : 1000000);
         const int before = stream_device_replays();
@@ -447,6 +455,7 @@ END_TEST
 /* Rank 0 stays away; whoever waits for it gives up. */
 START_TEST(late) {
     NEEDS_FFT_STREAMS();
+    NEEDS_TIMEOUTS();
     if (harness_nranks == 1)
         skip_test("one rank waits for nobody");
     for (size_t i = 0; i < sizeof(pair_cuts) / sizeof(pair_cuts[0]); i++) {
@@ -473,6 +482,7 @@ START_TEST(late_operator) {
     NEEDS_FFT_STREAMS();
     struct pair pair;
     fftnd_operator *op = NULL;
+    NEEDS_TIMEOUTS();
     if (harness_nranks == 1)
         skip_test("one rank waits for nobody");
     begin_pair(&pair, FFTND_ESTIMATE, 0.5);
@@ -499,6 +509,7 @@ END_TEST
 START_TEST(measured_in_vain) {
     NEEDS_FFT_STREAMS();
     struct pair pair;
+    NEEDS_TIMEOUTS();
     if (harness_nranks != 2)
         skip_test("two ranks tell enough");
     if (!stream_device_hang(harness_rank == 0))
@@ -549,5 +560,8 @@ int main(int argc, char **argv) {
                                   measured_in_vain,
                                   refusals,
                                   NULL};
+    has_nodes = argc > 1;
+    if (has_nodes)
+        setenv("REDIST_NODE_SIZE", argv[1], 1);
     return harness_run(argc, argv, "test_fftnd_asynchronous", tests);
 }

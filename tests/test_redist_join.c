@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "../libredist/methods/direct_tiles.h"
+#include "../libredist/methods/direct.h"
 #include "harness.h"
 #include "random.h"
 

@@ -77,7 +77,7 @@ START_TEST(every_loop) {
                      copy.count[0], copy.run, from, to, copy.source[0], copy.destination[0]);
         fill();
         redist__copy_run_with(&copy, source + from, destination + to, &loop);
-        redist__loops_fence();
+        redist__copy_fence();
         copy_plainly(&copy, from, to);
         check_same();
     }

@@ -80,9 +80,9 @@ static int put_box(struct job *job, const redist_index start[], const redist_ind
                    const char *box, const ptrdiff_t stride[]) {
     redist_target own;
     int stays = 0;
-    if (!redist_plan_keeps(job->plan) || random_from(&job->sequence, 0, 1))
+    if (!redist_plan_has_local_stores(job->plan) || random_from(&job->sequence, 0, 1))
         return redist_plan_put(job->plan, start, count, box, stride);
-    int failed = redist_plan_own_target(job->plan, start, count, &own, &stays);
+    int failed = redist_plan_local_target(job->plan, start, count, &own, &stays);
     const char *part = box;
     for (int i = 0; i < job->given->ndims && stays; i++)
         part += (own.start[i] - start[i]) * stride[i];

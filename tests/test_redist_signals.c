@@ -454,7 +454,7 @@ START_TEST(unmapped_source) {
     test_element element = element_create(2);
     const redist_index sizes[] = {8, 9, 10};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < NMETHODS; i++) {
         struct job job = begin_job(&given, methods[i]);
         exchange_free_arrays(job.arrays);
         exchange_arrays(&given, kinds, job.arrays);
@@ -463,7 +463,8 @@ START_TEST(unmapped_source) {
         exchange_prepare(&given, job.arrays, REDIST_FORWARD, salt);
         check_ok(redist_plan_execute(job.plan, REDIST_FORWARD));
         check_result(&job, REDIST_FORWARD, salt);
-        if (harness_nranks > 1 && is_unmapped(&job)) /* CUDA's devices map all their memory */
+        if (harness_nranks > 1 && is_unmapped(&job) &&
+            strcmp(methods[i], "nccl") != 0) /* CUDA's devices map all their memory */
             check_code(redist_plan_execute(job.plan, REDIST_BACKWARD), REDIST_ERR_STATE);
         exchange_prepare(&given, job.arrays, REDIST_FORWARD, salt + 1);
         check_ok(redist_plan_execute(job.plan, REDIST_FORWARD));

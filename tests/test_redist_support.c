@@ -8,6 +8,8 @@
 
 #include "harness.h"
 
+#define agree_values(...) redist_agree_values_in(__func__, __VA_ARGS__)
+
 static int last(void) {
     return harness_rank == harness_nranks - 1;
 }
@@ -77,16 +79,16 @@ START_TEST(agreement_on_values) {
     redist_shared_value values[3] = {redist_share_number("apples", 5),
                                      redist_share_number("pears", INT64_MIN),
                                      redist_share_number("plums", INT64_MAX)};
-    check_ok(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 3, values));
-    check_ok(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 0, NULL));
-    check_code(redist_agree_values(MPI_COMM_WORLD, last() ? REDIST_ERR_SIZE : REDIST_OK, 3, values),
+    check_ok(agree_values(MPI_COMM_WORLD, REDIST_OK, 3, values));
+    check_ok(agree_values(MPI_COMM_WORLD, REDIST_OK, 0, NULL));
+    check_code(agree_values(MPI_COMM_WORLD, last() ? REDIST_ERR_SIZE : REDIST_OK, 3, values),
                REDIST_ERR_SIZE);
     if (harness_nranks == 1)
         return;
     values[2].value -= last();
-    check_code(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 3, values), REDIST_ERR_DISAGREE);
+    check_code(agree_values(MPI_COMM_WORLD, REDIST_OK, 3, values), REDIST_ERR_DISAGREE);
     check_message("plums: 9223372036854775807 on rank 0, 9223372036854775806 on rank");
-    check_ok(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 2, values));
+    check_ok(agree_values(MPI_COMM_WORLD, REDIST_OK, 2, values));
 }
 END_TEST
 
@@ -130,13 +132,13 @@ START_TEST(values_as_text) {
         char text[128];
         const int root = i % 2 == 1; /* whose value rank 0 has */
         harness_case("case %d, %d", (int)i / 2, root);
-        check_code(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 1,
-                                       &cases[i / 2].values[last() ? !root : root]),
-                   REDIST_ERR_DISAGREE);
+        check_code(
+            agree_values(MPI_COMM_WORLD, REDIST_OK, 1, &cases[i / 2].values[last() ? !root : root]),
+            REDIST_ERR_DISAGREE);
         snprintf(text, sizeof text, "p: %s on rank 0, %s on rank", cases[i / 2].words[root],
                  cases[i / 2].words[!root]);
         check_message(i / 2 + 1 < sizeof cases / sizeof *cases ? text : cases[i / 2].words[1]);
-        check_ok(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 1, &cases[i / 2].values[root]));
+        check_ok(agree_values(MPI_COMM_WORLD, REDIST_OK, 1, &cases[i / 2].values[root]));
     }
 }
 END_TEST
@@ -145,9 +147,9 @@ START_TEST(most_values) {
     redist_shared_value values[128];
     for (int i = 0; i < 128; i++)
         values[i] = redist_share_number("value", i);
-    check_ok(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 128, values));
+    check_ok(agree_values(MPI_COMM_WORLD, REDIST_OK, 128, values));
     values[127].value += last() && harness_nranks > 1;
-    check_code(redist_agree_values(MPI_COMM_WORLD, REDIST_OK, 128, values),
+    check_code(agree_values(MPI_COMM_WORLD, REDIST_OK, 128, values),
                harness_nranks > 1 ? REDIST_ERR_DISAGREE : REDIST_OK);
 }
 END_TEST

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Candidates in turns amid other data, with candidates whose times are written down here. */
-#include "redist_support.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../libredist/planner/planner.h"
 #include "harness.h"
 
 enum { MOST_RUNS = 200, FOREVER = 1000 };
@@ -14,14 +13,14 @@ enum { MOST_RUNS = 200, FOREVER = 1000 };
 enum { PERIOD = 4 };
 
 struct script {
-    double seconds[REDIST_MOST_TURNS][PERIOD]; /* of the first step */
-    double second_step[REDIST_MOST_TURNS][PERIOD];
-    int does[REDIST_MOST_TURNS][REDIST_TURN_STEPS]; /* what is alike */
-    int refuses[REDIST_MOST_TURNS];                 /* to be opened */
-    size_t buffers[REDIST_MOST_TURNS];
-    int fails[REDIST_MOST_TURNS]; /* in this run, from 1; 0 = never */
-    int milliseconds;             /* that a run really takes, at least */
-    int opened, closed, runs[REDIST_MOST_TURNS], count, order[MOST_RUNS], unwritten;
+    double seconds[REDIST__MOST_TURNS][PERIOD]; /* of the first step */
+    double second_step[REDIST__MOST_TURNS][PERIOD];
+    int does[REDIST__MOST_TURNS][REDIST__TURN_STEPS]; /* what is alike */
+    int refuses[REDIST__MOST_TURNS];                  /* to be opened */
+    size_t buffers[REDIST__MOST_TURNS];
+    int fails[REDIST__MOST_TURNS]; /* in this run, from 1; 0 = never */
+    int milliseconds;              /* that a run really takes, at least */
+    int opened, closed, runs[REDIST__MOST_TURNS], count, order[MOST_RUNS], unwritten;
 };
 
 /* ---------------------------------------------------------------- memory */
@@ -47,7 +46,7 @@ static int open_script(void *context, int i, size_t *buffers) {
     return script->refuses[i] ? REDIST_ERR_MEMORY : REDIST_OK;
 }
 
-static int time_script(void *context, int i, double seconds[REDIST_TURN_STEPS]) {
+static int time_script(void *context, int i, double seconds[REDIST__TURN_STEPS]) {
     struct script *script = context;
     const struct timespec pause = {.tv_nsec = script->milliseconds * 1000000L};
     int run = script->runs[i]++;
@@ -72,9 +71,9 @@ static int alike_in_script(void *context, int i, int k, int step) {
     return script->does[i][step] == script->does[k][step];
 }
 
-static int run_turns(struct script *script, const redist_turns *turns, double medians[]) {
+static int run_turns(struct script *script, const struct redist__turns *turns, double medians[]) {
     largest = 0;
-    int winner = redist_take_turns(turns, medians);
+    int winner = redist__take_turns(turns, medians);
     int least = winner;
     MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     check_all(winner == least, "candidate %d here, %d elsewhere", winner, least);
@@ -83,20 +82,20 @@ static int run_turns(struct script *script, const redist_turns *turns, double me
     return winner;
 }
 
-static redist_turns describe(struct script *script, int count, size_t bytes, double limit) {
-    return (redist_turns){.comm = MPI_COMM_WORLD,
-                          .count = count,
-                          .array_bytes = bytes,
-                          .seconds = limit,
-                          .context = script,
-                          .open = open_script,
-                          .time = time_script,
-                          .close = close_script};
+static struct redist__turns describe(struct script *script, int count, size_t bytes, double limit) {
+    return (struct redist__turns){.comm = MPI_COMM_WORLD,
+                                  .count = count,
+                                  .array_bytes = bytes,
+                                  .seconds = limit,
+                                  .context = script,
+                                  .open = open_script,
+                                  .time = time_script,
+                                  .close = close_script};
 }
 
 static int take_turns(struct script *script, int count, size_t bytes, double limit,
                       double medians[]) {
-    const redist_turns turns = describe(script, count, bytes, limit);
+    const struct redist__turns turns = describe(script, count, bytes, limit);
     return run_turns(script, &turns, medians);
 }
 
@@ -109,7 +108,7 @@ static int is(double seconds, double expected) {
 /* Not the best run of each. */
 START_TEST(usual_run_decides) {
     struct script script = {.seconds = {{3, 3, 3, 3}, {4, 1, 4, 4}, {2, 2, 2, 9}}};
-    double medians[REDIST_MOST_TURNS];
+    double medians[REDIST__MOST_TURNS];
     int winner = take_turns(&script, 3, 1000, FOREVER, medians);
     check_all(winner == 2 && is(medians[2], 2), "winner %d, %g", winner, medians[2]);
     check_all(is(medians[1], 4), "%g instead of 4", medians[1]);
@@ -119,7 +118,7 @@ END_TEST
 START_TEST(steps_add_up) {
     struct script script = {.seconds = {{2, 2, 2, 2}, {1, 1, 1, 1}},
                             .second_step = {{2, 2, 2, 2}, {4, 1, 4, 4}}};
-    double medians[REDIST_MOST_TURNS];
+    double medians[REDIST__MOST_TURNS];
     int winner = take_turns(&script, 2, 1000, FOREVER, medians);
     check_all(winner == 0 && is(medians[0], 4) && is(medians[1], 5), "winner %d, %g and %g", winner,
               medians[0], medians[1]);
@@ -133,8 +132,8 @@ START_TEST(alike_ones_share_times) {
         struct script script = {.seconds = {{3, 3, 3, 3}, {4, 4, 4, 4}, {9, 9, 9, 9}},
                                 .second_step = {{3, 3, 3, 3}, {4, 4, 4, 4}, {3, 3, 3, 3}},
                                 .does = {{0, 0}, {1, 1}, {0, 2}}};
-        redist_turns turns = describe(&script, 3, small ? 1000 : (size_t)1 << 50, FOREVER);
-        double medians[REDIST_MOST_TURNS];
+        struct redist__turns turns = describe(&script, 3, small ? 1000 : (size_t)1 << 50, FOREVER);
+        double medians[REDIST__MOST_TURNS];
         turns.alike = with ? alike_in_script : NULL;
         int winner = run_turns(&script, &turns, medians), share = with && !small;
         harness_case("shared %d", shared);
@@ -150,8 +149,8 @@ START_TEST(alone_and_in_turns) {
     static const double alone[] = {1, 1.2, 1.9};
     for (int small = 0; small < 2; small++) {
         struct script script = {.seconds = {{3, 3, 3, 3}, {2, 2, 2, 2}, {1, 1, 1, 1}}};
-        redist_turns turns = describe(&script, 3, small ? 1000 : (size_t)1 << 50, FOREVER);
-        double medians[REDIST_MOST_TURNS];
+        struct redist__turns turns = describe(&script, 3, small ? 1000 : (size_t)1 << 50, FOREVER);
+        double medians[REDIST__MOST_TURNS];
         turns.alone = alone;
         int winner = run_turns(&script, &turns, medians);
         harness_case("small %d", small);
@@ -162,7 +161,7 @@ END_TEST
 
 START_TEST(hopeless_ones_stop) {
     struct script script = {.seconds = {{3, 3, 3, 3}, {1, 1, 1, 1}, {1, 2, 1, 2}}};
-    double medians[REDIST_MOST_TURNS];
+    double medians[REDIST__MOST_TURNS];
     int winner = take_turns(&script, 3, 1000, FOREVER, medians);
     check_all(winner == 1, "winner %d", winner);
     check_all(medians[0] < 0 && script.runs[0] < script.runs[1] - 2, "%d and %d runs",
@@ -172,7 +171,7 @@ END_TEST
 
 /* Each has its turn as the first one and as the last one, and as often as the others. */
 START_TEST(order_changes) {
-    enum { N = REDIST_MOST_TURNS };
+    enum { N = REDIST__MOST_TURNS };
     struct script script = {0};
     double medians[N];
     int first[N] = {0}, last[N] = {0};
@@ -193,7 +192,7 @@ START_TEST(failures) {
     struct script script = {.seconds = {{1, 1, 1, 1}, {1, 1, 1, 1}, {4, 4, 4, 4}, {3, 3, 3, 3}},
                             .refuses = {1},
                             .fails = {0, 4}};
-    double medians[REDIST_MOST_TURNS];
+    double medians[REDIST__MOST_TURNS];
     int winner = take_turns(&script, 4, 1000, FOREVER, medians);
     check_all(winner == 3, "winner %d", winner);
     check_all(medians[0] < 0 && medians[1] < 0 && script.runs[0] == 0 && script.runs[1] == 4,
@@ -207,7 +206,7 @@ START_TEST(large_buffers) {
     for (int arrays = 1; arrays <= 100; arrays += 99) {
         struct script script = {.seconds = {{4, 4, 4, 4}, {3, 3, 3, 3}, {1, 1, 1, 1}, {2, 2, 2, 2}},
                                 .buffers = {(size_t)900 * MIB, 50 * MIB, 40 * MIB, 10 * MIB}};
-        double medians[REDIST_MOST_TURNS];
+        double medians[REDIST__MOST_TURNS];
         harness_case("arrays of %d MiB", arrays);
         int winner = take_turns(&script, 4, (size_t)arrays * MIB, FOREVER, medians);
         check_all(winner == (arrays == 100 ? 2 : 3), "winner %d", winner);
@@ -218,11 +217,12 @@ END_TEST
 
 /* Written before each run, and as much of it on all ranks; without memory for it nothing runs. */
 START_TEST(other_data) {
-    double medians[REDIST_MOST_TURNS];
+    double medians[REDIST__MOST_TURNS];
     for (int without = 0; without < 4; without++) {
         struct script script = {.seconds = {{2, 2, 2, 2}, {1, 1, 1, 1}}};
         size_t bytes = 1000 * (size_t)(harness_rank + 1), all = 1000 * (size_t)harness_nranks;
-        redist_turns turns = describe(&script, 2, without == 2 ? (size_t)1 << 50 : bytes, FOREVER);
+        struct redist__turns turns =
+            describe(&script, 2, without == 2 ? (size_t)1 << 50 : bytes, FOREVER);
         harness_case("without %d", without);
         too_many = without == 1 && harness_rank == harness_nranks - 1 ? 2 * all : SIZE_MAX;
         turns.on_device = without == 3;
@@ -242,9 +242,9 @@ START_TEST(limit_is_kept) {
     for (int k = 0; k < 2; k++) {
         struct script script = {.seconds = {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}},
                                 .milliseconds = 20};
-        double medians[REDIST_MOST_TURNS];
+        double medians[REDIST__MOST_TURNS];
         int winner = take_turns(&script, 4, 1000, limits[k], medians);
-        int most = (int)(limits[k] / 0.02) + REDIST_MOST_TURNS + 2;
+        int most = (int)(limits[k] / 0.02) + REDIST__MOST_TURNS + 2;
         check_all(script.count <= most, "%d runs in %g s", script.count, limits[k]);
         check_all(k == 0 || winner == -1, "a winner without time: %d", winner);
     }

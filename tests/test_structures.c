@@ -32,7 +32,7 @@ union passed {
                        offsetof(type, size) == 0,                                                  \
                    #type)
 ENDS_WITH(redist_box, offset);
-ENDS_WITH(redist_options, wait_seconds);
+ENDS_WITH(redist_options, segment_axis);
 ENDS_WITH(redist_plan_info, concurrent);
 ENDS_WITH(redist_phases, own_part);
 ENDS_WITH(redist_model, network);

@@ -502,7 +502,7 @@ START_TEST(mutated_configurations) {
     static const char original[] =
         "grid=1 order=0,1,2 fused=1 tiled=1 tile=65536 group=18446744073709551615 "
         "nontemporal=100000 segments=1 transposed=0 untiled=0 partitions=1 "
-        "stored=0";
+        "direct_stores=0";
     for (int i = 0; harness_another(i, 20); i++) {
         fft_case given = FFT_CASE(FFTND_C2C, 8, 6, 5);
         fftnd_plan *plan = NULL;
@@ -522,6 +522,29 @@ START_TEST(mutated_configurations) {
 }
 END_TEST
 
+/* Direct stores have a word, and another one in older files. */
+START_TEST(words_of_direct_stores) {
+    static const struct {
+        const char *word;
+        int code;
+    } words[] = {
+        {"direct_stores", REDIST_OK}, {"stored", REDIST_OK}, {"stores", REDIST_ERR_ARGUMENT}};
+    for (int i = 0; i < 3; i++) {
+        fft_case given = FFT_CASE(FFTND_C2C, 8, 6, 5);
+        fftnd_plan *plan = NULL;
+        char text[200];
+        snprintf(text, sizeof text,
+                 "grid=%d order=0,1,2 fused=0 tiled=1 tile=65536 group=65536 nontemporal=100000 "
+                 "segments=1 transposed=0 untiled=0 partitions=1 %s=0",
+                 harness_nranks, words[i].word);
+        setenv("FFTND_CONFIGURATION", text, 1);
+        check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), words[i].code);
+        check_ok(fftnd_plan_free(&plan));
+        unsetenv("FFTND_CONFIGURATION");
+    }
+}
+END_TEST
+
 int main(int argc, char **argv) {
     unsetenv("REDIST_TEST_SHARE"); /* the tests look at what their cases did, so all of them run */
     const TTest *const tests[] = {exchanges,
@@ -534,6 +557,7 @@ int main(int argc, char **argv) {
                                   endless_line,
                                   mutated_files,
                                   mutated_configurations,
+                                  words_of_direct_stores,
                                   NULL};
     unsetenv("REDIST_WISDOM");
     return harness_run(argc, argv, "test_wisdom_files", tests);

@@ -566,8 +566,7 @@ static void *run_in_thread(void *data) {
 static int may_overlap(const struct fftnd__transform *transform) {
     int level;
     MPI_Query_thread(&level);
-    return level == MPI_THREAD_MULTIPLE && transform->library->space == REDIST_SPACE_HOST &&
-           transform->offload == NULL;
+    return level == MPI_THREAD_MULTIPLE && transform->workplace->in_caches;
 }
 
 int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output) {
@@ -610,7 +609,7 @@ int fftnd_wait(fftnd_plan *plan) {
 
 int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output) {
     REDIST_TRY(fftnd__check_idle(__func__, plan));
-    if (plan->engine.transform.offload == NULL) /* on all ranks */
+    if (!plan->engine.transform.workplace->copies_tiles)
         return redist_fail(
             REDIST_ERR_STATE,
             "plan has no tiles on a device: make it with options->device = REDIST_SPACE_CUDA");

@@ -4,14 +4,10 @@
 #include "../operators/operator.h"
 #include "../program/names.h"
 #include "../program/subset.h"
-#include "../workers/offload.h"
+#include "describe.h"
 #include "plan.h"
 
-#include <limits.h>
-#include <math.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
 #define FAIL(code, ...) redist_fail_in("fftnd_operator_create", code, __VA_ARGS__)
 
@@ -45,263 +41,6 @@ int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
     return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
 }
 
-/* ---------------------------------------------------------------- arguments */
-
-static int check_plan(const struct fftnd__transform *transform) {
-    int transformed = 0;
-    for (int axis = 0; axis < transform->chain.ndims; axis++)
-        transformed += transform->chain.axes[axis] != FFTND_AXIS_NONE;
-    if (transform->chain.twiddles)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "plan transforms one axis over several ranks, which operators do not support");
-    return transformed > 0 ? REDIST_OK : FAIL(REDIST_ERR_ARGUMENT, "plan transforms no axis");
-}
-
-/* Checks the lists that a kind needs. */
-static int check_lists(enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
-    const struct {
-        int is_missing;
-        const char *name;
-    } lists[] = {{kind == FFTND_DERIVATIVE && options->orders == NULL, "orders"},
-                 {kind == FFTND_SHIFT && options->shift == NULL, "shift"},
-                 {kind == FFTND_SYMBOLS && options->symbols == NULL, "symbols"},
-                 {fftnd__operator_type_of(kind)->of_user && options->function == NULL &&
-                      options->box_function == NULL,
-                  "function"}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (lists[i].is_missing)
-            return FAIL(REDIST_ERR_NULL, "options->%s = NULL", lists[i].name);
-    return REDIST_OK;
-}
-
-static int check_axis(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
-                      int axis) {
-    if (options->lengths != NULL &&
-        !(options->lengths[axis] > 0 && isfinite(options->lengths[axis])))
-        return FAIL(REDIST_ERR_ARGUMENT, "options->lengths[%d] = %g is not positive", axis,
-                    options->lengths[axis]);
-    if (kind == FFTND_DERIVATIVE && options->orders[axis] < 0)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->orders[%d] = %d is negative", axis,
-                    options->orders[axis]);
-    if (kind == FFTND_SHIFT && !isfinite(options->shift[axis]))
-        return FAIL(REDIST_ERR_ARGUMENT, "options->shift[%d] = %g is not finite", axis,
-                    options->shift[axis]);
-    return REDIST_OK;
-}
-
-/* Returns nonzero if the list of this kind has an entry for an axis. */
-static int is_named(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
-                    int axis) {
-    return (kind == FFTND_DERIVATIVE && options->orders[axis] > 0) ||
-           (kind == FFTND_SHIFT && fabs(options->shift[axis]) > 0) ||
-           (kind == FFTND_SYMBOLS && options->symbols[axis] != NULL);
-}
-
-/* Refuses entries for an axis that is left out: they would have no effect. */
-static int check_left_out(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
-                          int axis) {
-    const char *list = kind == FFTND_DERIVATIVE ? "orders"
-                       : kind == FFTND_SHIFT    ? "shift"
-                                                : "symbols";
-    if (options->axes == NULL || options->axes[axis] != 0 || !is_named(kind, options, axis))
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_AXIS,
-                "options->%s[%d] is set, but options->axes[%d] = 0 leaves the axis out", list, axis,
-                axis);
-}
-
-static int check_fields(enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
-    const int fields[2] = {options->inputs, options->outputs};
-    static const char *const names[2] = {"inputs", "outputs"};
-    for (int i = 0; i < 2 && fftnd__operator_type_of(kind)->of_user; i++)
-        if (fields[i] < 1 || fields[i] > FFTND__MOST_FIELDS)
-            return FAIL(REDIST_ERR_ARGUMENT, "options->%s = %d is not in 1..%d", names[i],
-                        fields[i], (int)FFTND__MOST_FIELDS);
-    return REDIST_OK;
-}
-
-/* Refuses functions for rows on a device. */
-static int check_function(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
-                          const fftnd_operator_options *options) {
-    int on_device = transform->space->asynchronous ||
-                    (transform->offload != NULL && transform->offload->device->asynchronous);
-    if (!fftnd__operator_type_of(kind)->of_user || options->box_function != NULL || !on_device)
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_ARGUMENT,
-                "options->function works on rows in host memory, but plan transforms on a device: "
-                "pass options->box_function%s",
-                kind == FFTND_MODES ? ", or a table for each axis to FFTND_SYMBOLS" : "");
-}
-
-static int check_options(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
-                         const fftnd_operator_options *options) {
-    REDIST_TRY(redist_check_enum_in("fftnd_operator_create", "kind", fftnd__operator_kind_name,
-                                    (int)kind));
-    REDIST_TRY(check_lists(kind, options));
-    for (int axis = 0; axis < transform->user_ndims; axis++) {
-        REDIST_TRY(check_axis(kind, options, axis));
-        REDIST_TRY(check_left_out(kind, options, axis));
-    }
-    REDIST_TRY(check_function(transform, kind, options));
-    return check_fields(kind, options);
-}
-
-/* ---------------------------------------------------------------- agreement */
-
-/* Table of symbols along a user's axis, or none. */
-static redist_shared_value agreed_symbols(const char *name, const struct fftnd__operator *op,
-                                          const fftnd_operator_options *options, int user) {
-    for (int a = 0; a < op->naxes && op->kind == FFTND_SYMBOLS; a++)
-        if (op->symbols[a].user == user)
-            return redist_share(name, REDIST_SHARED_REALS, options->symbols[user],
-                                2 * (size_t)op->symbols[a].n);
-    return redist_share(name, REDIST_SHARED_REALS, NULL, 0);
-}
-
-/* Compares the arguments of all ranks. Lists count as absent if a check failed. Collective. */
-static int agree(const struct fftnd__engine *plan, const struct fftnd__operator *op,
-                 const fftnd_operator_options *options, int code) {
-    const int is_checked = code == REDIST_OK;
-    const size_t ndims = (size_t)plan->transform.user_ndims;
-    const struct {
-        const char *name;
-        enum redist_shared type;
-        size_t count;
-        const void *list;
-    } lists[] = {
-        {"options->lengths", REDIST_SHARED_REALS, ndims, options->lengths},
-        {"options->axes", REDIST_SHARED_INTS, ndims, options->axes},
-        {"options->orders", REDIST_SHARED_INTS, ndims,
-         op->kind == FFTND_DERIVATIVE ? options->orders : NULL},
-        {"options->shift", REDIST_SHARED_REALS, ndims,
-         op->kind == FFTND_SHIFT ? options->shift : NULL},
-        {"options->zero_mode", REDIST_SHARED_REALS, 1, &options->zero_mode},
-        {"options->coefficient", REDIST_SHARED_REALS, 1, &options->coefficient},
-        {"options->shell", REDIST_SHARED_REALS, 2, options->shell},
-    };
-    enum { NUMBERS = 4, LISTS = sizeof lists / sizeof *lists };
-    redist_shared_value values[NUMBERS + LISTS + REDIST_MAX_NDIMS] = {
-        redist_share_enum("kind", (int)op->kind, fftnd__operator_kind_name),
-        redist_share_number("inputs", op->inputs), redist_share_number("outputs", op->outputs),
-        redist_share_number("options->last_axis_first", options->last_axis_first != 0)};
-    char names[REDIST_MAX_NDIMS][32];
-    for (int i = 0; i < LISTS; i++)
-        values[NUMBERS + i] = redist_share(lists[i].name, lists[i].type,
-                                           is_checked ? lists[i].list : NULL, lists[i].count);
-    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
-        snprintf(names[i], sizeof names[i], "options->symbols[%d]", i);
-        values[NUMBERS + LISTS + i] = is_checked
-                                          ? agreed_symbols(names[i], op, options, i)
-                                          : redist_share(names[i], REDIST_SHARED_REALS, NULL, 0);
-    }
-    return redist_agree_values_in("fftnd_operator_create", plan->transform.comm, code,
-                                  sizeof values / sizeof *values, values);
-}
-
-/* ---------------------------------------------------------------- making an operator */
-
-/* Lists the operator's axes by the library's numbers, in the order of a vector's components. */
-static void list_axes(struct fftnd__operator *op, const struct fftnd__transform *transform,
-                      const fftnd_operator_options *options) {
-    op->user_ndims = transform->user_ndims;
-    memcpy(op->user_axis, transform->user_axis, sizeof op->user_axis);
-    for (int i = 0; i < op->user_ndims; i++) {
-        int user = options->last_axis_first ? op->user_ndims - 1 - i : i, axis = 0;
-        while (transform->user_axis[axis] != user)
-            axis++;
-        int is_listed = options->axes != NULL ? options->axes[user] != 0
-                                              : transform->chain.axes[axis] != FFTND_AXIS_NONE ||
-                                                    is_named(op->kind, options, user);
-        if (is_listed)
-            op->symbols[op->naxes++] = (struct fftnd__symbols){
-                .axis = axis,
-                .user = user,
-                .length = options->lengths != NULL ? options->lengths[user] : 0,
-                .order = op->kind == FFTND_DERIVATIVE ? options->orders[user] : 0,
-                .shift = op->kind == FFTND_SHIFT ? options->shift[user] : 0};
-    }
-}
-
-static int count_fields(struct fftnd__operator *op, const fftnd_operator_options *options) {
-    const struct fftnd__operator_type *type = op->type;
-    if (op->naxes < type->least_axes || op->naxes > type->most_axes ||
-        (op->naxes == 0 && (type->inputs == 0 || type->outputs == 0)))
-        return FAIL(REDIST_ERR_AXIS,
-                    "kind = %s needs %d to %d axes, got %d in options->axes (NULL: all that plan "
-                    "transforms)",
-                    fftnd__operator_kind_name((int)op->kind),
-                    type->least_axes > 0 ? type->least_axes : 1, type->most_axes, op->naxes);
-    op->inputs = type->of_user ? options->inputs : type->inputs == 0 ? op->naxes : type->inputs;
-    op->outputs = type->of_user ? options->outputs : type->outputs == 0 ? op->naxes : type->outputs;
-    if (op->kind == FFTND_CURL && op->naxes == 2)
-        op->outputs = 1;
-    return REDIST_OK;
-}
-
-/* Checks that fields and batch, one axis of the array, fit an int. */
-static int check_batch(const struct fftnd__operator *op, const struct fftnd__batch *batch) {
-    int most = op->inputs > op->outputs ? op->inputs : op->outputs;
-    return most <= INT_MAX / batch->count
-               ? REDIST_OK
-               : FAIL(REDIST_ERR_LIMIT, "%d fields times options->batch = %d are more than %d",
-                      most, batch->count, INT_MAX);
-}
-
-/* Finds the axes on whose wavenumbers the operator depends, and sets takes_subset if only these are transformed. A
- * function of the user sees all axes. Symbols of a real field need the halved axis: without it they may be of no real
- * operator. */
-static void find_subset(struct fftnd__operator *op, const struct fftnd__transform *transform,
-                        const fftnd_operator_options *options) {
-    int in_list =
-        op->kind == FFTND_DERIVATIVE || op->kind == FFTND_SHIFT || op->kind == FFTND_SYMBOLS;
-    int halved = transform->chain.halved;
-    for (int a = 0; a < op->naxes; a++)
-        op->depends[op->symbols[a].axis] =
-            !in_list || is_named(op->kind, options, op->symbols[a].user);
-    op->takes_subset = !op->type->of_user && !transform->settings.in_place &&
-                       fftnd__subset_suits(transform, op->depends) &&
-                       (op->kind != FFTND_SYMBOLS || halved < 0 || op->depends[halved]);
-    int n = 0;
-    for (int a = 0; a < op->naxes && op->takes_subset; a++)
-        if (op->depends[op->symbols[a].axis])
-            op->symbols[n++] = op->symbols[a];
-    op->naxes = op->takes_subset ? n : op->naxes;
-}
-
-/* Sets the factors: a linear operator scales once for both transforms, a function of the user sees scaled values. */
-static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *plan) {
-    long double forward = plan->scales[REDIST_FORWARD], backward = plan->scales[REDIST_BACKWARD];
-    if (op->takes_subset)
-        forward *= fftnd__subset_factor(&plan->transform, op->depends);
-    int points = op->kind == FFTND_POINTS;
-    op->numbers = points && plan->transform.chain.real[FFTND_PHYSICAL] ? 1 : 2;
-    op->factors[0] = !op->type->of_user ? 1 : points ? backward : forward;
-    op->factors[1] = !op->type->of_user ? forward * backward : points ? forward : backward;
-    op->before = (double)op->factors[0];
-    op->after = (double)op->factors[1];
-}
-
-/* Checks the arguments and describes an operator. Not collective. */
-static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan,
-                    enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
-    op->kind = kind;
-    REDIST_TRY(check_plan(&plan->transform));
-    REDIST_TRY(check_options(&plan->transform, kind, options));
-    op->type = fftnd__operator_type_of(kind);
-    op->run = fftnd__operator_run_of(kind);
-    op->constants = (struct lines__constants){
-        options->zero_mode, options->coefficient, {options->shell[0], options->shell[1]}};
-    op->function = options->function;
-    op->box_function = options->box_function;
-    op->data = options->data;
-    list_axes(op, &plan->transform, options);
-    REDIST_TRY(count_fields(op, options));
-    REDIST_TRY(check_batch(op, &plan->transform.batch));
-    find_subset(op, &plan->transform, options);
-    set_factors(op, plan);
-    return fftnd__symbols_create(op, &plan->transform, options->symbols);
-}
-
 /* ---------------------------------------------------------------- the appliers */
 
 /* Returns nonzero if gradient, divergence or curl are applied as derivatives along one axis each: their fields have to
@@ -324,7 +63,7 @@ static int describe_derivative(fftnd_operator *op, int i, const fftnd_operator_o
     struct fftnd__operator *derivative = &op->appliers[i].derivative;
     orders[op->own.symbols[i].user] = 1;
     own.orders = orders;
-    REDIST_TRY(describe(derivative, &op->plan->engine, FFTND_DERIVATIVE, &own));
+    REDIST_TRY(fftnd__describe_operator(derivative, &op->plan->engine, FFTND_DERIVATIVE, &own));
     derivative->keeps_input = 1;
     return REDIST_OK;
 }
@@ -361,8 +100,8 @@ static int describe_appliers(fftnd_operator *op, const fftnd_operator_options *o
 }
 
 static const struct fftnd__step *array_of(const struct fftnd__engine *engine, int is_output) {
-    return is_output ? fftnd__engine_output(engine, engine->applies)
-                     : fftnd__engine_input(engine, engine->applies);
+    return is_output ? fftnd__engine_output(engine, engine->first)
+                     : fftnd__engine_input(engine, engine->first);
 }
 
 /* Bytes of an applier's array, and how many of these an array of the user's has, one after the other. */
@@ -480,8 +219,8 @@ static int create(fftnd_plan *plan, enum fftnd_operator_kind kind,
     if (code == REDIST_OK && options != NULL)
         code = redist_struct_read("fftnd_operator_create", "options", options, &own, sizeof own);
     if (code == REDIST_OK)
-        code = describe(&described, &plan->engine, kind, &own);
-    code = agree(&plan->engine, &described, &own, code);
+        code = fftnd__describe_operator(&described, &plan->engine, kind, &own);
+    code = fftnd__agree_on_operator(&plan->engine, &described, &own, code);
     if (code == REDIST_OK)
         code = redist_agree(plan->engine.transform.comm, allocate(&described, &own, plan, &op));
     if (code == REDIST_OK)
@@ -523,11 +262,12 @@ int fftnd_operator_free(fftnd_operator **op) {
     if (*op == NULL)
         return REDIST_OK;
     REDIST_TRY(check_operator(__func__, *op));
+    redist_place place; /* of which calls of this thread know until it is left */
     redist_visit visit;
     int closed = (*op)->closed;
     if (!closed) {
         REDIST_TRY(fftnd__check_idle(__func__, (*op)->plan));
-        const redist_place place = fftnd__place_of_rest((*op)->plan);
+        place = fftnd__place_of_rest((*op)->plan);
         (void)redist_enter(&place, &visit);
         remove_from_plan(*op);
     }
@@ -548,13 +288,13 @@ int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout 
     const struct fftnd__step *array = array_of(engine, is_output);
     redist_index fields = (redist_index)array->fields * count_arrays(op, is_output);
     const struct fftnd__engine *plan = &op->plan->engine;
-    if (engine->transform.chain.real[engine->applies] !=
-        plan->transform.chain.real[engine->applies]) { /* its elements are pairs of real ones */
+    if (engine->transform.chain.real[engine->first] !=
+        plan->transform.chain.real[engine->first]) { /* its elements are pairs of real ones */
         engine = plan;
         array = fftnd__engine_input(engine, REDIST_FORWARD);
     }
     fftnd_layout own =
-        fftnd__layout_of(&engine->transform, array, (enum fftnd_side)op->appliers[0].engine.applies,
+        fftnd__layout_of(&engine->transform, array, (enum fftnd_side)op->appliers[0].engine.first,
                          array_bytes(op, is_output));
     own.batch = fields * engine->transform.batch.count;
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
@@ -572,7 +312,7 @@ static int check_owner(const char *function, const fftnd_plan *plan, const fftnd
 static int check_arguments(const char *function, const fftnd_operator *op, int direction,
                            const void *input, const void *output) {
     const struct fftnd__engine *engine = &op->appliers[0].engine;
-    if (engine->applies != direction)
+    if (engine->first != direction)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op is of kind %s: call %s",
                               fftnd__operator_kind_name((int)op->own.kind),
                               direction == REDIST_FORWARD ? "fftnd_apply_physical" : "fftnd_apply");
@@ -635,7 +375,7 @@ static char *field_of(char *fields, int i, size_t bytes) {
 static int run_term(fftnd_operator *op, const struct term *term, char *input, char *output) {
     struct fftnd__engine *engine = &op->appliers[term->applier].engine;
     char *field = field_of(output, term->output, applier_bytes(op, 1));
-    REDIST_TRY(fftnd__engine_run(engine, engine->applies,
+    REDIST_TRY(fftnd__engine_run(engine, engine->first,
                                  field_of(input, term->input, applier_bytes(op, 0)),
                                  term->sign != 0 ? op->addend : field));
     if (term->sign != 0)

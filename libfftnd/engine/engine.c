@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256, AREA = 2 };
+enum { AREA = 2 };
 
 /* Axes transformed at once may take an eighth of a device's limit, which holds three tiles, a copy of each if one side
  * is real, and scratch. The upper bounds, a guess, leave enough tiles for transfers beside the transforms. */
@@ -58,10 +58,6 @@ static int create_grid(struct fftnd__transform *transform, const struct fftnd__r
     REDIST_TRY((request->settings.by_node ? redist_grid_create_by_node : redist_grid_create)(
         request->user_comm, transform->configuration.grid_ndims, dims, &transform->grid));
     return redist_grid_comm(transform->grid, &transform->comm);
-}
-
-static int is_on_device(const struct fftnd__transform *transform) {
-    return transform->library->space != REDIST_SPACE_HOST;
 }
 
 /* Adapts the configuration to tiles on a device. All devices need room for the axes of a tile, as ranks have the same
@@ -134,6 +130,8 @@ static int create_transform(struct fftnd__transform *transform,
                             const struct fftnd__request *request) {
     REDIST_TRY(create_grid(transform, request));
     REDIST_TRY(create_offload(transform));
+    transform->workplace = fftnd__workplace_of(transform->space, transform->offload);
+    transform->worker = transform->offload != NULL ? transform->offload->device : transform->space;
     REDIST_TRY(redist_agree(transform->comm, create_streams(transform)));
     int code = fftnd__pool_create(request->settings.threads, &transform->pool);
     if (code == REDIST_OK)
@@ -163,8 +161,7 @@ static size_t find_largest(const struct fftnd__engine *engine) {
 }
 
 static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
-    size_t alignment = is_on_device(&engine->transform) ? DEVICE_ALIGNMENT : ALIGNMENT;
-    bytes = (bytes + alignment - 1) / alignment * alignment;
+    bytes = fftnd__round_up(bytes, engine->transform.workplace->alignment);
     if (bytes > engine->work_bytes[work])
         engine->work_bytes[work] = bytes;
 }
@@ -191,12 +188,11 @@ static int allocate_tiles(struct fftnd__engine *engine) {
     engine->tile_bytes = bytes;
     if (bytes == 0)
         return REDIST_OK;
-    engine->tiles = redist_calloc(bytes + ALIGNMENT, 1);
+    engine->tiles = redist_calloc(bytes + FFTND__ALIGNMENT, 1);
     if (engine->tiles == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
                               bytes);
-    char *memory =
-        (char *)engine->tiles + (ALIGNMENT - (uintptr_t)engine->tiles % ALIGNMENT) % ALIGNMENT;
+    char *memory = fftnd__align(engine->tiles, FFTND__ALIGNMENT);
     for (int direction = 0; direction < 2; direction++)
         REDIST_TRY(
             fftnd__set_stages_memory(&engine->programs[direction], FFTND__IN_CACHES, memory));
@@ -214,12 +210,12 @@ static int plan_in_scratch(struct fftnd__engine *engine) {
     if (!fftnd__needs_scratch(&engine->programs[0], &engine->transform) &&
         !fftnd__needs_scratch(&engine->programs[1], &engine->transform))
         return plan_programs(engine, apart);
-    size_t bytes = (find_largest(engine) + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
-    char *memory = redist_calloc(2 * bytes + ALIGNMENT, 1);
+    size_t bytes = fftnd__round_up(find_largest(engine) + 1, FFTND__ALIGNMENT);
+    char *memory = redist_calloc(2 * bytes + FFTND__ALIGNMENT, 1);
     if (memory == NULL)
         return redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
                               "no memory for planning in two arrays of %zu bytes", bytes);
-    char *first = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
+    char *first = fftnd__align(memory, FFTND__ALIGNMENT);
     void *const scratch[2] = {first, first + bytes};
     int code = plan_programs(engine, scratch);
     redist_release(memory);
@@ -251,11 +247,6 @@ static void free_programs(struct fftnd__engine *engine) {
     engine->is_planned = 0;
 }
 
-/* Returns nonzero if a direction has a program; with an operator one has. */
-static int has_direction(const struct fftnd__engine *engine, int direction) {
-    return engine->transform.applied == NULL || direction == engine->applies;
-}
-
 /* Plans all stages, once; none after a failure. Collective. */
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
@@ -276,10 +267,8 @@ static int build_stepwise(struct fftnd__engine *engine) {
     if (engine->built == FFTND__STEPWISE)
         return REDIST_OK;
     free_programs(engine);
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        if (has_direction(engine, direction))
-            code =
-                fftnd__build_stepwise(&engine->programs[direction], &engine->transform, direction);
+    for (int direction = engine->first; direction <= engine->last && code == REDIST_OK; direction++)
+        code = fftnd__build_stepwise(&engine->programs[direction], &engine->transform, direction);
     REDIST_TRY(redist_agree(engine->transform.comm, code));
     engine->built = FFTND__STEPWISE;
     return REDIST_OK;
@@ -290,10 +279,9 @@ static int build_fused(struct fftnd__engine *engine) {
     if (engine->built == FFTND__FUSED)
         return plan_once(engine);
     free_programs(engine);
-    for (int direction = 0; direction < 2 && engine->may_fuse; direction++)
-        if (has_direction(engine, direction))
-            REDIST_TRY(fftnd__build_fused(&engine->programs[direction], &engine->transform,
-                                          direction, &engine->may_fuse));
+    for (int direction = engine->first; direction <= engine->last && engine->may_fuse; direction++)
+        REDIST_TRY(fftnd__build_fused(&engine->programs[direction], &engine->transform, direction,
+                                      &engine->may_fuse));
     engine->built = engine->may_fuse ? FFTND__FUSED : FFTND__NOT_BUILT;
     return engine->may_fuse ? plan_once(engine) : REDIST_OK;
 }
@@ -306,7 +294,7 @@ static int wants_fusion(const struct fftnd__transform *transform) {
     int wants = transform->settings.fusion == FFTND_FUSION_AUTO
                     ? transform->configuration.fused
                     : transform->settings.fusion == FFTND_FUSION_ALWAYS;
-    return wants && !is_on_device(transform);
+    return wants && transform->workplace->fuses;
 }
 
 /* Builds fused programs if they are suitable, else programs over whole arrays, and counts their work space. That of the
@@ -316,7 +304,7 @@ static int build_programs(struct fftnd__engine *engine) {
     int user = transform->settings.user_workspace;
     REDIST_TRY(build_stepwise(engine));
     engine->largest_bytes = find_largest(engine);
-    if (is_on_device(transform) || (transform->offload != NULL && user))
+    if (transform->workplace->scratch_in_work || (transform->workplace->copies_tiles && user))
         REDIST_TRY(plan_once(engine)); /* before work space is counted */
     engine->may_fuse = wants_fusion(transform);
     if (engine->may_fuse) {
@@ -338,7 +326,7 @@ static int build_programs(struct fftnd__engine *engine) {
 
 /* ---------------------------------------------------------------- work space and exchanges */
 
-static void work_arrays(const struct fftnd__engine *engine, void *work[3]) {
+void fftnd__engine_work_arrays(const struct fftnd__engine *engine, void *work[3]) {
     char *next = engine->workspace;
     for (int i = 0; i < 3; i++) {
         work[i] = next;
@@ -374,7 +362,7 @@ static int join_exchanges(struct fftnd__engine *engine) {
 static int plan_exchanges(struct fftnd__engine *engine) {
     void *work[3];
     int code = REDIST_OK;
-    work_arrays(engine, work);
+    fftnd__engine_work_arrays(engine, work);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__set_stages_memory(&engine->programs[direction], FFTND__IN_AREA, work[AREA]);
     REDIST_TRY(redist_agree(engine->transform.comm, code));
@@ -391,9 +379,8 @@ size_t fftnd__engine_work(const struct fftnd__engine *engine) {
 /* Lets the device reach work space of the plan, and with pin_arrays of the user. Operators pin theirs only if the plan
  * has none. */
 static void pin_work(struct fftnd__engine *engine) {
-    struct fftnd__transform *transform = &engine->transform;
-    if (transform->offload != NULL && transform->offload->pinned[FFTND__PIN_WORK].array == NULL &&
-        (engine->owns_workspace || transform->settings.pin_arrays))
+    const struct fftnd__transform *transform = &engine->transform;
+    if (engine->owns_workspace || transform->settings.pin_arrays)
         fftnd__offload_pin(transform->offload, FFTND__PIN_WORK, engine->workspace,
                            fftnd__engine_work(engine));
 }
@@ -408,15 +395,9 @@ static int allocate_work(struct fftnd__engine *engine) {
     return REDIST_OK;
 }
 
-static void unpin_work(struct fftnd__engine *engine) {
-    struct fftnd__offload *offload = engine->transform.offload;
-    if (offload != NULL && offload->pinned[FFTND__PIN_WORK].array == engine->workspace)
-        fftnd__offload_unpin(offload, FFTND__PIN_WORK);
-}
-
 static void free_work(struct fftnd__engine *engine) {
     void *memory = engine->workspace;
-    unpin_work(engine);
+    fftnd__offload_unpin_work(engine->transform.offload, memory);
     if (engine->owns_workspace)
         redist_free(&memory);
     engine->workspace = NULL;
@@ -462,7 +443,8 @@ static int take_workspace(struct fftnd__engine *engine) {
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
                          const struct fftnd__configuration *configuration) {
     struct fftnd__transform *transform = &engine->transform;
-    *engine = (struct fftnd__engine){0};
+    *engine = (struct fftnd__engine){
+        .first = REDIST_FORWARD, .last = REDIST_BACKWARD, .owns_resources = 1};
     transform->precision = request->precision;
     transform->settings = request->settings;
     transform->configuration = *configuration;
@@ -539,7 +521,7 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
                         const struct fftnd__operator *op, int direction) {
     struct fftnd__transform *transform = &engine->transform;
     *engine = (struct fftnd__engine){
-        .transform = plan->transform, .applies = direction, .life = plan->life};
+        .transform = plan->transform, .first = direction, .last = direction, .life = plan->life};
     transform->applied = op;
     transform->chain.is_borrowed = 1;
     transform->settings = settings_of(plan, op);
@@ -552,9 +534,9 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
         REDIST_TRY(redist_agree(transform->comm, fftnd__subset_take(transform, op->depends)));
     drop_side(transform, (enum fftnd_side) !direction);
     transform->configuration.transposed = 0;
-    if (!is_on_device(transform))
+    if (!transform->workplace->sends_segments)
         transform->configuration.segments = transform->configuration.partitions = 1;
-    if (!is_on_device(transform) && transform->offload == NULL)
+    if (transform->workplace->in_caches)
         join_axes(&transform->configuration, op->inputs + op->outputs);
     engine->scales[direction] = 1;
     find_method(engine);
@@ -570,7 +552,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     free_work(engine);
     fftnd__failure_forget(&engine->failure);
     fftnd__chain_free(&transform->chain);
-    if (transform->applied != NULL) /* the rest is the plan's */
+    if (!engine->owns_resources)
         return;
     if (transform->space != NULL) {
         transform->space->event_destroy(transform->event);
@@ -582,93 +564,4 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     fftnd__offload_free(transform->offload);
     if (transform->grid != NULL)
         redist_grid_free(&transform->grid);
-}
-
-/* ---------------------------------------------------------------- queries and execution */
-
-const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction) {
-    return &engine->programs[direction].steps[0];
-}
-
-const struct fftnd__step *fftnd__engine_output(const struct fftnd__engine *engine, int direction) {
-    const struct fftnd__program *program = &engine->programs[direction];
-    return &program->steps[program->nsteps];
-}
-
-/* Arrays that serve as work space have room for every step. */
-size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
-                                 const struct fftnd__step *array) {
-    const struct fftnd__settings *settings = &engine->transform.settings;
-    return settings->in_place || settings->overwrite_input
-               ? engine->largest_bytes
-               : fftnd__step_bytes(&engine->transform, array);
-}
-
-size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction) {
-    return fftnd__engine_array_bytes(engine, fftnd__engine_input(engine, direction));
-}
-
-int fftnd__engine_exchanges(const struct fftnd__engine *engine) {
-    const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
-    int count = 0;
-    for (int i = 1; i <= program->nsteps; i++)
-        count += program->steps[i].type == FFTND__EXCHANGE;
-    return count;
-}
-
-size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
-    const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
-    size_t bytes = 0;
-    for (int i = 1; i <= program->nsteps && engine->transform.offload != NULL; i++)
-        if (program->steps[i].naxes > 0 && !fftnd__is_empty(&engine->transform, &program->steps[i]))
-            bytes += step_bytes_at(engine, REDIST_FORWARD, i - 1) +
-                     step_bytes_at(engine, REDIST_FORWARD, i);
-    return bytes;
-}
-
-int fftnd__engine_partitions(const struct fftnd__engine *engine) {
-    for (int direction = 0; direction < 2; direction++)
-        for (int i = 1; i <= engine->programs[direction].nsteps; i++)
-            if (engine->programs[direction].steps[i].by_partitions)
-                return engine->transform.configuration.partitions;
-    return 1;
-}
-
-/* Lets the device reach arrays of the user, with pin_arrays. */
-static void pin_arrays(const struct fftnd__engine *engine, int direction, void *in, void *out) {
-    struct fftnd__offload *offload = engine->transform.offload;
-    if (offload != NULL)
-        offload->buffered = 0;
-    if (offload == NULL || !engine->transform.settings.pin_arrays)
-        return;
-    fftnd__offload_pin(offload, (enum fftnd__pinned)direction, in,
-                       fftnd__engine_bytes(engine, direction));
-    fftnd__offload_pin(offload, (enum fftnd__pinned) !direction, out,
-                       fftnd__engine_array_bytes(engine, fftnd__engine_output(engine, direction)));
-}
-
-int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
-    const struct fftnd__transform *transform = &engine->transform;
-    const struct fftnd__program *program = &engine->programs[direction];
-    const long double scale = engine->scales[direction];
-    void *work[3];
-    pin_arrays(engine, direction, in, out);
-    work_arrays(engine, work);
-    engine->executions++;
-    void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
-    if (!fftnd__replay(&engine->replays, program, transform, buffers, scale, &engine->seconds[0],
-                       &engine->failure))
-        fftnd__execute(program, transform, buffers, scale, engine->seconds, &engine->failure);
-    return fftnd__failure_report(&engine->failure);
-}
-
-/* Checks the stream besides the exchanges, of which a program may have none, unless it failed and may be gone. */
-int fftnd__engine_query(struct fftnd__engine *engine) {
-    const struct fftnd__transform *transform = &engine->transform;
-    for (int direction = 0; direction < 2; direction++)
-        fftnd__query(&engine->programs[direction], &engine->failure);
-    if (engine->failure.code == REDIST_OK && transform->space->stream_check != NULL)
-        fftnd__failure_note(&engine->failure,
-                            transform->space->stream_check(transform->settings.stream));
-    return fftnd__failure_report(&engine->failure);
 }

@@ -13,7 +13,7 @@ struct fftnd__engine {
     struct fftnd__transform transform;
     struct fftnd__program programs[2]; /* forward, backward */
     long double scales[2];             /* of their results */
-    int applies;                       /* with an operator: the direction of its program */
+    int first, last; /* directions with a program: one with an operator, else both */
     enum fftnd__built built;
     int is_planned;                /* the stages of the programs are planned */
     int may_fuse;                  /* the shapes allow fused programs */
@@ -30,6 +30,7 @@ struct fftnd__engine {
     void *tiles;          /* and their memory */
     char *workspace;
     int has_workspace, owns_workspace;
+    int owns_resources; /* else grid, threads and device are another engine's */
     char method[64];
     struct fftnd__engine *next; /* of the plan's operators */
 };
@@ -60,8 +61,9 @@ const struct fftnd__step *fftnd__engine_output(const struct fftnd__engine *engin
 size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
                                  const struct fftnd__step *array);
 
-/* Bytes of work space. */
+/* Bytes of work space, and its arrays: two, and scratch of the serial library. */
 size_t fftnd__engine_work(const struct fftnd__engine *engine);
+void fftnd__engine_work_arrays(const struct fftnd__engine *engine, void *work[3]);
 
 int fftnd__engine_exchanges(const struct fftnd__engine *engine);
 

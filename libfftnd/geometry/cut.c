@@ -144,6 +144,12 @@ void fftnd__find_piece(const struct fftnd__cut *cut, long long number, struct ff
     }
 }
 
+int fftnd__count_lengths(const struct fftnd__cut *cut) {
+    struct fftnd__piece last;
+    fftnd__find_piece(cut, cut->n - 1, &last);
+    return 1 + last.shorter;
+}
+
 int fftnd__is_smallest(const struct fftnd__cut *cut) {
     for (int i = 0; i < cut->ndims; i++)
         if (!cut->whole[i] && cut->count[i] > 1)
@@ -175,7 +181,7 @@ size_t fftnd__lay_out(int ndims, const redist_index count[], size_t item, int pa
         stride[i] = (ptrdiff_t)next;
         next *= (size_t)count[i];
     }
-    return (next + alignment - 1) / alignment * alignment;
+    return fftnd__round_up(next, alignment);
 }
 
 int fftnd__lies_alike(int ndims, const redist_index count[], const ptrdiff_t a[],

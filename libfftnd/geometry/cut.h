@@ -5,6 +5,20 @@
 
 #include "redist.h"
 
+#include <stdint.h>
+
+/* Alignment of pieces, and of arrays of pieces, in host memory and on a device; bytes. */
+enum { FFTND__ALIGNMENT = 64, FFTND__DEVICE_ALIGNMENT = 256 };
+
+static inline size_t fftnd__round_up(size_t bytes, size_t alignment) {
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/* Returns the first aligned address of memory. */
+static inline char *fftnd__align(void *memory, size_t alignment) {
+    return (char *)memory + (alignment - (uintptr_t)memory % alignment) % alignment;
+}
+
 /* A cut of an array along its axes. Axes that are whole in every piece may have other extents after the transform. All
  * pieces are equal except the last ones along one axis, which are shorter. */
 struct fftnd__cut {
@@ -50,6 +64,9 @@ void fftnd__cut_along(struct fftnd__cut *cut, int axis, int n);
 void fftnd__merge_axes(struct fftnd__cut *cut, const ptrdiff_t before[], const ptrdiff_t after[]);
 
 void fftnd__find_piece(const struct fftnd__cut *cut, long long number, struct fftnd__piece *piece);
+
+/* Returns 2 if some pieces are shorter than the first one, so that they need other plans, else 1. */
+int fftnd__count_lengths(const struct fftnd__cut *cut);
 
 /* Returns nonzero if pieces cannot be smaller. */
 int fftnd__is_smallest(const struct fftnd__cut *cut);

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 256 };
-
 /* ---------------------------------------------------------------- both transforms */
 
 /* Memory for the layout of an array in the middle, which no program lists. */
@@ -58,54 +56,54 @@ static int axis_inside(const struct fftnd__transform *transform, const struct ff
                                                               : step->axes[step->naxes - 1];
 }
 
-static void begin_half(struct half *half, const struct fftnd__applied_problem *problem,
+/* Begins with the array outside on both sides. */
+static void begin_half(struct half *half, const struct fftnd__kernel_problem *problem, int back,
                        const struct fftnd__side *in, const struct fftnd__side *out) {
     *half = (struct half){.in = *in, .out = *out};
     fftnd__place_cut(&half->cut, REDIST_MAX_NDIMS, half->numbers);
     fftnd__copy_cut(&half->cut, problem->cut);
+    half->steps[0] = half->steps[1] = *(back ? problem->step : fftnd__previous(problem->step));
+}
+
+/* Sets the axes to transform: those of the step, at first. */
+static void set_axes(struct half *half, const struct fftnd__step *step, int back) {
+    half->steps[1].naxes = step->naxes;
+    memcpy(half->steps[1].axes, step->axes, sizeof step->axes);
+    half->steps[1].direction = back ? !step->direction : step->direction;
 }
 
 static void find_half(struct half *half, const struct fftnd__applied *applied,
-                      const struct fftnd__applied_problem *problem, int back) {
+                      const struct fftnd__kernel_problem *problem, int back) {
     const struct fftnd__transform *transform = problem->transform;
-    const struct fftnd__step *step = problem->step, *outside = back ? step : fftnd__previous(step);
-    begin_half(half, problem, back ? &applied->middle[1] : problem->in,
+    const struct fftnd__step *step = problem->step;
+    begin_half(half, problem, back, back ? &applied->middle[1] : problem->in,
                back ? problem->out : &applied->middle[0]);
-    half->steps[back] = *outside;
-    half->steps[!back] = middle_step(transform, step, outside, &half->middle);
-    struct fftnd__step *after = &half->steps[1];
-    after->naxes = step->naxes;
-    memcpy(after->axes, step->axes, sizeof after->axes);
-    after->direction = back ? !step->direction : step->direction;
+    half->steps[!back] = middle_step(transform, step, &half->steps[back], &half->middle);
+    set_axes(half, step, back);
     if (applied->inside.ndims > 0) {
         fftnd__copy_cut(&half->cut, &applied->inside);
         half->in.truncation = half->out.truncation = NULL;
-        after->naxes = 1;
-        after->axes[0] = axis_inside(transform, step);
+        half->steps[1].naxes = 1;
+        half->steps[1].axes[0] = axis_inside(transform, step);
     }
     if (applied->trip.library != NULL)
-        fftnd__remove_axis(after, problem->trip_axis - applied->shift);
+        fftnd__remove_axis(&half->steps[1], problem->trip_axis - applied->shift);
     set_whole_counts(transform, half);
 }
 
 /* Describes the transform of the other axes, in place, of a piece that is cut inside. */
-static void find_others(struct half *half, const struct fftnd__applied_problem *problem, int back) {
-    const struct fftnd__step *step = problem->step, *outside = back ? step : fftnd__previous(step);
+static void find_others(struct half *half, const struct fftnd__kernel_problem *problem, int back) {
     const struct fftnd__side *side = back ? problem->out : problem->in;
-    begin_half(half, problem, side, side);
-    half->steps[0] = half->steps[1] = *outside;
-    struct fftnd__step *after = &half->steps[1];
-    after->truncates_inside = 0;
-    after->naxes = step->naxes;
-    memcpy(after->axes, step->axes, sizeof after->axes);
-    fftnd__remove_axis(after, axis_inside(problem->transform, step));
-    after->direction = back ? !step->direction : step->direction;
+    begin_half(half, problem, back, side, side);
+    half->steps[1].truncates_inside = 0;
+    set_axes(half, problem->step, back);
+    fftnd__remove_axis(&half->steps[1], axis_inside(problem->transform, problem->step));
     set_whole_counts(problem->transform, half);
 }
 
 /* Returns nonzero for pieces larger than a tile that can be cut inside: at the physical end, where no modes are missing
  * between the transforms. */
-static int is_large(const struct fftnd__applied_problem *problem) {
+static int is_large(const struct fftnd__kernel_problem *problem) {
     const struct fftnd__step *step = problem->step;
     return !problem->on_device && step->direction == REDIST_BACKWARD && step->naxes > 1 &&
            !step->twiddles && !problem->in->in_array &&
@@ -116,7 +114,7 @@ static int is_large(const struct fftnd__applied_problem *problem) {
 /* Cuts a piece, with one element along the axes that the array is cut along, in rows of all fields. These take half of
  * a tile, their source the other half. */
 static void cut_inside(struct fftnd__applied *applied,
-                       const struct fftnd__applied_problem *problem) {
+                       const struct fftnd__kernel_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
     const struct fftnd__step *step = problem->step;
     struct middle own;
@@ -141,7 +139,7 @@ static void cut_inside(struct fftnd__applied *applied,
 
 /* Lays out an array in the middle, with all modes of which the arrays retain some. */
 static void lay_out_middle(struct fftnd__applied *applied,
-                           const struct fftnd__applied_problem *problem, int i) {
+                           const struct fftnd__kernel_problem *problem, int i) {
     const struct fftnd__transform *transform = problem->transform;
     struct half half;
     find_half(&half, applied, problem, i);
@@ -151,17 +149,16 @@ static void lay_out_middle(struct fftnd__applied *applied,
     redist_index count[REDIST_MAX_NDIMS];
     if (problem->step->direction == REDIST_FORWARD) {
         fftnd__truncation_of(&applied->truncation, transform, problem->step);
-        side->truncation = &applied->truncation;
+        side->truncation = applied->truncation.n > 0 ? &applied->truncation : NULL;
     }
     side->item = fftnd__element_bytes(transform, middle->real);
     fftnd__find_piece(&half.cut, 0, &first);
-    fftnd__widen(fftnd__truncated(side), half.cut.ndims, i == 0 ? first.after : first.before,
-                 count);
+    fftnd__widen(side->truncation, half.cut.ndims, i == 0 ? first.after : first.before, count);
     if (applied->in_place)
         *side = *problem->in;
     else
         side->bytes = fftnd__lay_out(half.cut.ndims, count, side->item, !problem->on_device,
-                                     ALIGNMENT, side->stride);
+                                     FFTND__DEVICE_ALIGNMENT, side->stride);
     for (int at = 0; at < half.cut.ndims; at++) {
         applied->extent[i][at] = half.cut.whole[at] ? fftnd__count_of(transform, middle, at) : -1;
         applied->count[at] = fftnd__count_of(transform, middle, at);
@@ -172,17 +169,17 @@ static void lay_out_middle(struct fftnd__applied *applied,
 
 static size_t take(size_t *next, size_t bytes) {
     size_t place = *next;
-    *next += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *next += fftnd__round_up(bytes, FFTND__DEVICE_ALIGNMENT);
     return place;
 }
 
 /* Returns nonzero if rows inside a piece may be written in the place of the input's. */
-static int replaces_input(const struct fftnd__applied_problem *problem) {
+static int replaces_input(const struct fftnd__kernel_problem *problem) {
     const struct fftnd__side *in = problem->in, *out = problem->out;
     redist_index count[REDIST_MAX_NDIMS];
     struct fftnd__piece first;
     fftnd__find_piece(problem->cut, 0, &first);
-    fftnd__widen(fftnd__truncated(out), problem->cut->ndims, first.after, count);
+    fftnd__widen(out->truncation, problem->cut->ndims, first.after, count);
     return in->bytes >= out->bytes &&
            fftnd__lies_alike(problem->cut->ndims, count, in->stride, out->stride);
 }
@@ -191,7 +188,7 @@ static int replaces_input(const struct fftnd__applied_problem *problem) {
  * array get memory to plan on. In the caches a transform between two places is faster than one in place, for which FFTW
  * copies lines to a buffer and back, but several fields would take too much memory. */
 static void place_blocks(struct fftnd__applied *applied,
-                         const struct fftnd__applied_problem *problem) {
+                         const struct fftnd__kernel_problem *problem) {
     const struct fftnd__side *in = problem->in, *out = problem->out, *middle = applied->middle;
     const struct fftnd__operator *op = applied->op;
     int alike = op->inputs == op->outputs, is_single = op->inputs == 1 && alike;
@@ -221,7 +218,7 @@ static void place_rows(struct fftnd__applied *applied) {
         take(&applied->places.bytes, fftnd__takes_boxes(op) ? 0 : rows * sizeof(double));
 }
 
-int fftnd__applied_create(const struct fftnd__applied_problem *problem,
+int fftnd__applied_create(const struct fftnd__kernel_problem *problem,
                           struct fftnd__applied **made) {
     const struct fftnd__batch *batch = &problem->transform->batch;
     struct fftnd__applied *applied = *made = redist_calloc(1, sizeof *applied);
@@ -245,46 +242,38 @@ int fftnd__applied_create(const struct fftnd__applied_problem *problem,
 }
 
 static int create_kernel(struct fftnd__kernel *kernel, const struct half *half,
-                         const struct fftnd__applied_problem *problem) {
-    const struct fftnd__kernel_problem own = {
-        .transform = problem->transform,
-        .step = &half->steps[1],
-        .direction = half->steps[1].direction,
-        .cut = &half->cut,
-        .in = &half->in,
-        .out = &half->out,
-        .library = problem->library,
-        .stream = problem->stream,
-        .prefetches = half->in.in_array && !problem->on_device && !problem->in_place};
+                         const struct fftnd__kernel_problem *problem) {
+    struct fftnd__kernel_problem own = *problem;
+    own.step = &half->steps[1];
+    own.direction = half->steps[1].direction;
+    own.cut = &half->cut;
+    own.in = &half->in;
+    own.out = &half->out;
+    own.prefetches = half->in.in_array && !problem->on_device && !problem->in_place;
     return fftnd__kernel_create(kernel, &own);
 }
 
 /* Plans the round trip in the middle, or without other axes from the piece before to the one after. */
 static int create_trip(struct fftnd__applied *applied,
-                       const struct fftnd__applied_problem *problem) {
+                       const struct fftnd__kernel_problem *problem) {
     struct half half;
     find_half(&half, applied, problem, 0);
-    const struct fftnd__step *step = problem->step;
     const struct fftnd__side *in = problem->in, *out = problem->out;
-    int is_alone = step->naxes == 1;
+    int is_alone = problem->step->naxes == 1;
     struct fftnd__piece first;
     fftnd__find_piece(&half.cut, 0, &first);
     if (is_alone && in->in_array == out->in_array && /* perhaps one array */
         !fftnd__lies_alike(half.cut.ndims, first.after, in->stride, out->stride))
         return REDIST_OK;
-    const struct fftnd__kernel_problem own = {.transform = problem->transform,
-                                              .step = step,
-                                              .direction = step->direction,
-                                              .cut = &half.cut,
-                                              .in = is_alone ? in : &applied->middle[0],
-                                              .out = is_alone ? out : &applied->middle[1],
-                                              .library = problem->library,
-                                              .stream = problem->stream};
+    struct fftnd__kernel_problem own = *problem;
+    own.cut = &half.cut;
+    own.in = is_alone ? in : &applied->middle[0];
+    own.out = is_alone ? out : &applied->middle[1];
     return fftnd__round_trip_create(&applied->trip, &own, problem->trip_axis);
 }
 
-int fftnd__applied_plan(struct fftnd__applied *applied,
-                        const struct fftnd__applied_problem *problem, char *memory) {
+int fftnd__applied_plan(struct fftnd__applied *applied, const struct fftnd__kernel_problem *problem,
+                        char *memory) {
     for (int i = 0; i < 2; i++)
         applied->middle[i].memory =
             applied->in_place ? problem->in->memory : memory + applied->places.middle[i];
@@ -306,14 +295,13 @@ int fftnd__applied_plan(struct fftnd__applied *applied,
 }
 
 void fftnd__applied_free(struct fftnd__applied *applied) {
-    for (int i = 0; applied != NULL && i < 2; i++) {
-        if (applied->kernels[i].library != NULL)
-            fftnd__kernel_free(&applied->kernels[i]);
-        if (applied->others[i].library != NULL)
-            fftnd__kernel_free(&applied->others[i]);
+    if (applied == NULL)
+        return;
+    for (int i = 0; i < 2; i++) {
+        fftnd__kernel_free(&applied->kernels[i]);
+        fftnd__kernel_free(&applied->others[i]);
     }
-    if (applied != NULL)
-        fftnd__round_trip_free(&applied->trip);
+    fftnd__round_trip_free(&applied->trip);
     redist_release(applied);
 }
 
@@ -371,13 +359,10 @@ struct sweep {
     struct fftnd__row row;
 };
 
-static int numbers_of(const struct fftnd__block *block) {
-    return block->item == lines__item_bytes(block->precision, 1) ? 1 : 2;
-}
-
 static int is_row(const struct sweep *sweep, int i) {
     const struct fftnd__block *block = &sweep->blocks[i];
-    return block->precision == FFTND_DOUBLE && numbers_of(block) == sweep->applied->op->numbers &&
+    return block->precision == FFTND_DOUBLE &&
+           fftnd__numbers(block) == sweep->applied->op->numbers &&
            block->stride[sweep->line] == (ptrdiff_t)block->item;
 }
 
@@ -403,7 +388,7 @@ static int run_row(struct sweep *sweep, char *before, char *after, int number) {
         char *at = field_at(sweep, 0, before, f * applied->fields + number);
         row->in[f] = sweep->reads_directly ? (double *)(void *)at : room;
         if (!sweep->reads_directly)
-            load_row[in->precision](at, in->stride[sweep->line], row->n, numbers_of(in),
+            load_row[in->precision](at, in->stride[sweep->line], row->n, fftnd__numbers(in),
                                     op->numbers, room);
         if (op->type->of_user)
             scale_row(sweep, op->before, row->in[f]);
@@ -420,7 +405,7 @@ static int run_row(struct sweep *sweep, char *before, char *after, int number) {
             scale_row(sweep, op->after, row->out[f]);
         if (!sweep->writes_directly)
             store_row[out->precision](field_at(sweep, 1, after, f * applied->fields + number),
-                                      out->stride[sweep->line], row->n, numbers_of(out),
+                                      out->stride[sweep->line], row->n, fftnd__numbers(out),
                                       op->numbers, row->out[f]);
     }
     return REDIST_OK;
@@ -489,7 +474,7 @@ static int choose_line(const struct fftnd__applied *applied, const struct fftnd_
 
 static int run_rows(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                     const struct fftnd__block blocks[2], const redist_index count[], char *room) {
-    const struct fftnd__truncation *truncation = fftnd__truncated(&applied->middle[0]);
+    const struct fftnd__truncation *truncation = applied->middle[0].truncation;
     struct sweep sweep = {.applied = applied,
                           .blocks = blocks,
                           .line = choose_line(applied, &blocks[0]),
@@ -498,7 +483,7 @@ static int run_rows(const struct fftnd__applied *applied, const struct fftnd__pi
     sweep.row.axis = sweep.line - applied->shift;
     sweep.reads_directly = is_row(&sweep, 0);
     sweep.writes_directly = is_row(&sweep, 1) && (!in_place || applied->op->type->in_place);
-    for (int i = 0; i < 1 << truncation->n; i++) {
+    for (int i = 0; i < fftnd__count_retained(truncation); i++) {
         struct fftnd__retained_box before, *after = &sweep.box;
         int ndims = blocks[0].ndims;
         if (fftnd__find_retained(truncation, i, ndims, piece->start, count, blocks[0].stride,
@@ -525,11 +510,12 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
                                  .stride = side->stride,
                                  .item = side->item,
                                  .memory = memory + applied->places.middle[i],
+                                 .truncation = side->truncation,
                                  .library = outside->library,
                                  .stream = outside->stream};
     for (int at = 0; at < block.ndims; at++)
         count[at] = applied->extent[i][at] >= 0 ? applied->extent[i][at] : piece->before[at];
-    fftnd__widen(fftnd__truncated(side), block.ndims, count, block.count);
+    fftnd__widen(side->truncation, block.ndims, count, block.count);
     return block;
 }
 
@@ -543,33 +529,27 @@ static int run_trip(const struct fftnd__applied *applied, const struct fftnd__pi
 
 /* Runs a piece, or some rows of one that is cut inside. */
 static int run_both(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                    char *memory, const struct fftnd__truncation *truncation_in,
-                    const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
-                    const struct fftnd__block *out) {
+                    char *memory, const struct fftnd__block *in, const struct fftnd__block *out) {
     int is_alone = applied->trip.library != NULL && applied->kernels[0].library == NULL;
     redist_index count[2][REDIST_MAX_NDIMS];
     struct fftnd__block middle[2] = {middle_block(applied, 0, piece, in, memory, count[0]),
                                      middle_block(applied, 1, piece, out, memory, count[1])};
     if (applied->in_place)
         middle[0].memory = middle[1].memory = in->memory;
-    const struct fftnd__truncation *inside = fftnd__truncated(&applied->middle[0]);
     const struct fftnd__block *const trip[2] = {is_alone ? in : &middle[0],
                                                 is_alone ? out : &middle[1]};
     if (is_alone)
         return run_trip(applied, piece, trip, count[0]);
-    REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, truncation_in, inside, in,
-                                 &middle[0], NULL));
+    REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, in, &middle[0], NULL));
     REDIST_TRY(applied->trip.library != NULL ? run_trip(applied, piece, trip, count[0])
                : fftnd__takes_boxes(applied->op)
                    ? fftnd__boxes_run(applied, piece, middle, count[0])
                    : run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
-    return fftnd__kernel_run(&applied->kernels[1], piece->shorter, inside, truncation_out,
-                             &middle[1], out, NULL);
+    return fftnd__kernel_run(&applied->kernels[1], piece->shorter, &middle[1], out, NULL);
 }
 
 static int run_inside(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                       char *memory, const struct fftnd__block *in, const struct fftnd__block *out) {
-    const struct fftnd__truncation none = {0};
     for (long long i = 0; i < applied->inside.n; i++) {
         struct fftnd__block rows_in = *in, rows_out = *out;
         struct fftnd__piece rows;
@@ -578,21 +558,19 @@ static int run_inside(const struct fftnd__applied *applied, const struct fftnd__
         rows_out.memory += fftnd__offset(out->ndims, rows.start, out->stride);
         for (int at = 0; at < in->ndims; at++)
             rows.start[at] += piece->start[at];
-        REDIST_TRY(run_both(applied, &rows, memory, &none, &none, &rows_in, &rows_out));
+        REDIST_TRY(run_both(applied, &rows, memory, &rows_in, &rows_out));
     }
     return REDIST_OK;
 }
 
 int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                       char *memory, const struct fftnd__truncation *truncation_in,
-                       const struct fftnd__truncation *truncation_out,
-                       const struct fftnd__block *in, const struct fftnd__block *out) {
-    const struct fftnd__truncation none = {0};
+                       char *memory, const struct fftnd__block *in,
+                       const struct fftnd__block *out) {
     if (applied->inside.ndims == 0)
-        return run_both(applied, piece, memory, truncation_in, truncation_out, in, out);
-    REDIST_TRY(
-        fftnd__kernel_run(&applied->others[0], piece->shorter, truncation_in, &none, in, in, NULL));
-    REDIST_TRY(run_inside(applied, piece, memory, in, out));
-    return fftnd__kernel_run(&applied->others[1], piece->shorter, &none, truncation_out, out, out,
-                             NULL);
+        return run_both(applied, piece, memory, in, out);
+    struct fftnd__block all[2] = {*in, *out}; /* modes, of which the rows inside have some */
+    all[0].truncation = all[1].truncation = NULL;
+    REDIST_TRY(fftnd__kernel_run(&applied->others[0], piece->shorter, in, &all[0], NULL));
+    REDIST_TRY(run_inside(applied, piece, memory, &all[0], &all[1]));
+    return fftnd__kernel_run(&applied->others[1], piece->shorter, &all[1], out, NULL);
 }

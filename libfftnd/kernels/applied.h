@@ -35,28 +35,13 @@ struct fftnd__applied {
         fields; /* array axes: of the fields or -1, and of axis 0; fields of a batch */
 };
 
-/* A step to make this kernel for. */
-struct fftnd__applied_problem {
-    const struct fftnd__transform *transform;
-    const struct fftnd__step *step; /* after the step of the array before */
-    const struct fftnd__cut *cut;
-    const struct fftnd__side *in, *out; /* laid out */
-    const struct lines__library *library;
-    void *stream;   /* of the library */
-    int on_device;  /* pieces are on a device */
-    int outside[2]; /* the block before, after has no place in the memory of a piece */
-    int trip_axis;  /* by fftnd__round_trip_axis, or -1 */
-    int needs_trip; /* plan nothing without a round trip */
-    int in_place;   /* the operator works in the memory of the piece before, of the same layout */
-};
-
 /* Places the blocks of a piece in memory. Not collective. REDIST_ERR_MEMORY. */
-int fftnd__applied_create(const struct fftnd__applied_problem *problem,
+int fftnd__applied_create(const struct fftnd__kernel_problem *problem,
                           struct fftnd__applied **applied);
 
 /* Plans on the memory of the first piece. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY. */
-int fftnd__applied_plan(struct fftnd__applied *applied,
-                        const struct fftnd__applied_problem *problem, char *memory);
+int fftnd__applied_plan(struct fftnd__applied *applied, const struct fftnd__kernel_problem *problem,
+                        char *memory);
 void fftnd__applied_free(struct fftnd__applied *applied);
 
 /* Scratch memory of both transforms, which use it one at a time: its bytes, and setting it. NULL needs none. */
@@ -65,8 +50,6 @@ int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area);
 
 /* Runs a piece, whose memory is at `memory`. The blocks are the piece before and after. */
 int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                       char *memory, const struct fftnd__truncation *truncation_in,
-                       const struct fftnd__truncation *truncation_out,
-                       const struct fftnd__block *in, const struct fftnd__block *out);
+                       char *memory, const struct fftnd__block *in, const struct fftnd__block *out);
 
 #endif

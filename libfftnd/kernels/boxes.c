@@ -10,10 +10,6 @@ struct box {
     char *memory[2];
 };
 
-static int numbers_of(const struct fftnd__block *block) {
-    return block->item == lines__item_bytes(block->precision, 1) ? 1 : 2;
-}
-
 /* Bytes between fields on a side of the operator. */
 static ptrdiff_t field_stride(const struct box *box, int i) {
     int batch = box->applied->batch;
@@ -69,7 +65,7 @@ static void describe(const struct box *box, struct lines__operation *operation) 
                                   .constants = op->constants,
                                   .scale = {op->after, (double)(op->factors[1] - op->after)},
                                   .number_bytes = lines__item_bytes(in->precision, 1),
-                                  .numbers = numbers_of(in),
+                                  .numbers = fftnd__numbers(in),
                                   .in = box->memory[0],
                                   .out = box->memory[1],
                                   .in_field = field_stride(box, 0),
@@ -161,9 +157,10 @@ static int call(const struct box *box) {
     struct lists lists = {.k = {NULL}, .odd = {NULL}};
     int modes = op->kind == FFTND_MODES, result = 0;
     fill_axes(box, &lists);
-    fftnd_box own = {sizeof own,  in->precision, op->user_ndims, numbers_of(in),  op->inputs,
-                     op->outputs, lists.start,   lists.count,    lists.stride[0], lists.stride[1],
-                     NULL,        NULL,          lists.inputs,   lists.outputs,   in->stream};
+    fftnd_box own = {sizeof own,      in->precision,   op->user_ndims, fftnd__numbers(in),
+                     op->inputs,      op->outputs,     lists.start,    lists.count,
+                     lists.stride[0], lists.stride[1], NULL,           NULL,
+                     lists.inputs,    lists.outputs,   in->stream};
     own.k = modes ? lists.k : NULL;
     own.odd = modes ? lists.odd : NULL;
     for (int number = 0; number < box->applied->fields && result == 0; number++) {
@@ -176,18 +173,13 @@ static int call(const struct box *box) {
                                 "options->box_function of the operator returned %d", result);
 }
 
-/* Scales a block, unless the factor is 1. */
-static int scale(const struct fftnd__block *block, long double factor) {
-    return factor < 1 || factor > 1 ? fftnd__scale_block(block, factor) : REDIST_OK;
-}
-
 /* ---------------------------------------------------------------- all boxes */
 
 static int run_all(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                    const struct fftnd__block blocks[2], const redist_index count[]) {
-    const struct fftnd__truncation *truncation = fftnd__truncated(&applied->middle[0]);
+    const struct fftnd__truncation *truncation = applied->middle[0].truncation;
     int ndims = blocks[0].ndims;
-    for (int i = 0; i < 1 << truncation->n; i++) {
+    for (int i = 0; i < fftnd__count_retained(truncation); i++) {
         struct box box = {.applied = applied, .blocks = blocks};
         struct fftnd__retained_box retained;
         int is_there = 1;
@@ -210,7 +202,7 @@ int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__p
                      const struct fftnd__block blocks[2], const redist_index count[]) {
     int of_user = applied->op->type->of_user;
     if (of_user)
-        REDIST_TRY(scale(&blocks[0], applied->op->factors[0]));
+        REDIST_TRY(fftnd__scale_block(&blocks[0], applied->op->factors[0]));
     REDIST_TRY(run_all(applied, piece, blocks, count));
-    return of_user ? scale(&blocks[1], applied->op->factors[1]) : REDIST_OK;
+    return of_user ? fftnd__scale_block(&blocks[1], applied->op->factors[1]) : REDIST_OK;
 }

@@ -10,26 +10,19 @@ struct substep {
     int narrow_axis; /* of which only the retained modes are transformed; -1 = none */
 };
 
-/* Returns a problem without axes, for lines__columns_fill. */
-static struct lines__problem lines_of(const struct fftnd__kernel_problem *problem) {
-    const struct fftnd__transform *transform = problem->transform;
-    return (struct lines__problem){.precision = transform->precision,
-                                   .direction = problem->direction,
-                                   .effort = transform->settings.effort,
-                                   .threads = fftnd__pool_threads(problem->pool),
-                                   .general = problem->library};
-}
-
 /* Returns the number of retained modes, rounded up to full column groups. */
 static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
                                  const struct substep *substep) {
     const struct fftnd__cut *cut = problem->cut;
-    const struct lines__problem lines = lines_of(problem);
+    const struct lines__problem lines = {.precision = problem->transform->precision,
+                                         .direction = problem->direction,
+                                         .effort = problem->transform->settings.effort,
+                                         .threads = fftnd__pool_threads(problem->pool),
+                                         .general = problem->library};
     int forward = problem->direction == REDIST_FORWARD;
     const redist_index *retained = forward ? cut->after : cut->before;
     redist_index all[REDIST_MAX_NDIMS], count = retained[substep->narrow_axis];
-    fftnd__widen(forward ? fftnd__truncated(problem->out) : fftnd__truncated(problem->in),
-                 cut->ndims, retained, all);
+    fftnd__widen((forward ? problem->out : problem->in)->truncation, cut->ndims, retained, all);
     if (substep->step.naxes == 1)
         count = lines__columns_fill(&lines, problem->transform->chain.points[substep->step.axes[0]],
                                     count);
@@ -45,7 +38,7 @@ static struct lines__problem serial_of(const struct fftnd__kernel_problem *probl
     struct lines__problem serial;
     struct fftnd__piece piece;
     fftnd__find_piece(cut, is_shorter ? cut->n - 1 : 0, &piece);
-    fftnd__widen(fftnd__truncated(problem->out), cut->ndims, piece.after, count);
+    fftnd__widen(problem->out->truncation, cut->ndims, piece.after, count);
     if (substep->narrow_axis >= 0)
         count[substep->narrow_axis] = count_narrow(problem, substep);
     for (int i = 0; i < cut->ndims; i++) {
@@ -66,22 +59,10 @@ static struct lines__problem serial_of(const struct fftnd__kernel_problem *probl
 struct lines__problem fftnd__kernel_lines(const struct fftnd__kernel_problem *problem,
                                           const struct fftnd__side *in,
                                           const struct fftnd__side *out, int axis, int is_shorter) {
-    const struct fftnd__cut *cut = problem->cut;
-    struct fftnd__step step = *problem->step;
-    ptrdiff_t strides[2][REDIST_MAX_NDIMS];
-    struct lines__problem serial;
-    struct fftnd__piece piece;
-    fftnd__find_piece(cut, is_shorter ? cut->n - 1 : 0, &piece);
-    for (int i = 0; i < cut->ndims; i++) {
-        strides[0][i] = in->stride[i] / (ptrdiff_t)in->item;
-        strides[1][i] = out->stride[i] / (ptrdiff_t)out->item;
-    }
-    step.naxes = 1;
-    step.axes[0] = axis - problem->transform->batch.shift;
-    fftnd__describe_serial(problem->transform, &step, &step, problem->direction, strides[0],
-                           strides[1], piece.after, &serial);
-    serial.stream = problem->stream;
-    return serial;
+    struct substep alone = {in, out, *problem->step, *problem->step, -1};
+    alone.step.naxes = 1;
+    alone.step.axes[0] = axis - problem->transform->batch.shift;
+    return serial_of(problem, &alone, is_shorter);
 }
 
 static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
@@ -118,13 +99,12 @@ static int add_plan(struct fftnd__kernel *kernel) {
 /* Plans a substep for pieces like the first one, and for shorter ones, if any. */
 static int create_both(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                        const struct substep *substep) {
-    struct fftnd__piece last;
     REDIST_TRY(add_plan(kernel));
     kernel->plans[kernel->nplans - 1].from_out = substep->in == problem->out;
     kernel->plans[kernel->nplans - 1].to_in = substep->out == problem->in;
-    fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
-    REDIST_TRY(create_variant(kernel, problem, substep, 0));
-    return last.shorter ? create_variant(kernel, problem, substep, 1) : REDIST_OK;
+    for (int i = 0; i < fftnd__count_lengths(problem->cut); i++)
+        REDIST_TRY(create_variant(kernel, problem, substep, i));
+    return REDIST_OK;
 }
 
 /* Leaves a substep the axes of one kind. */
@@ -169,8 +149,8 @@ static struct substep alone_of(const struct fftnd__kernel_problem *problem,
 static int find_apart(const struct fftnd__kernel_problem *problem, const struct substep *substep) {
     int changes = substep->before.real != substep->step.real;
     int ruins = changes && problem->direction == REDIST_BACKWARD;
-    if (substep->step.naxes < 2 || problem->pool != NULL || fftnd__truncated(problem->in)->n > 0 ||
-        fftnd__truncated(problem->out)->n > 0 || problem->library->space != REDIST_SPACE_HOST ||
+    if (substep->step.naxes < 2 || problem->pool != NULL || problem->in->truncation != NULL ||
+        problem->out->truncation != NULL || problem->library->space != REDIST_SPACE_HOST ||
         (ruins && substep->in->in_array && !problem->may_ruin))
         return -1;
     for (int i = 0; i < substep->step.naxes; i++) {
@@ -246,9 +226,9 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
 
 /* Finds a halved axis that another kernel transforms and that is truncated, -1 = none. */
 static int find_narrow(const struct fftnd__kernel_problem *problem) {
-    const struct fftnd__truncation *truncation = fftnd__truncated(problem->out);
+    const struct fftnd__truncation *truncation = problem->out->truncation;
     int halved = problem->transform->chain.halved;
-    for (int i = 0; i < truncation->n && halved >= 0; i++)
+    for (int i = 0; truncation != NULL && i < truncation->n && halved >= 0; i++)
         if (truncation->axes[i].axis == halved + problem->transform->batch.shift &&
             !fftnd__is_transformed(problem->step, halved))
             return truncation->axes[i].axis;
@@ -290,11 +270,10 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
 /* Adds mirror images of a truncated halved axis right after its own plan: forward the first one, or that of an earlier
  * kernel. Any plan may multiply by the factor, since all are linear. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
-                      const struct fftnd__truncation *truncation_in,
-                      const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
-                      const struct fftnd__block *out, long double *factor) {
+                      const struct fftnd__block *in, const struct fftnd__block *out,
+                      long double *factor) {
     const struct fftnd__rows *rows = kernel->rows[is_shorter];
-    REDIST_TRY(fftnd__pad_modes(truncation_in, in));
+    REDIST_TRY(fftnd__pad_modes(in));
     if (kernel->twiddles != NULL && !kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {
@@ -302,17 +281,17 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
         char *from = plan->from_out ? out->memory : in->memory;
         char *to = plan->to_in ? in->memory : out->memory;
         if (i == 0 && !kernel->halves)
-            REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_MIRROR, out));
+            REDIST_TRY(fftnd__add_half_way(LINES__NYQUIST_MIRROR, out));
         REDIST_TRY(i == 0 && rows != NULL
                        ? fftnd__rows_run(rows, from, to)
                        : lines__execute_scaled(&plan->serial[is_shorter], from, to, factor));
         if (i == 0 && kernel->halves)
-            REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_MIRROR, out));
+            REDIST_TRY(fftnd__add_half_way(LINES__NYQUIST_MIRROR, out));
     }
     if (kernel->twiddles != NULL && kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, out);
-    REDIST_TRY(fftnd__add_half_way(truncation_out, LINES__NYQUIST_PAIR, out));
-    return fftnd__add_half_way(truncation_out, LINES__NYQUIST_ALONE, out);
+    REDIST_TRY(fftnd__add_half_way(LINES__NYQUIST_PAIR, out));
+    return fftnd__add_half_way(LINES__NYQUIST_ALONE, out);
 }
 
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {

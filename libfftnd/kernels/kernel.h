@@ -21,12 +21,6 @@ struct fftnd__side {
         *truncation; /* of axes along which a piece has more modes than the array; NULL = none */
 };
 
-/* Returns the truncation of a side, never NULL. */
-static inline const struct fftnd__truncation *fftnd__truncated(const struct fftnd__side *side) {
-    static const struct fftnd__truncation none;
-    return side->truncation != NULL ? side->truncation : &none;
-}
-
 /* Two plans: for pieces like the first one and for shorter ones. */
 struct fftnd__kernel_plan {
     int from_out, to_in; /* from the block after, to the block before */
@@ -57,6 +51,13 @@ struct fftnd__kernel_problem {
     int keep_input;
     int may_ruin;   /* an input that is in an array may be overwritten */
     int prefetches; /* rows of the input are fetched ahead */
+
+    /* With an operator. */
+    int on_device;  /* pieces are on a device */
+    int outside[2]; /* the block before, after has no place in the memory of a piece */
+    int trip_axis;  /* of a round trip (fftnd__round_trip_axis), or -1 */
+    int needs_trip; /* nothing is planned without one */
+    int in_place;   /* the operator works in the memory of the piece before, of the same layout */
 };
 
 /* Returns the library's problem along one array axis alone, complex lines from one side to the other, in pieces like
@@ -72,9 +73,8 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel);
 /* Transforms a piece, or enqueues that. The blocks are the piece before and after. A library that can multiplies
  * results by *factor and sets that to 1; NULL = no factor. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
-                      const struct fftnd__truncation *truncation_in,
-                      const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
-                      const struct fftnd__block *out, long double *factor);
+                      const struct fftnd__block *in, const struct fftnd__block *out,
+                      long double *factor);
 
 /* Scratch memory of the library's plans, which use it one at a time: its bytes, and setting it. */
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel);

@@ -26,22 +26,16 @@ int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struc
     return best;
 }
 
-static int create_variant(struct fftnd__round_trip *trip,
-                          const struct fftnd__kernel_problem *problem, int is_shorter) {
-    const struct lines__problem serial =
-        fftnd__kernel_lines(problem, problem->in, problem->out, trip->axis, is_shorter);
-    return trip->library->create(&serial, &trip->plans[is_shorter]);
-}
-
 int fftnd__round_trip_create(struct fftnd__round_trip *trip,
                              const struct fftnd__kernel_problem *problem, int axis) {
-    struct fftnd__piece last;
+    int n = fftnd__count_lengths(problem->cut), code = REDIST_OK;
     *trip = (struct fftnd__round_trip){.library = problem->library->round_trips, .axis = axis};
-    fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
-    int code = create_variant(trip, problem, 0);
-    if (code == REDIST_OK && last.shorter)
-        code = create_variant(trip, problem, 1);
-    if (trip->plans[0] == NULL || (last.shorter && trip->plans[1] == NULL))
+    for (int i = 0; i < n && code == REDIST_OK; i++) {
+        const struct lines__problem serial =
+            fftnd__kernel_lines(problem, problem->in, problem->out, axis, i);
+        code = trip->library->create(&serial, &trip->plans[i]);
+    }
+    if (trip->plans[0] == NULL || trip->plans[n - 1] == NULL)
         fftnd__round_trip_free(trip);
     return code;
 }

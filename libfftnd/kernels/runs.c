@@ -92,6 +92,8 @@ static int scale_at_once(const struct fftnd__block *block, const struct fftnd__r
 }
 
 int fftnd__scale_block(const struct fftnd__block *block, long double factor) {
+    if (factor == 1.0L)
+        return REDIST_OK;
     const struct fftnd__runs runs = fftnd__find_runs(block);
     struct scaling scaling = {block, factor};
     if (runs.n > 0 && runs.n < REDIST_MAX_NDIMS && block->library->change != NULL)

@@ -60,11 +60,19 @@ void fftnd__retain(const struct fftnd__transform *transform, struct lines__probl
             problem->retained[i] = retained_of(transform, step->axes[i]);
 }
 
+static int count_axes(const struct fftnd__truncation *truncation) {
+    return truncation != NULL ? truncation->n : 0;
+}
+
 void fftnd__widen(const struct fftnd__truncation *truncation, int ndims,
                   const redist_index extent[], redist_index wide[]) {
     memmove(wide, extent, (size_t)ndims * sizeof *wide);
-    for (int i = 0; i < truncation->n; i++)
+    for (int i = 0; i < count_axes(truncation); i++)
         wide[truncation->axes[i].axis] = truncation->axes[i].modes;
+}
+
+int fftnd__count_retained(const struct fftnd__truncation *truncation) {
+    return 1 << count_axes(truncation);
 }
 
 int fftnd__find_retained(const struct fftnd__truncation *truncation, int which, int ndims,
@@ -73,7 +81,7 @@ int fftnd__find_retained(const struct fftnd__truncation *truncation, int which, 
     box->offset = 0;
     memcpy(box->start, start, (size_t)ndims * sizeof *start);
     memcpy(box->count, count, (size_t)ndims * sizeof *count);
-    for (int i = 0; i < truncation->n; i++) {
+    for (int i = 0; i < count_axes(truncation); i++) {
         const struct lines__retained *at = &truncation->axes[i];
         int is_high = which >> i & 1;
         box->start[at->axis] = is_high ? at->low : 0;
@@ -93,7 +101,7 @@ static int change_range(const struct fftnd__block *block, int axis, redist_index
     size_t number = lines__item_bytes(block->precision, 1);
     struct lines__modes modes = {.change = change,
                                  .number_bytes = number,
-                                 .numbers = block->item == number ? 1 : 2,
+                                 .numbers = fftnd__numbers(block),
                                  .ndims = block->ndims,
                                  .memory = block->memory + (ptrdiff_t)begin * block->stride[axis],
                                  .partner = partner};
@@ -118,11 +126,10 @@ static redist_index half_way(const struct lines__retained *at, const struct fftn
     return index;
 }
 
-int fftnd__add_half_way(const struct fftnd__truncation *truncation, enum lines__nyquist nyquist,
-                        const struct fftnd__block *block) {
+int fftnd__add_half_way(enum lines__nyquist nyquist, const struct fftnd__block *block) {
     int code = REDIST_OK;
-    for (int i = 0; i < truncation->n && code == REDIST_OK; i++) {
-        const struct lines__retained *at = &truncation->axes[i];
+    for (int i = 0; i < count_axes(block->truncation) && code == REDIST_OK; i++) {
+        const struct lines__retained *at = &block->truncation->axes[i];
         ptrdiff_t partner;
         redist_index index = half_way(at, block, &partner);
         if (at->nyquist == nyquist)
@@ -133,14 +140,14 @@ int fftnd__add_half_way(const struct fftnd__truncation *truncation, enum lines__
     return code;
 }
 
-int fftnd__pad_modes(const struct fftnd__truncation *truncation, const struct fftnd__block *block) {
-    int code = REDIST_OK;
-    for (int i = 0; i < truncation->n && code == REDIST_OK; i++) {
-        const struct lines__retained *at = &truncation->axes[i];
+int fftnd__pad_modes(const struct fftnd__block *block) {
+    int n = count_axes(block->truncation), code = REDIST_OK;
+    for (int i = 0; i < n && code == REDIST_OK; i++) {
+        const struct lines__retained *at = &block->truncation->axes[i];
         code = change_range(block, at->axis, at->low, at->modes - at->high, 0, LINES__CLEAR);
     }
-    for (int i = 0; i < truncation->n && code == REDIST_OK; i++) {
-        const struct lines__retained *at = &truncation->axes[i];
+    for (int i = 0; i < n && code == REDIST_OK; i++) {
+        const struct lines__retained *at = &block->truncation->axes[i];
         ptrdiff_t partner;
         redist_index index = half_way(at, block, &partner);
         if (at->nyquist != LINES__NYQUIST_NONE)

@@ -12,7 +12,7 @@ struct fftnd__truncation {
     struct lines__retained axes[REDIST_MAX_NDIMS];
 };
 
-/* A piece in memory, with all modes. */
+/* A piece in memory, with all modes, of which its array may retain some. */
 struct fftnd__block {
     enum fftnd_precision precision;
     int ndims;
@@ -21,9 +21,15 @@ struct fftnd__block {
     const ptrdiff_t *stride; /* bytes */
     size_t item;
     char *memory;
-    const struct lines__library *library; /* of the memory, NULL = the host's */
+    const struct fftnd__truncation *truncation; /* NULL = none */
+    const struct lines__library *library;       /* of the memory, NULL = the host's */
     void *stream;
 };
+
+/* Numbers of an element: 1 if it is real, else 2. */
+static inline int fftnd__numbers(const struct fftnd__block *block) {
+    return block->item == lines__item_bytes(block->precision, 1) ? 1 : 2;
+}
 
 /* Modes of a piece that are a box in the array too. */
 struct fftnd__retained_box {
@@ -39,23 +45,23 @@ void fftnd__truncation_of(struct fftnd__truncation *truncation,
 void fftnd__retain(const struct fftnd__transform *transform, struct lines__problem *problem,
                    const struct fftnd__step *step);
 
-/* Finds the extents of a piece whose array has `extent`. */
+/* Finds the extents of a piece whose array has `extent`. A truncation that is NULL has no axes, here and below. */
 void fftnd__widen(const struct fftnd__truncation *truncation, int ndims,
                   const redist_index extent[], redist_index wide[]);
 
-/* Finds one of the 1 << truncation->n retained boxes, number `which`, of a piece that is the box at `start`, `count` of
- * the array. Returns 0 if it is empty. */
+/* The number of retained boxes of a piece, and one of them, number `which`. The piece is the box at `start`, `count` of
+ * the array. Returns 0 if the retained box is empty. */
+int fftnd__count_retained(const struct fftnd__truncation *truncation);
 int fftnd__find_retained(const struct fftnd__truncation *truncation, int which, int ndims,
                          const redist_index start[], const redist_index count[],
                          const ptrdiff_t stride[], struct fftnd__retained_box *box);
 
 /* Adds to modes half-way of this kind, after a forward transform, those that the array drops. Mirror images are added
  * before the axes that are transformed with the halved one. */
-int fftnd__add_half_way(const struct fftnd__truncation *truncation, enum lines__nyquist nyquist,
-                        const struct fftnd__block *block);
+int fftnd__add_half_way(enum lines__nyquist nyquist, const struct fftnd__block *block);
 
 /* Pads the modes before a backward transform: those that the array does not have are zero, and modes half-way are
  * halved between both. */
-int fftnd__pad_modes(const struct fftnd__truncation *truncation, const struct fftnd__block *block);
+int fftnd__pad_modes(const struct fftnd__block *block);
 
 #endif

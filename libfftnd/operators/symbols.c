@@ -173,8 +173,7 @@ static int count_modes(struct fftnd__operator *op, const struct fftnd__transform
 
 int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transform *transform,
                           const double *const given[]) {
-    const redist__space *space =
-        transform->offload != NULL ? transform->offload->device : transform->space;
+    const redist__space *space = transform->worker;
     size_t numbers;
     REDIST_TRY(count_modes(op, transform, &numbers));
     op->memory = redist_calloc(numbers + 1, sizeof *op->memory);

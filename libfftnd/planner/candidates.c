@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8, MANY_CACHES = 8 };
+enum { USUAL_SEGMENTS = 4, NETWORK_SEGMENTS = 2, FEWEST_LINES = 8, MANY_CACHES = 8 };
 
 /* Bytes of the rows that a tile reads and writes: memory is fastest where these are long. The cache holds two of the
  * largest tiles, so that what they come from has room, and four of the smallest, of which there are enough then. */
@@ -24,6 +24,16 @@ static int has_stores(const struct fftnd__request *request) {
     return lines__library_for(request->settings.space)->stores != NULL;
 }
 
+/* Between nodes each segment is a group of messages, of which few large ones are faster than many; transforms store into
+ * their buffers, which saves packing them (measured on four H200s with nodes of one:
+ * docs/performance-notebook.md). */
+static void guess_for_network(struct fftnd__candidates *candidates) {
+    struct fftnd__configuration *guess = &candidates->guess;
+    guess->segments = NETWORK_SEGMENTS;
+    guess->partitions = 1;
+    guess->direct_stores = has_stores(candidates->request) ? FFTND__DIRECT_ALL : FFTND__DIRECT_NONE;
+}
+
 /* Partitions hide all of the last transform but its last one; but they need a second work array, which a user who does
  * not even measure may not have. The more there are the sooner the first one is complete; in a user's stream each costs
  * a kernel that waits. */
@@ -38,6 +48,8 @@ static void guess_segments(struct fftnd__candidates *candidates) {
                                                                     : 2 * USUAL_SEGMENTS;
     guess->direct_stores =
         cuts && has_stores(candidates->request) ? FFTND__DIRECT_LOCAL : FFTND__DIRECT_NONE;
+    if (cuts && candidates->nnodes > 1)
+        guess_for_network(candidates);
 }
 
 /* A rank's share of the array on the spectral side, about; the same on all ranks. */
@@ -198,6 +210,7 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
                                            .segments = 1,
                                            .partitions = 1};
     int untiled;
+    const int *node_of;
     fftnd__grids_guess(request, guess);
     int code = agree_on_caches(candidates, &untiled);
     guess->tile_bytes = settings->tile_bytes != 0 ? settings->tile_bytes : guess_tile(candidates);
@@ -205,6 +218,9 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         !transposed && untiled && settings->tile_bytes == 0; /* a user who names it wants tiles */
     if (code == REDIST_OK)
         code = find_threshold(request, &guess->nontemporal_bytes);
+    candidates->nnodes = 1;
+    if (code == REDIST_OK && (is_on_device(request) || has_grids(request)))
+        code = redist_nodes(request->user_comm, 0, &candidates->nnodes, &node_of);
     if (is_on_device(request)) {
         guess_segments(candidates);
     } else if (request->nranks == 1) {
@@ -212,11 +228,7 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         guess->group_bytes = guess_group(candidates);
     }
     widen_tiles(request, guess);
-    int nnodes = 1;
-    const int *node_of;
-    if (code == REDIST_OK && !is_on_device(request) && has_grids(request))
-        code = redist_nodes(request->user_comm, 0, &nnodes, &node_of);
-    candidates->is_open = is_on_device(request) || nnodes > 1;
+    candidates->is_open = is_on_device(request) || candidates->nnodes > 1;
     return code;
 }
 
@@ -298,8 +310,17 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
     static const struct {
         int segments, partitions;
     } values[] = {{8, 8}, {16, 16}, {2, 2}, {8, 0}, {4, 0}, {2, 0},
-                  {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}};
+                  {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}},
+      in_network[] = {{4, 1}, {8, 1}, {1, 1}, {0, 2}, {0, 4}};
     const struct fftnd__request *request = candidates->request;
+    if (candidates->nnodes > 1) {
+        if (i == sizeof in_network / sizeof *in_network)
+            return 0;
+        candidate->segments =
+            in_network[i].segments != 0 ? in_network[i].segments : candidate->segments;
+        candidate->partitions = in_network[i].partitions;
+        return 1;
+    }
     if (request->nranks == 1 || request->settings.fusion == FFTND_FUSION_NEVER ||
         i == sizeof values / sizeof *values)
         return 0;

@@ -74,6 +74,7 @@ struct fftnd__candidates {
     size_t last_bytes;  /* the smallest share of a last-level cache */
     int verbose;
     struct fftnd__configuration guess;
+    int nnodes;     /* of the user's communicator */
     int is_open;    /* others than the guess are tried */
     int kind, next; /* how far they are: one number of a configuration after the other */
     struct fftnd__grids grids;

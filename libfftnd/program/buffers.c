@@ -116,9 +116,9 @@ static struct edge edge_between(const struct fftnd__program *program, int from, 
 int fftnd__assign_buffers(struct fftnd__program *program,
                           const struct fftnd__transform *transform) {
     struct table tables[FFTND__MOST_STEPS];
-    int from = program->direction, to = transform->applied != NULL ? from : !from;
-    struct problem problem = {.settings = &transform->settings,
-                              .padded = {transform->padded[from], transform->padded[to]}};
+    struct problem problem = {
+        .settings = &transform->settings,
+        .padded = {transform->padded[program->direction], transform->padded[program->ends]}};
     int arrays[FFTND__MOST_STEPS + 1] = {0}, n = 0;
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].buffer != FFTND__NOWHERE) {

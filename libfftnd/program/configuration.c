@@ -28,7 +28,7 @@ static const struct {
               {"transposed", FIELD(transposed), 1, 0, 1},
               {"untiled", FIELD(untiled), 1, 0, 1},
               {"partitions", FIELD(partitions), 1, 1, MOST_CUTS},
-              {"stored", FIELD(direct_stores), 1, 0, FFTND__DIRECT_LOCAL}};
+              {"direct_stores", FIELD(direct_stores), 1, 0, FFTND__DIRECT_LOCAL}};
 
 enum { NFIELDS = sizeof fields / sizeof *fields };
 
@@ -111,14 +111,19 @@ static int scan_number(const char **text, char name[32], size_t *number) {
     return 1;
 }
 
+/* Accepts the old name of direct stores too, until 0.4: files may have it. */
+static int is_name(int field, const char *name) {
+    return strcmp(name, fields[field].name) == 0 ||
+           (fields[field].offset == FIELD(direct_stores) && strcmp(name, "stored") == 0);
+}
+
 /* Reads the numbers, as many as there are of them. Returns 0 if one is out of range, or text is left. */
 static int scan_numbers(const char *text, struct fftnd__configuration *configuration) {
     char name[32];
     size_t number;
     int field = 0;
     for (; field < NFIELDS && scan_number(&text, name, &number); field++) {
-        if (strcmp(name, fields[field].name) != 0 || number < fields[field].least ||
-            number > fields[field].most)
+        if (!is_name(field, name) || number < fields[field].least || number > fields[field].most)
             return 0;
         set(configuration, field, number);
     }

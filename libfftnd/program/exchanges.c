@@ -21,7 +21,8 @@ static void *bind(const struct fftnd__transform *transform, int buffer, void *co
 
 static redist_options exchange_options(const struct fftnd__transform *transform) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
-    int measures = transform->settings.effort != FFTND_ESTIMATE && transform->offload == NULL;
+    int measures =
+        transform->settings.effort != FFTND_ESTIMATE && !transform->workplace->copies_tiles;
     options.method = transform->settings.method;
     options.wisdom_file = transform->settings.wisdom_file;
     options.verbose = transform->settings.verbose;

@@ -1,58 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of a transform, and the layouts between them. */
+/* The list of the steps of a program, and the layouts between them. */
 #include "program.h"
 
 #include <string.h>
 
-/* ---------------------------------------------------------------- arrays between steps */
-
-size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real) {
-    return lines__item_bytes(transform->precision, real);
-}
-
-size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    return step->layout->local.elements * fftnd__element_bytes(transform, step->real);
-}
-
-int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    for (int axis = 0; axis < transform->chain.ndims; axis++)
-        if (step->layout->alignment.count[axis] == 0)
-            return 1;
-    return 0;
-}
-
-redist_index fftnd__count_of(const struct fftnd__transform *transform,
-                             const struct fftnd__step *step, int axis) {
-    return axis == transform->batch.axis
-               ? step->fields * transform->batch.count
-               : step->layout->alignment.count[axis - transform->batch.shift];
-}
-
-void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                         ptrdiff_t stride[]) {
-    ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
-    for (int i = 0; i < step->layout->local.ndims; i++)
-        stride[i] = step->layout->local.stride[i] * item;
-}
-
-void fftnd__place_layout(struct fftnd__layout *layout, int ndims, redist_index numbers[],
-                         ptrdiff_t strides[]) {
-    fftnd__place_alignment(&layout->alignment, ndims, numbers);
-    layout->local.extent = numbers + 3 * ndims;
-    layout->local.stride = strides;
-}
-
-void fftnd__copy_layout(struct fftnd__layout *to, const struct fftnd__layout *from, int ndims) {
-    const struct fftnd__layout own = *to;
-    size_t all = (size_t)ndims + 1; /* the batch, too */
-    *to = *from;
-    to->alignment = own.alignment;
-    to->local.extent = own.local.extent;
-    to->local.stride = own.local.stride;
-    fftnd__copy_alignment(&to->alignment, &from->alignment, ndims);
-    memcpy(to->local.extent, from->local.extent, all * sizeof *to->local.extent);
-    memcpy(to->local.stride, from->local.stride, all * sizeof *to->local.stride);
-}
+/* ---------------------------------------------------------------- arrays of steps */
 
 /* Lays out an array, all fields as one batch. */
 static void lay_out(const struct fftnd__transform *transform, struct fftnd__step *step,
@@ -100,6 +52,29 @@ static struct fftnd__step *add_step(struct fftnd__program *program, enum fftnd__
     memcpy(step->layout->memory, fftnd__previous(step)->layout->memory,
            sizeof step->layout->memory);
     return step;
+}
+
+static struct fftnd__step *add_transform(struct fftnd__program *program, enum fftnd__step_type type,
+                                         const struct fftnd__link *link, int first, int last) {
+    struct fftnd__step *step = add_step(program, type);
+    step->naxes = last - first;
+    memcpy(step->axes, link->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    return step;
+}
+
+/* Gives the array after a step another memory order, if it differs; NULL = none. Returns nonzero then. */
+static int turn_array(struct fftnd__step *step, const int memory[]) {
+    if (memory == NULL || memcmp(memory, step->layout->memory, sizeof step->layout->memory) == 0)
+        return 0;
+    memcpy(step->layout->memory, memory, sizeof step->layout->memory);
+    step->type = FFTND__CHANGES_LAYOUT;
+    return 1;
+}
+
+/* Sets the array after a step that has the alignment and elements of the one before. */
+static void keep_array(const struct fftnd__transform *transform, struct fftnd__step *step) {
+    const struct fftnd__step *before = fftnd__previous(step);
+    set_array(transform, step, &before->layout->alignment, before->real);
 }
 
 static int is_truncated(const struct fftnd__chain *chain, int naxes, const int axes[]) {
@@ -161,7 +136,7 @@ static int lines_lie_alike(const struct fftnd__transform *transform,
         if (i != halved &&
             (size_t)before->stride[i] * items[0] != (size_t)after->stride[i] * items[1])
             return 0;
-    return transform->offload != NULL && transform->settings.in_place;
+    return transform->workplace->copies_tiles && transform->settings.in_place;
 }
 
 /* Adds a transform over axes `first`..`last` - 1 of a link. */
@@ -171,29 +146,22 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
     int changes = has_halved(&transform->chain, link) && last == link->naxes;
     int truncates = is_truncated(&transform->chain, last - first, link->axes + first);
     struct fftnd__step *step =
-        add_step(program, changes || truncates ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
-    step->naxes = last - first;
-    memcpy(step->axes, link->axes + first, (size_t)step->naxes * sizeof *step->axes);
+        add_transform(program, changes || truncates ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT,
+                      link, first, last);
     step->truncates = truncates;
     step->twiddles = transform->chain.twiddles && step->axes[0] == 0;
-    if (memory != NULL && memcmp(memory, step->layout->memory, sizeof step->layout->memory) != 0) {
-        memcpy(step->layout->memory, memory, sizeof step->layout->memory);
-        step->type = FFTND__CHANGES_LAYOUT;
-    }
+    turn_array(step, memory);
     step->ruins_source =
-        changes && backward && step->naxes > 1 && !truncates && transform->offload == NULL;
+        changes && backward && step->naxes > 1 && !truncates && !transform->workplace->copies_tiles;
     set_transformed(transform, step, backward, changes ? backward : fftnd__previous(step)->real);
 }
 
 /* Adds a copy to another array, or into another memory order. */
 static void add_copy(struct fftnd__program *program, const struct fftnd__transform *transform,
                      const int memory[]) {
-    const struct fftnd__step *before = &program->steps[program->nsteps];
-    int turns = memcmp(memory, before->layout->memory, sizeof before->layout->memory) != 0;
-    struct fftnd__step *step =
-        add_step(program, turns ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
-    memcpy(step->layout->memory, memory, sizeof step->layout->memory);
-    set_array(transform, step, &before->layout->alignment, before->real);
+    struct fftnd__step *step = add_step(program, FFTND__KEEPS_LAYOUT);
+    turn_array(step, memory);
+    keep_array(transform, step);
 }
 
 enum { CACHE_LINE = 64 };
@@ -219,7 +187,7 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
                        int halved_apart, int fields, int bounds[]) {
     const struct fftnd__chain *chain = &transform->chain;
     const struct fftnd__configuration *configuration = &transform->configuration;
-    int in_caches = transform->offload == NULL && !transform->space->asynchronous, n = 0;
+    int in_caches = transform->workplace->in_caches, n = 0;
     size_t row = least_row(transform, in_caches);
     size_t group = configuration->group_bytes / (size_t)fields;
     size_t tile =
@@ -258,25 +226,19 @@ static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_s
 static void add_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
                         const struct fftnd__link *link, int first, int last) {
     int keeps = transform->fields[0] == transform->fields[1];
-    struct fftnd__step *step =
-        add_step(program, keeps ? FFTND__KEEPS_LAYOUT : FFTND__CHANGES_LAYOUT);
-    step->naxes = last - first;
-    memcpy(step->axes, link->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    struct fftnd__step *step = add_transform(
+        program, keeps ? FFTND__KEEPS_LAYOUT : FFTND__CHANGES_LAYOUT, link, first, last);
     step->applies = 1;
     step->fields = transform->fields[1];
-    set_array(transform, step, &fftnd__previous(step)->layout->alignment,
-              fftnd__previous(step)->real);
+    keep_array(transform, step);
 }
 
 /* Completes the operator's step, the last one there, as the first one back. */
 static void end_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
                         const int memory[], enum fftnd__split split) {
     struct fftnd__step *step = &program->steps[program->nsteps];
-    if (memory != NULL && memcmp(memory, step->layout->memory, sizeof step->layout->memory) != 0) {
-        memcpy(step->layout->memory, memory, sizeof step->layout->memory);
-        step->type = FFTND__CHANGES_LAYOUT;
-        set_array(transform, step, &fftnd__previous(step)->layout->alignment, step->real);
-    }
+    if (turn_array(step, memory))
+        keep_array(transform, step);
     if (split == FFTND__WITH_COPY)
         add_copy(program, transform, step->layout->memory);
 }
@@ -406,7 +368,7 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
                        enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
     enum fftnd_side from = (enum fftnd_side)program->direction;
-    enum fftnd_side to = transform->applied != NULL ? from : (enum fftnd_side) !from;
+    enum fftnd_side to = (enum fftnd_side)program->ends;
     program->steps[0].fields = transform->fields[0];
     memcpy(program->steps[0].layout->memory, transform->memory[from], sizeof transform->memory[0]);
     set_array(transform, &program->steps[0], &chain->ends[from], chain->real[from]);
@@ -501,8 +463,9 @@ int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transf
     const struct fftnd__chain *chain = &transform->chain;
     int truncated = memcmp(chain->modes, chain->points, sizeof chain->modes) != 0;
     fftnd__free_steps(program);
-    *program =
-        (struct fftnd__program){.direction = direction, .transposed = transposed && !truncated};
+    *program = (struct fftnd__program){.direction = direction,
+                                       .ends = transform->applied != NULL ? direction : !direction,
+                                       .transposed = transposed && !truncated};
     REDIST_TRY(allocate(program, chain->ndims, MOST_ROOM, MOST_ROOM));
     for (size_t i = 0; i < MOST_ROOM; i++)
         program->steps[i].layout = &program->layouts[i];
@@ -514,91 +477,4 @@ void fftnd__free_steps(struct fftnd__program *program) {
     redist_release(program->steps);
     program->steps = NULL;
     program->nsteps = 0;
-}
-
-int fftnd__last_serial(const struct fftnd__program *program) {
-    int i = program->nsteps;
-    while (i > 0 && program->steps[i].type == FFTND__EXCHANGE)
-        i--;
-    return i;
-}
-
-/* ---------------------------------------------------------------- serial transforms */
-
-int fftnd__is_r2r(const struct fftnd__transform *transform, int axis) {
-    return transform->chain.axes[axis] == FFTND_AXIS_R2R;
-}
-
-void fftnd__remove_axis(struct fftnd__step *step, int axis) {
-    int n = 0;
-    for (int i = 0; i < step->naxes; i++)
-        if (step->axes[i] != axis)
-            step->axes[n++] = step->axes[i];
-    step->naxes = n;
-}
-
-int fftnd__is_transformed(const struct fftnd__step *step, int axis) {
-    for (int i = 0; i < step->naxes; i++)
-        if (step->axes[i] == axis)
-            return 1;
-    return 0;
-}
-
-void fftnd__describe_serial(const struct fftnd__transform *transform,
-                            const struct fftnd__step *before, const struct fftnd__step *step,
-                            int direction, const ptrdiff_t in[], const ptrdiff_t out[],
-                            const redist_index extent[], struct lines__problem *problem) {
-    int changes = before->real != step->real, shift = transform->batch.shift;
-    *problem = (struct lines__problem){.precision = transform->precision,
-                                       .direction = direction,
-                                       .effort = transform->settings.effort,
-                                       .stream = transform->settings.stream};
-    double seconds = transform->settings.plan_seconds / 4;
-    problem->seconds = seconds > 1 ? seconds : 1;
-    int is_r2r = step->naxes > 0 ? fftnd__is_r2r(transform, step->axes[0]) : step->real;
-    int numbers = is_r2r && !step->real ? 2 : 1; /* real and imaginary parts are real lines */
-    problem->kind = changes ? FFTND_R2C : is_r2r ? FFTND_R2R : FFTND_C2C;
-    for (int i = 0; i < step->naxes; i++) {
-        int axis = step->axes[i], at = axis + shift;
-        problem->r2r[problem->naxes] = transform->r2r[direction][axis];
-        problem->axes[problem->naxes++] = (struct lines__loop){transform->chain.points[axis],
-                                                               numbers * in[at], numbers * out[at]};
-    }
-    for (int at = 0; at < step->layout->local.ndims; at++)
-        if (at == transform->batch.axis || !fftnd__is_transformed(step, at - shift))
-            problem->loops[problem->nloops++] =
-                (struct lines__loop){extent[at], numbers * in[at], numbers * out[at]};
-    if (numbers == 2)
-        problem->loops[problem->nloops++] = (struct lines__loop){2, 1, 1};
-}
-
-/* ---------------------------------------------------------------- truncation in the serial library */
-
-/* Returns nonzero if an array's lines along the halved axis are contiguous and aligned to complex elements. */
-static int has_aligned_lines(const struct fftnd__transform *transform,
-                             const struct fftnd__step *step) {
-    int ndims = transform->chain.ndims, halved = transform->chain.halved;
-    const struct fftnd__batch *batch = &transform->batch;
-    return step->layout->memory[ndims - 1] == halved && batch->axis != ndims &&
-           !(step->real && step->layout->local.extent[halved + batch->shift] % 2 != 0);
-}
-
-int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
-                               const struct fftnd__step *step) {
-    const struct lines__library *library = transform->library;
-    const struct fftnd__chain *chain = &transform->chain;
-    if (library->truncates == NULL || transform->offload != NULL || step->applies || step->twiddles)
-        return 0;
-    for (int i = 0; i < step->naxes; i++) {
-        int axis = step->axes[i], is_halved = axis == chain->halved;
-        int is_kept = chain->modes[axis] == chain->points[axis];
-        int lie_well = !is_halved || (has_aligned_lines(transform, fftnd__previous(step)) &&
-                                      has_aligned_lines(transform, step));
-        if (fftnd__is_r2r(transform, axis))
-            return 0;
-        if (!is_kept &&
-            !(lie_well && library->truncates(chain->points[axis], is_halved, transform->precision)))
-            return 0;
-    }
-    return step->truncates;
 }

@@ -5,11 +5,11 @@
 
 #include "../../liblines/lines.h"
 #include "../geometry/layout.h"
+#include "../workers/offload.h"
 #include "../workers/thread_pool.h"
 #include "configuration.h"
 #include "redist_support.h"
 
-struct fftnd__offload;
 struct fftnd__operator;
 struct fftnd__stage;
 
@@ -76,7 +76,7 @@ struct fftnd__step {
     int twiddles;         /* of one long axis: this transforms axis 0 */
     int applies;          /* a transform, an operator, and the transform back */
     int arrival_axis;     /* after an exchange by partitions: the array axis that arrivals divide */
-    int segment_axis;     /* before a pushed exchange: the array axis that segments divide, -1 = none */
+    int segment_axis; /* before a pushed exchange: the array axis that segments divide, -1 = none */
     struct fftnd__stage *stage; /* NULL before it is planned, or if this rank has no elements */
 };
 
@@ -88,6 +88,7 @@ enum { FFTND__MOST_STEPS = 128 };
 
 struct fftnd__program {
     int direction;  /* with an operator, up to it */
+    int ends;       /* the side of its last array; that of its first one is `direction` */
     int fused;      /* in tiles, without arrays between transforms and exchanges */
     int transposed; /* each transform makes the lines of the next one contiguous */
     int nsteps;
@@ -119,6 +120,8 @@ struct fftnd__transform {
     void *forked;                   /* event at which one of both streams waits for the other */
     struct fftnd__pool *pool;       /* of threads */
     struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
+    const struct fftnd__workplace *workplace;
+    const redist__space *worker; /* in which pieces are transformed */
 };
 
 /* Returns nonzero if this rank has no elements of the array, of which it may have padding. */
@@ -165,7 +168,7 @@ static inline int fftnd__needs_tiles(const struct fftnd__step *step) {
     return (step->truncates && !step->truncates_inside) || step->twiddles || step->applies;
 }
 
-/* Returns nonzero if the serial library can do the truncation of a step on this rank. */
+/* Returns nonzero if the serial library, which truncates axes, can do the truncation of a step on this rank. */
 int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
                                const struct fftnd__step *step);
 

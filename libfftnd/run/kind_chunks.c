@@ -15,23 +15,20 @@ static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *p
     const struct fftnd__transform *transform = problem->transform;
     const struct fftnd__step *step = problem->step;
     int forward = step->direction == REDIST_FORWARD, ndims = step->layout->local.ndims;
-    struct fftnd__side *physical = forward ? &stage->in : &stage->out,
-                       *spectral = forward ? &stage->out : &stage->in;
+    struct fftnd__side *spectral = forward ? &stage->out : &stage->in;
     const struct fftnd__kernel_problem kernel = fftnd__stage_kernel(stage, problem);
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__piece first;
     fftnd__set_extents(&stage->cut, transform, step);
-    fftnd__widen(fftnd__truncated(spectral), ndims, stage->cut.after, wide);
+    fftnd__widen(spectral->truncation, ndims, stage->cut.after, wide);
     size_t bytes = fftnd__lay_out(ndims, wide, spectral->item, 0, 1, spectral->stride);
     fftnd__cut_chunks(&stage->cut, transform, step, bytes, CHUNK_BYTES);
     fftnd__find_piece(&stage->cut, 0, &first);
-    fftnd__widen(fftnd__truncated(spectral), ndims, forward ? first.after : first.before, wide);
-    stage->bytes = spectral->bytes =
-        fftnd__lay_out(ndims, wide, spectral->item, 0, FFTND__DEVICE_ALIGNMENT, spectral->stride);
-    spectral->memory = problem->scratch[0];
-    fftnd__byte_strides(transform, forward ? fftnd__previous(step) : step, physical->stride);
-    physical->in_array = 1;
-    physical->memory = problem->scratch[1];
+    fftnd__lay_out_side(&stage->in, transform, fftnd__previous(step), first.before, forward);
+    fftnd__lay_out_side(&stage->out, transform, step, first.after, !forward);
+    stage->bytes = spectral->bytes;
+    stage->in.memory = problem->scratch[forward];
+    stage->out.memory = problem->scratch[!forward];
     return fftnd__kernel_create(&stage->kernels[0], &kernel);
 }
 

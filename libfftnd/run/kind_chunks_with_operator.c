@@ -12,18 +12,7 @@ static int is_suited(const struct fftnd__stage_problem *problem) {
     return problem->transform->space->asynchronous && problem->step->applies;
 }
 
-/* An array that drops modes, or must not be ruined, has its chunks in scratch memory. */
-static void lay_out_side(struct fftnd__side *side, const struct fftnd__transform *transform,
-                         const struct fftnd__step *array, const redist_index box[], int may_lie) {
-    redist_index wide[REDIST_MAX_NDIMS];
-    side->in_array = may_lie && fftnd__truncated(side)->n == 0;
-    fftnd__widen(fftnd__truncated(side), array->layout->local.ndims, box, wide);
-    side->bytes = fftnd__lay_out(array->layout->local.ndims, wide, side->item, 0,
-                                 FFTND__DEVICE_ALIGNMENT, side->stride);
-    if (side->in_array)
-        fftnd__byte_strides(transform, array, side->stride);
-}
-
+/* An array that must not be ruined has its chunks in scratch memory. */
 static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     const struct fftnd__settings *settings = &problem->transform->settings;
     const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
@@ -31,8 +20,8 @@ static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_proble
                       !settings->in_place && !settings->overwrite_input;
     struct fftnd__piece first;
     fftnd__find_piece(&stage->cut, 0, &first);
-    lay_out_side(&stage->in, problem->transform, before, first.before, !keeps_input);
-    lay_out_side(&stage->out, problem->transform, step, first.after, 1);
+    fftnd__lay_out_side(&stage->in, problem->transform, before, first.before, !keeps_input);
+    fftnd__lay_out_side(&stage->out, problem->transform, step, first.after, 1);
 }
 
 /* Bytes of a chunk: if pushed, there are as many as segments elsewhere; if they arrive, as many as partitions. */
@@ -48,13 +37,13 @@ static size_t chunk_bytes(const struct fftnd__stage_problem *problem, size_t byt
 
 /* Cuts by the bytes that an uncut piece takes. */
 static int place(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem,
-                 size_t bytes, int may_be_large, struct fftnd__applied_problem *applied) {
+                 size_t bytes, int may_be_large, struct fftnd__kernel_problem *applied) {
     fftnd__applied_free(stage->applied);
     fftnd__set_extents(&stage->cut, problem->transform, problem->step);
     fftnd__cut_chunks(&stage->cut, problem->transform, problem->step, bytes,
                       chunk_bytes(problem, bytes, may_be_large));
     lay_out(stage, problem);
-    *applied = fftnd__stage_applied(stage, problem);
+    *applied = fftnd__stage_kernel(stage, problem);
     applied->on_device = 1;
     applied->outside[0] = stage->in.in_array;
     applied->outside[1] = stage->out.in_array;
@@ -63,7 +52,7 @@ static int place(struct fftnd__stage *stage, const struct fftnd__stage_problem *
 
 static int try_chunks(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem,
                       size_t bytes, int makes_trip) {
-    struct fftnd__applied_problem applied;
+    struct fftnd__kernel_problem applied;
     REDIST_TRY(place(stage, problem, bytes, makes_trip, &applied));
     applied.trip_axis = makes_trip ? applied.trip_axis : -1;
     applied.needs_trip = makes_trip;
@@ -78,7 +67,7 @@ static int try_chunks(struct fftnd__stage *stage, const struct fftnd__stage_prob
 
 /* Tries one sweep there and back first, for which a chunk need not fit a cache. */
 static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
-    struct fftnd__applied_problem applied;
+    struct fftnd__kernel_problem applied;
     REDIST_TRY(place(stage, problem, 1, 0, &applied));
     size_t bytes = stage->applied->places.bytes;
     if (applied.trip_axis >= 0)

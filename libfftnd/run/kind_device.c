@@ -57,9 +57,9 @@ static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transf
     struct fftnd__piece first;
     fftnd__find_piece(&stage->cut, 0, &first);
     stage->in.bytes = fftnd__lay_out(last + 1, first.before, stage->in.item, 0,
-                                     FFTND__OFFLOAD_ALIGNMENT, stage->in.stride);
+                                     FFTND__DEVICE_ALIGNMENT, stage->in.stride);
     stage->out.bytes = fftnd__lay_out(last + 1, first.after, stage->out.item, 0,
-                                      FFTND__OFFLOAD_ALIGNMENT, stage->out.stride);
+                                      FFTND__DEVICE_ALIGNMENT, stage->out.stride);
     redist_index padded =
         (fftnd__previous(step)->real ? fftnd__previous(step) : step)->layout->local.extent[last];
     redist_index complex_count = (fftnd__previous(step)->real ? first.after : first.before)[last];
@@ -69,53 +69,46 @@ static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transf
         real->bytes = other->bytes;
         real->padded = padded;
     }
-    stage->share = changes ? stage->in.bytes + stage->out.bytes : staging_bytes(stage);
+    stage->piece_bytes = changes ? stage->in.bytes + stage->out.bytes : staging_bytes(stage);
 }
 
 /* Behind the tiles: memory of an operator, which all of them share. */
 static char *shared_by_slots(const struct fftnd__stage *stage,
                              const struct fftnd__offload *offload) {
-    return fftnd__offload_align(offload->memory) + (size_t)stage->window * stage->share;
+    return fftnd__align(offload->memory, FFTND__DEVICE_ALIGNMENT) +
+           (size_t)stage->window * stage->piece_bytes;
 }
 
 static int set_memory(struct fftnd__stage *stage, struct fftnd__offload *offload) {
     REDIST_TRY(fftnd__offload_reserve(offload, stage->bytes,
                                       (size_t)stage->window * staging_bytes(stage) +
-                                          FFTND__OFFLOAD_ALIGNMENT));
-    stage->out.place = stage->share - stage->out.bytes;
-    stage->in.memory = fftnd__offload_align(offload->memory);
+                                          FFTND__DEVICE_ALIGNMENT));
+    stage->out.place = stage->piece_bytes - stage->out.bytes;
+    stage->in.memory = fftnd__align(offload->memory, FFTND__DEVICE_ALIGNMENT);
     stage->out.memory = stage->in.memory + stage->out.place;
     return REDIST_OK;
 }
 
-/* Plans the kernel, or that of an operator, whose memory all tiles share, since kernels run one after the other. */
-static int plan_kernels(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem,
-                        const struct fftnd__applied_problem *applied) {
-    if (stage->applied != NULL)
-        return fftnd__applied_plan(stage->applied, applied,
-                                   shared_by_slots(stage, problem->transform->offload));
-    const struct fftnd__kernel_problem kernel = fftnd__stage_kernel(stage, problem);
-    return fftnd__kernel_create(&stage->kernels[0], &kernel);
-}
-
-/* Plans tiles of this size, unless they alone are too large for the device; stage->bytes says of how much memory. */
+/* Plans tiles of this size, unless they alone are too large for the device; stage->bytes says of how much memory. The
+ * memory of an operator is shared by all tiles, since kernels run one after the other. */
 static int try_tiles(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     struct fftnd__offload *offload = problem->transform->offload;
-    struct fftnd__applied_problem applied = {0};
+    struct fftnd__kernel_problem kernel = fftnd__stage_kernel(stage, problem);
+    kernel.on_device = kernel.outside[0] = kernel.outside[1] = 1;
     lay_out_tiles(stage, problem->transform, problem->step);
     if (stage->cut.n < stage->window)
         stage->window = (int)stage->cut.n;
-    stage->bytes = (size_t)stage->window * stage->share + FFTND__OFFLOAD_ALIGNMENT;
+    stage->bytes = (size_t)stage->window * stage->piece_bytes + FFTND__DEVICE_ALIGNMENT;
     if (problem->step->applies) {
-        applied = fftnd__stage_applied(stage, problem);
-        applied.on_device = applied.outside[0] = applied.outside[1] = 1;
-        REDIST_TRY(fftnd__applied_create(&applied, &stage->applied));
+        REDIST_TRY(fftnd__applied_create(&kernel, &stage->applied));
         stage->bytes += stage->applied->places.bytes;
     }
     if (stage->bytes > offload->limit)
         return REDIST_OK;
     REDIST_TRY(set_memory(stage, offload));
-    REDIST_TRY(plan_kernels(stage, problem, &applied));
+    REDIST_TRY(stage->applied != NULL
+                   ? fftnd__applied_plan(stage->applied, &kernel, shared_by_slots(stage, offload))
+                   : fftnd__kernel_create(&stage->kernels[0], &kernel));
     stage->bytes += fftnd__stage_area(stage);
     return stage->bytes <= offload->limit ? set_memory(stage, offload) : REDIST_OK;
 }
@@ -161,7 +154,7 @@ static struct fftnd__block staged_block(const struct fftnd__execution *execution
     const struct fftnd__stage *stage = execution->step->stage;
     struct fftnd__block block = is_after ? flight->out : flight->in;
     redist_index padded = is_after ? stage->out.padded : stage->in.padded;
-    block.memory = fftnd__offload_align(execution->transform->offload->staging) +
+    block.memory = fftnd__align(execution->transform->offload->staging, FFTND__DEVICE_ALIGNMENT) +
                    (size_t)flight->slot * staging_bytes(stage);
     if (padded)
         block.count[block.ndims - 1] = padded;
@@ -173,7 +166,7 @@ struct move {
     const struct fftnd__terminal *terminal;
     const struct fftnd__block *block;
     const redist_index *start;
-    int axis, parts, stores;
+    int axis, parts, is_store;
 };
 
 static int move_part(void *data, int thread) {
@@ -186,16 +179,16 @@ static int move_part(void *data, int thread) {
     start[move->axis] += first;
     part.memory += (ptrdiff_t)first * part.stride[move->axis];
     return part.count[move->axis] > 0
-               ? fftnd__move_box(move->terminal, &part, start, part.count, move->stores)
+               ? fftnd__move_box(move->terminal, &part, start, part.count, move->is_store)
                : REDIST_OK;
 }
 
 static int move_by_threads(struct fftnd__execution *execution,
                            const struct fftnd__terminal *terminal, const struct fftnd__block *block,
-                           int stores) {
+                           int is_store) {
     int axes[REDIST_MAX_NDIMS];
     struct fftnd__pool *pool = fftnd__is_concurrent(terminal) ? execution->transform->pool : NULL;
-    struct move move = {terminal, block, block->start, 0, fftnd__pool_size(pool), stores};
+    struct move move = {terminal, block, block->start, 0, fftnd__pool_size(pool), is_store};
     double begin = MPI_Wtime();
     for (int i = 0; i < block->ndims; i++)
         axes[i] = i;
@@ -278,7 +271,7 @@ static int open_run(struct fftnd__execution *execution) {
     const struct fftnd__offload *offload = execution->transform->offload;
     size_t bytes = stage->applied != NULL ? stage->applied->places.bytes : 0;
     execution->opened = MPI_Wtime();
-    execution->memory = fftnd__offload_align(offload->memory);
+    execution->memory = fftnd__align(offload->memory, FFTND__DEVICE_ALIGNMENT);
     execution->shared = shared_by_slots(stage, offload);
     execution->moves_only = offload->bare;
     execution->source.is_reached =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Segments: boxes of an array, transformed where they are, that are sent as they are done, begin as they arrive, or
- * share scratch memory. The last transform may store its results where the exchange would.
+ * share scratch memory. The last transform may have direct stores.
  */
 #include "pieces.h"
 
@@ -50,7 +50,7 @@ static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *p
     struct fftnd__kernel_problem kernel = fftnd__stage_in_arrays(stage, problem);
     REDIST_TRY(cut(stage, problem));
     if (exchange->direct_stores)
-        REDIST_TRY(fftnd__direct_stores_create(&stage->stores, &stage->kernels[0], &kernel,
+        REDIST_TRY(fftnd__direct_stores_create(&stage->direct_stores, &stage->kernels[0], &kernel,
                                                exchange->axis_source, exchange->direct_stores));
     else
         REDIST_TRY(fftnd__kernel_create(&stage->kernels[0], &kernel));
@@ -58,8 +58,8 @@ static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *p
         return REDIST_OK;
     stage->nstreams = 2;
     stage->streams[1] = kernel.stream = problem->transform->second;
-    return stage->stores.library != NULL ? REDIST_OK
-                                         : fftnd__kernel_create(&stage->kernels[1], &kernel);
+    return stage->direct_stores.library != NULL ? REDIST_OK
+                                                : fftnd__kernel_create(&stage->kernels[1], &kernel);
 }
 
 /* ---------------------------------------------------------------- a run */
@@ -70,23 +70,28 @@ static int follow(const struct fftnd__transform *transform, void *stream, void *
     return transform->space->stream_follow(stream, transform->forked);
 }
 
+static int stores_all(const struct fftnd__execution *execution) {
+    return execution->sink.direct_stores == FFTND__DIRECT_ALL;
+}
+
 static int forks(const struct fftnd__execution *execution) {
     return execution->step->stage->nstreams > 1 && execution->begins;
 }
 
-/* Finds which results the last transform stores directly: none of its own where pieces begin as they arrive, since the
+/* Finds the results with direct stores: none that stay on this rank where pieces begin as they arrive, since the
  * exchange is not open yet. The second stream waits for the user's. */
 static int open_run(struct fftnd__execution *execution) {
     const struct fftnd__transform *transform = execution->transform;
     const struct fftnd__step *step = execution->step;
-    redist_plan *exchange = execution->sink.exchange;
-    int stored = step->stage->stores.library != NULL && exchange != NULL
+    const redist_plan *exchange = execution->sink.exchange;
+    int wanted = step->stage->direct_stores.library != NULL && exchange != NULL
                      ? fftnd__next(step)->direct_stores
                      : FFTND__DIRECT_NONE;
-    execution->stores = stored == FFTND__DIRECT_ALL && redist_plan_stores(exchange);
-    execution->sink.keeps = stored == FFTND__DIRECT_LOCAL &&
-                            !fftnd__previous(step)->by_partitions && redist_plan_keeps(exchange);
-    if (execution->stores)
+    if ((wanted == FFTND__DIRECT_ALL && redist_plan_has_direct_stores(exchange)) ||
+        (wanted == FFTND__DIRECT_LOCAL && !fftnd__previous(step)->by_partitions &&
+         redist_plan_has_local_stores(exchange)))
+        execution->sink.direct_stores = wanted;
+    if (stores_all(execution))
         execution->behind = 0;
     return forks(execution) ? follow(transform, transform->second, transform->settings.stream)
                             : REDIST_OK;
@@ -102,12 +107,12 @@ static int close_run(struct fftnd__execution *execution, int code) {
 }
 
 /* The piece that direct stores take: the one before the kernel if they transform all axes. */
-static struct fftnd__storing storing_of(const struct fftnd__execution *execution,
-                                        const struct fftnd__flight *flight) {
+static struct fftnd__stored_piece stored_piece(const struct fftnd__execution *execution,
+                                               const struct fftnd__flight *flight) {
     const struct fftnd__stage *stage = execution->step->stage;
     const struct fftnd__block *ready = stage->kernels[0].nplans > 0 ? &flight->out : &flight->in;
-    return (struct fftnd__storing){&stage->stores, flight->piece.shorter, ready->memory,
-                                   execution->sink.order};
+    return (struct fftnd__stored_piece){&stage->direct_stores, flight->piece.shorter, ready->memory,
+                                        execution->sink.order};
 }
 
 /* A piece of an array, its axes as an exchange takes them. */
@@ -123,23 +128,23 @@ static redist_target place_of(const struct fftnd__execution *execution,
     return place;
 }
 
-/* Without direct stores, results go to the array before the exchange, except the part that stays on this rank. */
+/* Stores results in the array before the exchange, except those of direct stores, which stay on this rank. */
 static int store_here(const struct fftnd__execution *execution,
                       const struct fftnd__flight *flight) {
     const redist_target here = place_of(execution, flight);
-    struct fftnd__storing storing = storing_of(execution, flight);
-    redist_target own;
+    struct fftnd__stored_piece piece = stored_piece(execution, flight);
+    redist_target local;
     int stays = 0;
-    if (execution->sink.keeps)
-        REDIST_TRY(
-            redist_plan_own_target(execution->sink.exchange, here.start, here.count, &own, &stays));
-    return fftnd__store_around(&storing, &here, stays ? &own : NULL, flight->out.stream);
+    if (execution->sink.direct_stores == FFTND__DIRECT_LOCAL)
+        REDIST_TRY(redist_plan_local_target(execution->sink.exchange, here.start, here.count,
+                                            &local, &stays));
+    return fftnd__store_around(&piece, &here, stays ? &local : NULL, flight->out.stream);
 }
 
 static int pass_on(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
-    if (execution->stores)
+    if (stores_all(execution))
         return REDIST_OK;
-    if (execution->step->stage->stores.library != NULL)
+    if (execution->step->stage->direct_stores.library != NULL)
         REDIST_TRY(store_here(execution, flight));
     return fftnd__note_piece(execution, flight);
 }
@@ -149,11 +154,11 @@ static int end(struct fftnd__execution *execution, const struct fftnd__flight *f
     redist_plan *exchange = execution->sink.exchange;
     if (exchange == NULL)
         return REDIST_OK;
-    if (!execution->stores)
+    if (!stores_all(execution))
         return fftnd__send_piece(execution, flight);
     const redist_target place = place_of(execution, flight);
-    struct fftnd__storing storing = storing_of(execution, flight);
-    return redist_plan_put_stored(exchange, place.start, place.count, fftnd__store, &storing);
+    struct fftnd__stored_piece piece = stored_piece(execution, flight);
+    return redist_plan_store_directly(exchange, place.start, place.count, fftnd__store, &piece);
 }
 
 const struct fftnd__stage_kind fftnd__kind_segments = {.name = "fftnd segments",

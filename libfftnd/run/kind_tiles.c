@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tiles that the second-level cache holds, one for each thread: copied from an array, or out of an exchange, to memory
- * of their own, and on from there. With an operator it may be a few columns instead, where they are in the array.
+ * of their own, and on from there.
  */
 #include "pieces.h"
-
-#include <stdint.h>
-
-enum { ALIGNMENT = 64 };
-
-/* ---------------------------------------------------------------- which */
 
 /* Tiles that leave threads idle are worse than the serial library's own threads. */
 static int is_coarse(const struct fftnd__stage_problem *problem) {
@@ -21,122 +15,27 @@ static int is_coarse(const struct fftnd__stage_problem *problem) {
     return cut.n < fftnd__pool_size(problem->transform->pool);
 }
 
-/* A transform of a single axis between arrays of this rank, which may be done by itself. */
-static int is_untiled(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    return transform->configuration.untiled && step->naxes == 1 && !step->ruins_source &&
-           fftnd__previous(step)->fused_with != FFTND__PULLED &&
-           fftnd__next(step)->fused_with != FFTND__PUSHED;
-}
-
-static int are_tiles_suited(const struct fftnd__stage_problem *problem) {
+static int is_suited(const struct fftnd__stage_problem *problem) {
     const struct fftnd__transform *transform = problem->transform;
     const struct fftnd__step *step = problem->step;
     int tiled = problem->program->fused ||
                 (transform->configuration.tiled && !transform->space->asynchronous &&
                  step->naxes > 0 && !is_coarse(problem));
-    return fftnd__needs_tiles(step) || (tiled && !is_untiled(transform, step));
+    return fftnd__needs_tiles(step) || (tiled && !fftnd__is_untiled(transform, step));
 }
 
-/* An operator on one field between transforms of such an axis, whose columns gain: all three work on a few columns
- * where these lie, which the second-level cache holds meanwhile. */
-static int are_columns_suited(const struct fftnd__stage_problem *problem) {
-    const struct fftnd__transform *transform = problem->transform;
-    const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
-    const struct fftnd__operator *op = transform->applied;
-    const struct lines__problem lines = {.precision = transform->precision,
-                                         .effort = transform->settings.effort,
-                                         .general = transform->library};
-    struct fftnd__truncation truncation;
-    fftnd__truncation_of(&truncation, transform, step);
-    return step->applies && is_untiled(transform, step) && before->buffer != FFTND__INPUT &&
-           !step->real && !before->real && truncation.n == 0 && op->type->in_place &&
-           op->inputs == 1 && op->outputs == 1 && !fftnd__takes_boxes(op) &&
-           transform->pool == NULL &&
-           lines__columns_gain(&lines, transform->chain.points[step->axes[0]], 1);
-}
-
-/* ---------------------------------------------------------------- memory */
-
-/* A tile that lies in the array just as it would in memory of its own needs no copy. */
-static void lay_out_side(struct fftnd__side *side, const struct fftnd__transform *transform,
-                         const struct fftnd__step *array, const redist_index box[], int may_lie) {
-    int ndims = array->layout->local.ndims;
-    redist_index count[REDIST_MAX_NDIMS];
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
-    fftnd__widen(fftnd__truncated(side), ndims, box, count);
-    fftnd__byte_strides(transform, array, stride);
-    side->bytes = fftnd__lay_out(ndims, count, side->item, 0, ALIGNMENT, side->stride);
-    side->in_array = may_lie && fftnd__truncated(side)->n == 0 &&
-                     fftnd__lies_alike(ndims, count, side->stride, stride);
-    if (!side->in_array)
-        side->bytes = fftnd__lay_out(ndims, count, side->item, 1, ALIGNMENT, side->stride);
-}
-
-static void lay_out(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
-    const struct fftnd__transform *transform = problem->transform;
-    const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
-    const struct fftnd__tiling tiling = fftnd__stage_tiling(problem);
-    int ruins_source = (before->real != step->real || step->twiddles || step->applies) &&
-                       step->direction == REDIST_BACKWARD;
-    struct fftnd__piece first;
-    fftnd__cut_tiles(&stage->cut, transform, step, &tiling);
-    fftnd__find_piece(&stage->cut, 0, &first);
-    lay_out_side(&stage->in, transform, before, first.before, tiling.local_load && !ruins_source);
-    lay_out_side(&stage->out, transform, step, first.after,
-                 tiling.local_store && tiling.cached_store &&
-                     (step->applies || !stage->in.in_array));
-    stage->pool = transform->pool;
-}
-
-/* Memory to plan in, of one tile. Those that run share theirs with other stages: each has so many bytes for each
- * thread. */
-static int borrow(struct fftnd__stage *stage, size_t bytes, size_t share, void **borrowed,
-                  char **memory) {
-    *borrowed = redist_calloc(bytes + ALIGNMENT, 1);
-    if (*borrowed == NULL)
-        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
-                              bytes);
-    stage->share = share;
-    stage->bytes = share * (size_t)fftnd__pool_size(stage->pool) + ALIGNMENT;
-    *memory = (char *)*borrowed + (ALIGNMENT - (uintptr_t)*borrowed % ALIGNMENT) % ALIGNMENT;
-    return REDIST_OK;
-}
-
-/* ---------------------------------------------------------------- plans */
-
-/* The sides are laid out, and in arrays to plan on if the operator works there. */
-static int plan_operator(struct fftnd__stage *stage, const struct fftnd__applied_problem *applied) {
-    void *borrowed;
-    char *memory = NULL;
-    REDIST_TRY(fftnd__applied_create(applied, &stage->applied));
-    size_t bytes = stage->applied->places.bytes;
-    REDIST_TRY(borrow(stage, bytes, bytes, &borrowed, &memory));
-    if (!applied->in_place) {
-        stage->in.place = stage->applied->places.in;
-        stage->out.place = stage->applied->places.out;
-        stage->in.memory = memory + stage->in.place;
-        stage->out.memory = memory + stage->out.place;
-    }
-    int code = fftnd__applied_plan(stage->applied, applied, memory);
-    redist_release(borrowed);
-    return code;
-}
-
-static int plan_tiles(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
+static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
     struct fftnd__kernel_problem kernel = fftnd__stage_kernel(stage, problem);
     void *borrowed;
     char *memory = NULL;
-    lay_out(stage, problem);
-    if (problem->step->applies) {
-        const struct fftnd__applied_problem applied = fftnd__stage_applied(stage, problem);
-        return plan_operator(stage, &applied);
-    }
-    int in_apart = !stage->in.in_array;
-    int apart = fftnd__previous(problem->step)->real != problem->step->real || !in_apart ||
-                stage->out.in_array;
+    const struct fftnd__step *step = problem->step;
+    int changes = fftnd__previous(step)->real != step->real;
+    fftnd__lay_out_tiles(stage, problem,
+                         (changes || step->twiddles) && step->direction == REDIST_BACKWARD, 0);
+    int in_apart = !stage->in.in_array, apart = changes || !in_apart || stage->out.in_array;
     size_t in = stage->in.bytes, out = apart ? stage->out.bytes : 0;
-    size_t share = (in_apart ? in : 0) + (stage->out.in_array ? 0 : out);
-    REDIST_TRY(borrow(stage, in + out, share, &borrowed, &memory));
+    size_t piece_bytes = (in_apart ? in : 0) + (stage->out.in_array ? 0 : out);
+    REDIST_TRY(fftnd__borrow_tile(stage, in + out, piece_bytes, &borrowed, &memory));
     stage->in.memory = memory;
     stage->out.memory = memory + (apart ? in : 0);
     stage->out.place = apart && in_apart ? in : 0;
@@ -146,39 +45,10 @@ static int plan_tiles(struct fftnd__stage *stage, const struct fftnd__stage_prob
     return code;
 }
 
-/* Plans pieces of as many columns as are read and written at once. Only rows of the operator have memory of their
- * own. */
-static int plan_columns(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
-    const struct fftnd__transform *transform = problem->transform;
-    struct fftnd__applied_problem applied = fftnd__stage_applied(stage, problem);
-    struct fftnd__tiling tiling = fftnd__stage_tiling(problem);
-    redist_index points = transform->chain.points[problem->step->axes[0]];
-    applied.in_place = 1;
-    tiling.bytes = (size_t)points * LINES__AT_ONCE_BYTES;
-    (void)fftnd__stage_in_arrays(stage, problem);
-    fftnd__cut_tiles(&stage->cut, transform, problem->step, &tiling);
-    return plan_operator(stage, &applied);
-}
-
-/* Stores through the caches where a tile returns to the array that it came from: its place is still in them. */
-static int open_run(struct fftnd__execution *execution) {
-    if (execution->source.exchange == NULL && execution->sink.exchange == NULL &&
-        execution->source.array == execution->sink.array)
-        execution->sink.nontemporal = 0;
-    return REDIST_OK;
-}
-
 const struct fftnd__stage_kind fftnd__kind_tiles = {.name = "fftnd tiles",
                                                     .memory = FFTND__IN_CACHES,
-                                                    .is_suited = are_tiles_suited,
-                                                    .plan = plan_tiles,
-                                                    .open = open_run,
+                                                    .is_suited = is_suited,
+                                                    .plan = plan,
+                                                    .open = fftnd__open_in_caches,
                                                     .load = fftnd__load_piece,
                                                     .end = fftnd__store_piece};
-
-const struct fftnd__stage_kind fftnd__kind_columns_with_operator = {
-    .name = "fftnd columns with an operator",
-    .memory = FFTND__IN_CACHES,
-    .plans_on_arrays = 1,
-    .is_suited = are_columns_suited,
-    .plan = plan_columns};

@@ -6,15 +6,14 @@
  * in two streams by turns. Tiles on a device beside the host are as many as there are slots.
  */
 #include "pieces.h"
+#include "../../liblines/clock.h"
 #include "../kernels/runs.h"
-
-#include <time.h>
 
 /* ---------------------------------------------------------------- sources and sinks */
 
 /* An exchange takes the axes as they lie in memory. */
 static int exchange_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
-                        const redist_index start[], const redist_index count[], int stores) {
+                        const redist_index start[], const redist_index count[], int is_store) {
     redist_index starts[REDIST_MAX_NDIMS], counts[REDIST_MAX_NDIMS];
     ptrdiff_t strides[REDIST_MAX_NDIMS];
     for (int i = 0; i < block->ndims; i++) {
@@ -22,43 +21,41 @@ static int exchange_box(const struct fftnd__terminal *terminal, const struct fft
         counts[i] = count[terminal->order[i]];
         strides[i] = block->stride[terminal->order[i]];
     }
-    if (!stores)
+    if (!is_store)
         return redist_plan_get(terminal->exchange, starts, counts, block->memory, strides);
-    return (terminal->keeps ? redist_plan_put_rest : redist_plan_put)(
-        terminal->exchange, starts, counts, block->memory, strides);
+    return (terminal->direct_stores == FFTND__DIRECT_LOCAL
+                ? redist_plan_put_rest
+                : redist_plan_put)(terminal->exchange, starts, counts, block->memory, strides);
 }
 
 int fftnd__move_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
-                    const redist_index start[], const redist_index count[], int stores) {
+                    const redist_index start[], const redist_index count[], int is_store) {
     if (terminal->exchange != NULL)
-        return exchange_box(terminal, block, start, count, stores);
+        return exchange_box(terminal, block, start, count, is_store);
     char *array = terminal->array + fftnd__offset(block->ndims, start, terminal->stride);
-    char *from = stores ? block->memory : array, *to = stores ? array : block->memory;
-    const ptrdiff_t *from_stride = stores ? block->stride : terminal->stride,
-                    *to_stride = stores ? terminal->stride : block->stride;
+    char *from = is_store ? block->memory : array, *to = is_store ? array : block->memory;
+    const ptrdiff_t *from_stride = is_store ? block->stride : terminal->stride,
+                    *to_stride = is_store ? terminal->stride : block->stride;
     if (terminal->space != REDIST_SPACE_HOST)
         return redist_copy_box_in(terminal->space, block->stream, block->ndims, count, block->item,
                                   from, from_stride, to, to_stride);
     redist_copy_box(block->ndims, count, block->item, from, from_stride, to, to_stride,
-                    !stores                 ? REDIST_COPY_LOAD
+                    !is_store               ? REDIST_COPY_LOAD
                     : terminal->nontemporal ? REDIST_COPY_NONTEMPORAL
                                             : REDIST_COPY_STORE);
     return REDIST_OK;
 }
 
 /* Between a piece and the box at `start`, `count` of its array: the parts that the array retains. */
-static int move_parts(const struct fftnd__block *block, const struct fftnd__side *side,
-                      const struct fftnd__terminal *terminal, const redist_index start[],
-                      const redist_index count[], int stores) {
-    const struct fftnd__truncation *truncation = fftnd__truncated(side);
+static int move_parts(const struct fftnd__block *block, const struct fftnd__terminal *terminal,
+                      const redist_index start[], const redist_index count[], int is_store) {
     struct fftnd__retained_box part;
-    if (truncation->n == 0)
-        return fftnd__move_box(terminal, block, start, count, stores);
-    for (int i = 0; i < 1 << truncation->n; i++)
-        if (fftnd__find_retained(truncation, i, block->ndims, start, count, block->stride, &part)) {
+    for (int i = 0; i < fftnd__count_retained(block->truncation); i++)
+        if (fftnd__find_retained(block->truncation, i, block->ndims, start, count, block->stride,
+                                 &part)) {
             struct fftnd__block retained = *block;
             retained.memory += part.offset;
-            REDIST_TRY(fftnd__move_box(terminal, &retained, part.start, part.count, stores));
+            REDIST_TRY(fftnd__move_box(terminal, &retained, part.start, part.count, is_store));
         }
     return REDIST_OK;
 }
@@ -70,26 +67,32 @@ int fftnd__is_concurrent(const struct fftnd__terminal *terminal) {
 }
 
 int fftnd__load_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
-    const struct fftnd__side *side = &execution->step->stage->in;
-    return side->in_array ? REDIST_OK
-                          : move_parts(&flight->in, side, &execution->source, flight->piece.start,
-                                       flight->piece.before, 0);
+    return execution->step->stage->in.in_array
+               ? REDIST_OK
+               : move_parts(&flight->in, &execution->source, flight->piece.start,
+                            flight->piece.before, 0);
 }
 
 int fftnd__store_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
-    const struct fftnd__side *side = &execution->step->stage->out;
     const struct fftnd__terminal *sink = &execution->sink;
-    return side->in_array && sink->exchange == NULL
+    return execution->step->stage->out.in_array && sink->exchange == NULL
                ? REDIST_OK
-               : move_parts(&flight->out, side, sink, flight->piece.start, flight->piece.after, 1);
+               : move_parts(&flight->out, sink, flight->piece.start, flight->piece.after, 1);
+}
+
+int fftnd__open_in_caches(struct fftnd__execution *execution) {
+    if (execution->source.exchange == NULL && execution->sink.exchange == NULL &&
+        execution->source.array == execution->sink.array)
+        execution->sink.nontemporal = 0;
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- one piece */
 
-static long long now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1000000000LL + time.tv_nsec;
+/* Where the memory of a piece begins, if it has that. */
+static char *memory_of(const struct fftnd__execution *execution,
+                       const struct fftnd__flight *flight) {
+    return execution->memory + (size_t)flight->slot * execution->step->stage->piece_bytes;
 }
 
 /* A side of a piece, which is the box with these extents in its array. */
@@ -107,12 +110,12 @@ static struct fftnd__block block_of(const struct fftnd__execution *execution,
         .start = start,
         .stride = side->stride,
         .item = side->item,
-        .memory = side->in_array
-                      ? terminal->array + fftnd__offset(ndims, start, terminal->stride)
-                      : execution->memory + side->place + (size_t)flight->slot * stage->share,
+        .memory = side->in_array ? terminal->array + fftnd__offset(ndims, start, terminal->stride)
+                                 : memory_of(execution, flight) + side->place,
+        .truncation = side->truncation,
         .library = stage->library,
         .stream = stage->streams[flight->slot % stage->nstreams]};
-    fftnd__widen(fftnd__truncated(side), ndims, count, block.count);
+    fftnd__widen(side->truncation, ndims, count, block.count);
     return block;
 }
 
@@ -151,27 +154,30 @@ static int begin_piece(struct fftnd__execution *execution, struct fftnd__flight 
     if (kind->load != NULL)
         REDIST_TRY(kind->load(execution, flight));
     flight->scale = execution->scale;
-    flight->begin = now();
+    flight->begin = lines__clock();
     return REDIST_OK;
 }
 
 /* Scales a piece, unless its kernel did, and notes how long that took. */
 static int pass_on(struct fftnd__execution *execution, struct fftnd__flight *flight) {
     const struct fftnd__stage_kind *kind = execution->step->stage->kind;
-    if (flight->scale != 1.0 && !execution->moves_only)
+    if (!execution->moves_only)
         REDIST_TRY(fftnd__scale_block(&flight->out, flight->scale));
-    atomic_fetch_add_explicit(&execution->nanoseconds, now() - flight->begin, memory_order_relaxed);
+    atomic_fetch_add_explicit(&execution->nanoseconds,
+                              (long long)(1e9 * (lines__clock() - flight->begin)),
+                              memory_order_relaxed);
     return kind->pass_on != NULL ? kind->pass_on(execution, flight) : REDIST_OK;
 }
 
-static int apply_operator(const struct fftnd__execution *execution,
-                          const struct fftnd__flight *flight) {
+static int run_kernel(const struct fftnd__execution *execution, struct fftnd__flight *flight) {
     const struct fftnd__stage *stage = execution->step->stage;
-    char *memory = execution->shared != NULL
-                       ? execution->shared
-                       : execution->memory + (size_t)flight->slot * stage->share;
-    return fftnd__applied_run(stage->applied, &flight->piece, memory, fftnd__truncated(&stage->in),
-                              fftnd__truncated(&stage->out), &flight->in, &flight->out);
+    if (stage->applied != NULL)
+        return fftnd__applied_run(stage->applied, &flight->piece,
+                                  execution->shared != NULL ? execution->shared
+                                                            : memory_of(execution, flight),
+                                  &flight->in, &flight->out);
+    return fftnd__kernel_run(&stage->kernels[flight->slot % stage->nstreams], flight->piece.shorter,
+                             &flight->in, &flight->out, &flight->scale);
 }
 
 /* ---------------------------------------------------------------- one stage */
@@ -192,12 +198,7 @@ static int take_pieces(void *data, int thread) {
         if (number < n && execution->begins) {
             code = begin_piece(execution, begun);
             if (code == REDIST_OK && !execution->moves_only)
-                code = stage->applied != NULL
-                           ? apply_operator(execution, begun)
-                           : fftnd__kernel_run(&stage->kernels[begun->slot % stage->nstreams],
-                                               begun->piece.shorter, fftnd__truncated(&stage->in),
-                                               fftnd__truncated(&stage->out), &begun->in,
-                                               &begun->out, &begun->scale);
+                code = run_kernel(execution, begun);
             if (code == REDIST_OK)
                 code = pass_on(execution, begun);
         }
@@ -225,11 +226,9 @@ int fftnd__finish(const struct fftnd__transform *transform) {
 
 int fftnd__finish_array(const struct fftnd__transform *transform, const struct fftnd__step *step,
                         void *array, long double scale) {
-    if (scale != 1.0) {
-        ptrdiff_t stride[REDIST_MAX_NDIMS];
-        const struct fftnd__block block = fftnd__block_of_array(transform, step, array, stride);
-        REDIST_TRY(fftnd__scale_block(&block, scale));
-    }
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    const struct fftnd__block block = fftnd__block_of_array(transform, step, array, stride);
+    REDIST_TRY(fftnd__scale_block(&block, scale));
     return transform->settings.asynchronous ? REDIST_OK : fftnd__finish(transform);
 }
 

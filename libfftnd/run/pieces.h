@@ -15,8 +15,8 @@ struct fftnd__terminal {
     char *array; /* with an exchange: where pieces are that have no memory of their own */
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     int nontemporal;                    /* stores into the array bypass the caches */
-    int keeps; /* an exchange's: this rank's part of a piece is stored where it belongs by the last transform */
-    int is_reached; /* an array that a device beside the host copies from or to where it is */
+    int direct_stores; /* an exchange's: of enum fftnd__direct, by the transform before it */
+    int is_reached;    /* an array that a device beside the host copies from or to where it is */
 };
 
 /* A piece on its way. */
@@ -26,7 +26,7 @@ struct fftnd__flight {
     struct fftnd__piece piece;
     struct fftnd__block in, out; /* before and after the kernel */
     long double scale;           /* what its results are to be multiplied by yet */
-    long long begin;             /* of its kernel, nanoseconds */
+    double begin;                /* of its kernel, seconds */
 };
 
 /* A run of a stage. */
@@ -43,7 +43,6 @@ struct fftnd__execution {
 
     int arrived;
     int moves_only;         /* nothing is transformed */
-    int stores;             /* into the peers' arrays, by the last transform */
     int behind;             /* a piece ends when so many have begun after it */
     char *memory;           /* of the pieces */
     char *shared;           /* of an operator, for all pieces; NULL = each has its own */
@@ -67,10 +66,13 @@ int fftnd__finish(const struct fftnd__transform *transform);
 
 /* Moves the part of the array at `start`, `count` to a block, or stores it from there. */
 int fftnd__move_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
-                    const redist_index start[], const redist_index count[], int stores);
+                    const redist_index start[], const redist_index count[], int is_store);
 
 /* Moves a piece between an array or an exchange and memory of its own, if it has that. */
 fftnd__piece_work fftnd__load_piece, fftnd__store_piece;
+
+/* Stores through the caches where a tile returns to the array that it came from: its place is still in them. */
+int fftnd__open_in_caches(struct fftnd__execution *execution);
 
 /* Whether several threads may move pieces at once. */
 int fftnd__is_concurrent(const struct fftnd__terminal *terminal);

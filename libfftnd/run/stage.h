@@ -8,7 +8,7 @@
 #define FFTND__STAGE_H
 
 #include "../kernels/applied.h"
-#include "../kernels/stores.h"
+#include "../kernels/direct_stores.h"
 #include "../workers/offload.h"
 #include "stage_cut.h"
 
@@ -19,10 +19,9 @@
     X(chunks)                                                                                      \
     X(segments)                                                                                    \
     X(columns_with_operator)                                                                       \
+    X(tiles_with_operator)                                                                         \
     X(tiles)                                                                                       \
     X(whole_array)
-
-enum { FFTND__DEVICE_ALIGNMENT = 256 }; /* of scratch memory of a device */
 
 /* The step that a stage is planned for. */
 struct fftnd__stage_problem {
@@ -73,16 +72,16 @@ struct fftnd__stage {
     struct fftnd__truncation *truncation; /* of the sides; NULL = they have none */
     const struct lines__library *library; /* which changes the pieces, */
     int nstreams;
-    void *streams[2];                   /* in these by turns */
-    struct fftnd__kernel kernels[2];    /* in each of them; without plans where an operator is */
-    struct fftnd__applied *applied;     /* instead of them, with an operator; else NULL */
-    struct fftnd__direct_stores stores; /* after the kernel: direct stores, or into the array */
-    struct fftnd__pool *pool;           /* threads that share out the pieces */
-    int window;    /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
-    size_t bytes;  /* of the memory of all pieces, */
-    char *memory;  /* where it is, */
-    size_t share;  /* and bytes between the pieces of one thread, or slot, and of the next */
-    void **events; /* of pieces that are sent when they are done; NULL = done when begun */
+    void *streams[2];                /* in these by turns */
+    struct fftnd__kernel kernels[2]; /* in each of them; without plans where an operator is */
+    struct fftnd__applied *applied;  /* instead of them, with an operator; else NULL */
+    struct fftnd__direct_stores direct_stores; /* after the kernel, perhaps into the array itself */
+    struct fftnd__pool *pool;                  /* threads that share out the pieces */
+    int window;   /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
+    size_t bytes; /* of the memory of all pieces, */
+    char *memory; /* where it is, */
+    size_t piece_bytes; /* and bytes between the pieces of one thread, or slot, and of the next */
+    void **events;      /* of pieces that are sent when they are done; NULL = done when begun */
 };
 
 /* ---------------------------------------------------------------- the stages of a program */
@@ -107,16 +106,34 @@ int fftnd__set_stages_memory(const struct fftnd__program *program, enum fftnd__s
 /* How a stage is cut in tiles. */
 struct fftnd__tiling fftnd__stage_tiling(const struct fftnd__stage_problem *problem);
 
+/* Lays out the pieces of a side, of which the first is a box of its array: where they are in the array, if they may be
+ * there and it has all their modes, else in memory of their own. A tile in the caches is only where it is if it has the
+ * same layout there. */
+void fftnd__lay_out_side(struct fftnd__side *side, const struct fftnd__transform *transform,
+                         const struct fftnd__step *array, const redist_index box[],
+                         int may_be_in_array);
+
+/* Returns nonzero for a transform of a single axis between arrays of this rank, which may do without tiles. */
+int fftnd__is_untiled(const struct fftnd__transform *transform, const struct fftnd__step *step);
+
+/* Cuts tiles for the caches of each thread, and lays out both sides: that before the kernel in the array only if the
+ * kernel leaves its elements as they are, both in arrays only if the caller allows that. */
+void fftnd__lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem,
+                          int ruins_source, int may_both_be_in_arrays);
+
+/* Allocates memory to plan in, of one tile. Tiles that run share theirs with other stages: each has so many bytes for
+ * each thread. */
+int fftnd__borrow_tile(struct fftnd__stage *stage, size_t bytes, size_t piece_bytes,
+                       void **borrowed, char **memory);
+
 /* Has the pieces where they are in both arrays, whose extents the cut gets, and plans on the scratch arrays. The
  * kernel's problem is returned. */
 struct fftnd__kernel_problem fftnd__stage_in_arrays(struct fftnd__stage *stage,
                                                     const struct fftnd__stage_problem *problem);
 
-/* The problem of the kernel, or of the operator's, whose pieces are in host memory unless the kind says more. */
+/* The problem of the kernel, whose pieces are in host memory unless the kind says more. */
 struct fftnd__kernel_problem fftnd__stage_kernel(const struct fftnd__stage *stage,
                                                  const struct fftnd__stage_problem *problem);
-struct fftnd__applied_problem fftnd__stage_applied(const struct fftnd__stage *stage,
-                                                   const struct fftnd__stage_problem *problem);
 
 /* Frees the kernels, so that others can be planned. */
 void fftnd__free_kernels(struct fftnd__stage *stage);

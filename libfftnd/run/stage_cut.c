@@ -80,7 +80,7 @@ void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *tra
     for (int i = 0; i < cut->ndims; i++)
         if (cut->whole[i])
             smallest *= (size_t)(wide[i] > 0 ? wide[i] : 1);
-    if (step->applies && step->fields != before->fields) /* all of them are there at once */
+    if (step->fields != before->fields) /* an operator has all of them at once */
         smallest += smallest / (size_t)step->fields * (size_t)before->fields;
     if (may_merge(transform, step, tiling))
         fftnd__merge_axes(cut, before->layout->local.stride, step->layout->local.stride);

@@ -12,8 +12,7 @@ struct fftnd__tiling {
     int local_load; /* tiles come from an array of this rank */
     int local_store; /* and go to one; when both are local, neighbouring axes that are not transformed
                          can be cut as if they were one, so that cuts fall on cache lines */
-    int cached_store; /* into caches: the transform may as well write there itself */
-    int on_device;    /* one tile after the other, with all fields, of axes as they are */
+    int on_device;   /* one tile after the other, with all fields, of axes as they are */
 };
 
 /* How a serial step is cut in tiles. Not collective. */

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "offload.h"
 
-#include <stdint.h>
+const struct fftnd__workplace *fftnd__workplace_of(const redist__space *space,
+                                                   const struct fftnd__offload *offload) {
+    static const struct fftnd__workplace
+        host = {.alignment = FFTND__ALIGNMENT, .in_caches = 1, .fuses = 1},
+        beside_host = {.alignment = FFTND__ALIGNMENT, .copies_tiles = 1, .fuses = 1},
+        device = {.alignment = FFTND__DEVICE_ALIGNMENT, .sends_segments = 1, .scratch_in_work = 1};
+    return space->id != REDIST_SPACE_HOST ? &device : offload != NULL ? &beside_host : &host;
+}
 
 /* ---------------------------------------------------------------- the device */
 
@@ -65,11 +72,18 @@ int fftnd__offload_create(MPI_Comm comm, enum redist_space device, size_t limit,
     return redist_agree(comm, code == REDIST_OK ? create_streams(offload) : code);
 }
 
+static void unpin(struct fftnd__offload *offload, enum fftnd__pinned which) {
+    if (offload->pinned[which].done)
+        offload->device->unpin(offload->pinned[which].array);
+    offload->pinned[which].done = 0;
+    offload->pinned[which].array = NULL;
+}
+
 void fftnd__offload_free(struct fftnd__offload *offload) {
     if (offload == NULL)
         return;
     for (enum fftnd__pinned i = FFTND__PIN_PHYSICAL; i < FFTND__PINS; i++)
-        fftnd__offload_unpin(offload, i);
+        unpin(offload, i);
     for (int i = 0; i < FFTND__ACTIVITIES; i++) {
         for (int slot = 0; slot < FFTND__SLOTS; slot++)
             offload->device->event_destroy(offload->events[slot][i]);
@@ -82,18 +96,18 @@ void fftnd__offload_free(struct fftnd__offload *offload) {
 
 /* ---------------------------------------------------------------- arrays of the host */
 
-void fftnd__offload_unpin(struct fftnd__offload *offload, enum fftnd__pinned which) {
-    if (offload->pinned[which].done)
-        offload->device->unpin(offload->pinned[which].array);
-    offload->pinned[which].done = 0;
-    offload->pinned[which].array = NULL;
+void fftnd__offload_unpin_work(struct fftnd__offload *offload, const void *array) {
+    if (offload != NULL && offload->pinned[FFTND__PIN_WORK].array == array)
+        unpin(offload, FFTND__PIN_WORK);
 }
 
 void fftnd__offload_pin(struct fftnd__offload *offload, enum fftnd__pinned which, void *array,
                         size_t bytes) {
-    if (offload->pinned[which].array == array && offload->pinned[which].bytes == bytes)
+    if (offload == NULL ||
+        (offload->pinned[which].array == array && offload->pinned[which].bytes == bytes) ||
+        (which == FFTND__PIN_WORK && offload->pinned[which].array != NULL))
         return;
-    fftnd__offload_unpin(offload, which);
+    unpin(offload, which);
     offload->pinned[which].array = array;
     offload->pinned[which].bytes = bytes;
     offload->pinned[which].done = bytes != 0 && offload->device->pin(array, bytes);
@@ -110,11 +124,6 @@ int fftnd__offload_reaches(const struct fftnd__offload *offload, const char *arr
 }
 
 /* ---------------------------------------------------------------- memory */
-
-char *fftnd__offload_align(void *memory) {
-    uintptr_t over = (uintptr_t)memory % FFTND__OFFLOAD_ALIGNMENT;
-    return (char *)memory + (FFTND__OFFLOAD_ALIGNMENT - over) % FFTND__OFFLOAD_ALIGNMENT;
-}
 
 typedef int allocate_memory(size_t bytes, void **memory);
 typedef void release_memory(void *memory);

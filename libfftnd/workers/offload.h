@@ -8,6 +8,7 @@
 #define FFTND__OFFLOAD_H
 
 #include "../../liblines/lines.h"
+#include "../geometry/cut.h"
 #include "redist_support.h"
 
 enum { FFTND__SLOTS = 3 }; /* tiles on the device at once */
@@ -39,16 +40,31 @@ struct fftnd__offload {
     int bare;     /* tiles are transferred, not transformed */
 };
 
+/* Where a transform works, and what follows from that: a row of a table. */
+struct fftnd__workplace {
+    size_t alignment; /* of arrays of the work space, bytes */
+    int in_caches;    /* tiles fit the caches of the host */
+    int copies_tiles; /* tiles are copied to a device and back: its library overwrites only these */
+    int fuses;        /* tiles are exchanged without an array between */
+    int sends_segments;  /* operators, too, work in segments that are sent and arrive */
+    int scratch_in_work; /* scratch memory of serial libraries belongs to the work space */
+};
+
+/* Returns the row for arrays of a space, and the device beside the host or NULL. */
+const struct fftnd__workplace *fftnd__workplace_of(const redist__space *space,
+                                                   const struct fftnd__offload *offload);
+
 /* Makes an offload to a device, with at most `limit` bytes of it, 0 = to be found; to be freed after a failure, too.
  * Collective on comm. */
 int fftnd__offload_create(MPI_Comm comm, enum redist_space device, size_t limit,
                           struct fftnd__offload **offload);
 void fftnd__offload_free(struct fftnd__offload *offload);
 
-/* Lets the device reach an array if it can, in the place of the last one of its kind. */
+/* Lets the device, if any, reach an array if it can, in the place of the last one of its kind. A work space keeps its
+ * place until it is unpinned. */
 void fftnd__offload_pin(struct fftnd__offload *offload, enum fftnd__pinned which, void *array,
                         size_t bytes);
-void fftnd__offload_unpin(struct fftnd__offload *offload, enum fftnd__pinned which);
+void fftnd__offload_unpin_work(struct fftnd__offload *offload, const void *array);
 
 /* Returns nonzero if the device reaches all of an array. */
 int fftnd__offload_reaches(const struct fftnd__offload *offload, const char *array, size_t bytes);
@@ -56,9 +72,5 @@ int fftnd__offload_reaches(const struct fftnd__offload *offload, const char *arr
 /* Provides memory on the device and staging memory of at least these sizes, for one step at a time. REDIST_ERR_MEMORY,
  * REDIST_ERR_DEVICE. */
 int fftnd__offload_reserve(struct fftnd__offload *offload, size_t bytes, size_t staging_bytes);
-
-/* Returns the aligned beginning of memory. */
-enum { FFTND__OFFLOAD_ALIGNMENT = 256 };
-char *fftnd__offload_align(void *memory);
 
 #endif

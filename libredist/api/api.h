@@ -42,8 +42,7 @@ int redist__check_exchange(const struct redist__request *request, const redist_i
 int redist__check_box(const struct redist__request *request, const redist_index sizes[],
                       const char *name, const redist_box *box);
 
-/* Compares this rank's box of a side with those of higher ranks; the argument has the boxes of both sides of all
- * ranks. */
+/* Compares this rank's box of a side with those of higher ranks; `all` has both boxes of each rank. */
 int redist__check_disjoint(const struct redist__request *request, const char *name, int side,
                            const redist_box all[]);
 

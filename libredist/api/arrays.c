@@ -50,7 +50,7 @@ int redist_alloc_local(size_t bytes, void **array) {
 }
 
 /* Enters the array's place: the query may export an array of a device, which a capture could forbid. */
-static enum redist_mappability find_mappability(const void *array) {
+static enum redist__mappability find_mappability(const void *array) {
     enum redist_space id = redist__space_of(array);
     const struct redist__space *space = redist_space_at(id);
     redist_place place = {.space = NULL};
@@ -58,7 +58,7 @@ static enum redist_mappability find_mappability(const void *array) {
     if (space->find_place != NULL && space->find_place(&place) == REDIST_OK)
         place.space = space;
     (void)redist_enter(&place, &visit);
-    enum redist_mappability found = redist_mappability(id, array, 1);
+    enum redist__mappability found = redist__mappability(id, array, 1);
     redist_leave(&visit);
     return found;
 }
@@ -66,10 +66,10 @@ static enum redist_mappability find_mappability(const void *array) {
 int redist_alloc_info(const void *array, int *mappable) {
     if (array == NULL || mappable == NULL)
         return redist_fail(REDIST_ERR_NULL, "%s = NULL", array == NULL ? "array" : "mappable");
-    enum redist_mappability found = find_mappability(array);
-    if (found == REDIST_FOREIGN)
+    enum redist__mappability found = find_mappability(array);
+    if (found == REDIST__FOREIGN)
         return redist_fail(REDIST_ERR_STATE, "array is not from redist_alloc, or already freed");
-    *mappable = found == REDIST_MAPPABLE;
+    *mappable = found == REDIST__MAPPABLE;
     return REDIST_OK;
 }
 
@@ -173,8 +173,7 @@ int redist__find_space(const struct redist__request *request, struct redist__pro
     return redist_agree(context->comm, find_place(request, problem));
 }
 
-/* Memory handles that each rank of the node publishes, by which ranks check that they can map both arrays of each
- * other, and the memory of redist_alloc_local. */
+/* Handles that each rank of the node publishes, for the others to map: of both arrays, and of redist_alloc_local. */
 enum { HANDLES = 3, LOCAL = 2 };
 
 static void export_arrays(const struct redist__request *request,
@@ -261,10 +260,11 @@ static void answer(const struct redist__request *request, const struct redist__p
 }
 
 /* Finds the properties that methods may assume on all ranks. All ranks take part even if one fails. */
-static int find_mapped(const struct redist__request *request, struct redist__problem *problem,
-                       int *alike) {
+int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem,
+                        int *alike) {
     const struct redist__context *context = problem->context;
     long long mine[ANSWERS] = {0}, agreed[ANSWERS];
+    redist__expect_mappings(problem);
     answer(request, problem, mine);
     int code = find_reachable(request, problem, mine);
     mine[DONE] = code == REDIST_OK;
@@ -293,12 +293,6 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
 void redist__expect_mappings(const struct redist__problem *problem) {
     if (problem->space->expect != NULL)
         problem->space->expect(problem->mappings);
-}
-
-int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem,
-                        int *alike) {
-    redist__expect_mappings(problem);
-    return find_mapped(request, problem, alike);
 }
 
 /* The barrier orders every rank's closing before any rank's return, after which an array may be freed:

@@ -89,8 +89,7 @@ static int take_plain(redist_plan *plan) {
     return REDIST_OK;
 }
 
-/* Checks that the destination was bound when the plan was made, so that peers know it; else the direction is
- * unavailable on all ranks. */
+/* Checks that peers know the destination, bound when the plan was made; else no rank has this direction. */
 static int check_destination(const char *function, const redist_plan *plan, int side,
                              const void *array) {
     const struct redist__problem *problem = &plan->problem;
@@ -365,17 +364,18 @@ static int are_whole(const redist_plan *plan) {
     return plan->transfer.element.run == plan->transfer.element.extent;
 }
 
-int redist_plan_stores(const redist_plan *plan) {
-    return plan->problem.tiles == REDIST_PUT && plan->problem.partitions <= 1 && are_whole(plan) &&
-           plan->transport.candidate.method->store != NULL;
+int redist_plan_has_direct_stores(const redist_plan *plan) {
+    const struct redist__method *method = plan->transport.candidate.method;
+    return plan->problem.tiles == REDIST_PUT && are_whole(plan) && method->store != NULL &&
+           (plan->problem.partitions <= 1 || method->stores_partitions);
 }
 
-int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
-                           const redist_index count[], redist_store *store, void *data) {
+int redist_plan_store_directly(redist_plan *plan, const redist_index start[],
+                               const redist_index count[], redist_store *store, void *data) {
     static const ptrdiff_t nowhere[REDIST_MAX_NDIMS];
     struct redist__tile put;
     REDIST_TRY(read_tile(__func__, plan, REDIST_PUT, start, count, nowhere, NULL, &put));
-    if (!redist_plan_stores(plan))
+    if (!redist_plan_has_direct_stores(plan))
         return redist_fail(REDIST_ERR_STATE, "method %s has no direct stores", plan->method_name);
     redist_visit visit;
     struct redist__phase_timer *timer = begin_move(plan, &visit);
@@ -383,7 +383,7 @@ int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
     return end_move(plan, timer, &visit);
 }
 
-int redist_plan_keeps(const redist_plan *plan) {
+int redist_plan_has_local_stores(const redist_plan *plan) {
     return plan->problem.tiles == REDIST_PUT && plan->problem.space->asynchronous &&
            are_whole(plan) && plan->transport.candidate.method->own != NULL;
 }
@@ -394,15 +394,15 @@ static int read_kept(const char *function, const redist_plan *plan, const redist
                      struct redist__tile *tile) {
     REDIST_TRY(read_tile(function, plan, REDIST_PUT, start, count, stride, data, tile));
     tile->kept = 1;
-    return redist_plan_keeps(plan)
+    return redist_plan_has_local_stores(plan)
                ? REDIST_OK
                : redist_fail_in(function, REDIST_ERR_STATE,
                                 "method %s copies this rank's part of all tiles itself",
                                 plan->method_name);
 }
 
-int redist_plan_own_target(const redist_plan *plan, const redist_index start[],
-                           const redist_index count[], redist_target *target, int *found) {
+int redist_plan_local_target(const redist_plan *plan, const redist_index start[],
+                             const redist_index count[], redist_target *target, int *found) {
     static const ptrdiff_t nowhere[REDIST_MAX_NDIMS];
     struct redist__tile tile;
     REDIST_TRY(read_kept(__func__, plan, start, count, nowhere, NULL, &tile));

@@ -206,17 +206,14 @@ static int provide_entry(struct redist__context *context, int by_node, int ndims
     return REDIST_OK;
 }
 
-/* Frees the entries unused for longest, beyond those kept. All ranks free the same ones, since they release the same
- * grids in the same order. */
+/* Frees the entries unused for longest, beyond those kept: the same on all ranks, which release in the same order. */
 static void release_entry(struct redist__context *context, struct redist__grid_entry *released) {
+    static atomic_ullong counter;
     struct redist__grid_entry *oldest = NULL, *entry = NULL;
-    unsigned long long last = 0;
     int unused = 0;
     if (--released->users > 0)
         return;
-    while ((entry = next_entry(context, entry)) != NULL)
-        last = entry->released > last ? entry->released : last;
-    released->released = last + 1;
+    released->released = atomic_fetch_add(&counter, 1);
     while ((entry = next_entry(context, entry)) != NULL)
         if (entry->users == 0) {
             unused++;

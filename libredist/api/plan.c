@@ -34,8 +34,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.partition_axis =
         request->options.partitions > 1 ? request->options.partition_axis : 0;
     plan->problem.segments = request->options.segments > 0 ? request->options.segments : 0;
-    plan->problem.segment_axis =
-        request->options.segments > 1 ? request->options.segment_axis : 0;
+    plan->problem.segment_axis = request->options.segments > 1 ? request->options.segment_axis : 0;
     plan->problem.nontemporal_bytes = request->options.nontemporal_bytes;
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
@@ -118,8 +117,7 @@ static int find_method(struct redist_plan *plan, const redist_options *options) 
     return code;
 }
 
-/* Completes a plan with its description; `described` is the code of making it, the same on all ranks. Frees the plan
- * after a failure. */
+/* Completes a plan; `described` is the code of its description, the same on all ranks. Frees it after a failure. */
 static int complete_plan(struct redist_plan *plan, int described, const redist_options *options,
                          redist_plan **result) {
     int code = described == REDIST_OK ? find_method(plan, options) : described;
@@ -154,8 +152,7 @@ static void close_request(const struct redist__request *request) {
     redist__context_release(request->context);
 }
 
-/* Takes a reference to the context and tags for the plan. In between no rank may fail alone: all have to take the same
- * tags. */
+/* Takes a reference to the context, and tags: no rank may fail alone in between, as all take the same tags. */
 static int open_request(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
                         void *a, void *b, struct redist__request *request) {
     *request = (struct redist__request){.function = function,

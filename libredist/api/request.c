@@ -100,8 +100,7 @@ static int map_element(const struct redist__request *request, unsigned char *map
         request->function, MPI_Unpack(packed, room, &used, element, 1, request->datatype, comm));
 }
 
-/* Finds the runs of an element. Elements that are very large, need too many axes, or overlap themselves are left to
- * MPI. */
+/* Finds an element's runs. MPI alone moves elements that are very large, need many axes, or overlap themselves. */
 static int find_runs(struct redist__request *request, MPI_Aint low, size_t bytes) {
     enum { MOST_BYTES = 1 << 24 };
     struct redist__element *element = &request->element;

@@ -20,9 +20,7 @@ static void describe(struct report *report, int code) {
 
 /* ---------------------------------------------------------------- hashes */
 
-static const uint64_t hash_basis = 14695981039346656037ULL; /* FNV-1a */
-
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
+uint64_t redist__hash(uint64_t hash, const void *data, size_t bytes) {
     const unsigned char *byte = data;
     for (size_t i = 0; i < bytes; i++)
         hash = (hash ^ byte[i]) * 1099511628211ULL;
@@ -32,14 +30,14 @@ static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
 long long redist_hash_text(const char *text) {
     if (text == NULL)
         return 0;
-    long long hash = (long long)(mix(hash_basis, text, strlen(text)) >> 1);
+    long long hash = (long long)(redist__hash(REDIST__HASH_BASIS, text, strlen(text)) >> 1);
     return hash != 0 ? hash : 1;
 }
 
 long long redist_hash_bytes(long long hash, const void *data, size_t bytes) {
     const uint64_t what[2] = {data != NULL, data != NULL ? bytes : 0};
-    uint64_t mixed = mix(hash_basis ^ (uint64_t)hash, what, sizeof what);
-    return (long long)(mix(mixed, data, (size_t)what[1]) >> 1);
+    uint64_t mixed = redist__hash(REDIST__HASH_BASIS ^ (uint64_t)hash, what, sizeof what);
+    return (long long)(redist__hash(mixed, data, (size_t)what[1]) >> 1);
 }
 
 /* ---------------------------------------------------------------- values as text */

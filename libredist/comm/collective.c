@@ -169,14 +169,6 @@ static int begin_gather(const struct operation *operation, void *in, void *out,
     return MPI_Iallgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, operation->comm, request);
 }
 
-static int begin_all_to_all(const struct operation *operation, void *in, void *out,
-                            MPI_Request *request) {
-    int size;
-    MPI_Comm_size(operation->comm, &size);
-    int bytes = (int)(operation->in / (size_t)size);
-    return MPI_Ialltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, operation->comm, request);
-}
-
 /* Runs an operation. An abandoned one keeps its memory for ever; without memory none is abandoned. */
 static int run(const struct operation *operation, const void *own, void *result) {
     char *memory = redist_calloc(1, operation->in + operation->out + 1);
@@ -231,11 +223,6 @@ static int vote(const struct group *group, int (*combine)(int a, int b), int val
     return code;
 }
 
-int redist__find_lowest(const struct redist__context *context, int value, int *lowest) {
-    const struct group group = group_of(context);
-    return vote(&group, lower, value, lowest);
-}
-
 int redist__find_common(const struct redist__context *context, int bits, int *found) {
     const struct group group = group_of(context);
     return vote(&group, common, bits, found);
@@ -256,7 +243,7 @@ int redist_barrier(MPI_Comm comm) {
 
 /* ---------------------------------------------------------------- data */
 
-/* Broadcasts from the root over halved distances; *reached is the distance at which this rank receives. */
+/* Broadcasts from the root over halved distances. */
 static int broadcast(const struct group *group, void *data, size_t bytes, int root) {
     const struct span span = {data, bytes, 0, bytes};
     int place = rank_at(group, -root), distance = 1, code = REDIST_OK;
@@ -338,26 +325,16 @@ int redist_all_gather(MPI_Comm comm, const void *own, size_t bytes, void *all) {
     return run(&operation, own, all);
 }
 
-int redist_all_to_all(MPI_Comm comm, const void *own, size_t bytes, void *theirs) {
-    struct group group;
+int redist__all_to_all(const struct redist__context *context, const void *own, size_t bytes,
+                       void *theirs) {
+    const struct group group = group_of(context);
     int code = REDIST_OK;
-    int size, watched = find_group(comm, &group);
-    MPI_Comm_size(comm, &size);
-    const struct operation operation = {.begin = begin_all_to_all,
-                                        .comm = comm,
-                                        .in = (size_t)size * bytes,
-                                        .out = (size_t)size * bytes};
-    if (!watched)
-        return run(&operation, own, theirs);
-    size_t total = (size_t)group.size * bytes;
-    for (int distance = 0; distance < group.size && code == REDIST_OK; distance++) {
+    memcpy((char *)theirs + (size_t)group.rank * bytes,
+           (const char *)own + (size_t)group.rank * bytes, bytes);
+    for (int distance = 1; distance < group.size && code == REDIST_OK; distance++) {
         int to = rank_at(&group, distance), from = rank_at(&group, -distance);
-        const struct span out = {(char *)(size_t)own, total, (size_t)to * bytes, bytes};
-        const struct span in = {theirs, total, (size_t)from * bytes, bytes};
-        if (distance == 0)
-            memcpy((char *)theirs + in.offset, (const char *)own + out.offset, bytes);
-        else
-            code = exchange(&group, to, &out, from, &in);
+        code = redist__send_receive(context, to, (const char *)own + (size_t)to * bytes, from,
+                                    (char *)theirs + (size_t)from * bytes, bytes);
     }
     return code;
 }

@@ -23,6 +23,10 @@ int redist__take_refusal(int code);
 /* Fails in functions whose names the user does not know. */
 #define redist__fail(code, ...) redist_fail_in("libredist", code, __VA_ARGS__)
 
+/* Continues a hash (FNV-1a), which begins with the basis, by more data. */
+#define REDIST__HASH_BASIS 14695981039346656037ULL
+uint64_t redist__hash(uint64_t hash, const void *data, size_t bytes);
+
 /* Agrees that all ranks have memory, else "no memory %s". Collective. */
 int redist__agree_memory(MPI_Comm comm, const void *memory, const char *what);
 
@@ -37,8 +41,7 @@ redist_name_of redist__effort_name, redist__tiles_name, redist__binding_name;
 
 /* ---------------------------------------------------------------- processes (process.c) */
 
-/* The identity of a process for all processes of the machine. Process numbers alone repeat, in containers and over
- * time. Unknown members are 0. */
+/* Identifies a process on the machine: numbers alone repeat, in containers and over time. Unknown members are 0. */
 struct redist__process {
     uint64_t space;    /* the namespace that the number belongs to */
     uint64_t number;   /* process number in that namespace */
@@ -145,19 +148,12 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
 enum { REDIST__MESSAGE_TAGS = 16, REDIST__AGREEMENT_TAG = REDIST__MESSAGE_TAGS, REDIST__TAGS };
 enum { REDIST__COLLECTIVE_TAG, REDIST__NOTICE_TAG };
 
-/* Takes a block and returns its first tag; -1 and REDIST_ERR_LIMIT, with a message of `function`, without a free
- * one. */
+/* Takes a block and finds its first tag; without a free one -1, and REDIST_ERR_LIMIT in the name of `function`. */
 int redist__tags_take(const char *function, struct redist__context *context, int *tag);
 void redist__tags_give(struct redist__context *context, int tag);
 
-/* For node.c, which makes contexts: allocate one without communicators, NULL without memory; put it on the list of all,
- * with one reference; make it an attribute of the user's communicator, which then holds the reference; delete the
- * attribute, which releases it; and get the attribute, or *context = NULL. */
-struct redist__context *redist__context_allocate(MPI_Comm comm);
-int redist__context_list(struct redist__context *context);
-int redist__context_attach(MPI_Comm comm, struct redist__context *context);
-void redist__context_detach(MPI_Comm comm);
-int redist__context_attached(MPI_Comm comm, struct redist__context **context);
+/* Connects a new context by communicators of its own, and finds its nodes and peers. Collective. */
+int redist__context_connect(MPI_Comm comm, struct redist__context *context);
 
 /* Returns all contexts with a reference to each, which the caller releases, terminated by NULL; NULL without memory. */
 struct redist__context **redist__contexts_hold(void);
@@ -199,8 +195,7 @@ int redist__peers_complete(MPI_Comm comm, MPI_Request *request, int may_give_up)
 /* Gives up: this rank no longer waits for its peers, nor they for it. */
 void redist__give_up(const struct redist__context *context);
 
-/* Receives all remaining messages, since some MPI libraries refuse to free a communicator with pending ones. Returns
- * whether none is left. */
+/* Receives the remaining messages: with pending ones some MPI libraries free no communicator. 0 = some are left. */
 int redist__peers_drain(MPI_Comm comm);
 
 /*
@@ -219,8 +214,7 @@ struct redist__life {
     struct redist__life *next, **link; /* list of existing plans */
 };
 
-/* The end of a member of a plan: its number, the agreements that the peer which ended it had completed by then, and
- * that peer. */
+/* The end of a member of a plan: its number, the peer that ended it, and the agreements completed there by then. */
 struct redist__end {
     uint64_t member, agreements;
     int peer;
@@ -288,13 +282,14 @@ struct redist__scratch {
     int in_use; /* by MPI, for ever */
 };
 
-/* Find the minimum, and the bitwise and, of all ranks of the context. Collective; like the operations of
- * redist_support.h they end when a peer is gone. */
-int redist__find_lowest(const struct redist__context *context, int value, int *lowest);
+/* Finds the bitwise and of all ranks of the context. Collective, and ends when a peer is gone, as the next two do. */
 int redist__find_common(const struct redist__context *context, int bits, int *common);
 
-/* Sends some bytes to one rank of the context, and receives as many from another one. All ranks call it in matching
- * order. */
+/* Sends the i-th `bytes` bytes of `own` to rank i, and receives those for this rank into `theirs`. Collective. */
+int redist__all_to_all(const struct redist__context *context, const void *own, size_t bytes,
+                       void *theirs);
+
+/* Sends bytes to one rank of the context, and receives as many from another one, on all ranks in matching order. */
 int redist__send_receive(const struct redist__context *context, int to, const void *out, int from,
                          void *in, size_t bytes);
 

@@ -6,6 +6,7 @@
  */
 #include "comm.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -41,6 +42,23 @@ void redist__discard(struct redist__context *context, int order, struct redist__
         link = &(*link)->next;
     *link = kept->next;
     kept->dispose(context, kept);
+}
+
+int redist__provide(struct redist__context *context, int order, size_t bytes,
+                    void (*dispose)(struct redist__context *, struct redist__kept *),
+                    struct redist__kept **kept) {
+    *kept = redist__kept(context, order, dispose);
+    if (*kept != NULL) /* on all ranks */
+        return REDIST_OK;
+    *kept = redist_calloc(1, bytes);
+    int code = redist__agree_memory(context->comm, *kept, "for the data of a communicator");
+    if (code != REDIST_OK) {
+        redist_release(*kept);
+        return code;
+    }
+    (*kept)->dispose = dispose;
+    redist__keep(context, order, *kept);
+    return REDIST_OK;
 }
 
 static void free_kept(struct redist__context *context, int order) {
@@ -114,7 +132,7 @@ static void release(struct redist__context *context) {
     redist_release(context);
 }
 
-struct redist__context *redist__context_allocate(MPI_Comm comm) {
+static struct redist__context *allocate(MPI_Comm comm) {
     int size;
     MPI_Comm_size(comm, &size);
     struct redist__context *context = redist_calloc(1, sizeof *context);
@@ -276,6 +294,13 @@ static int make_topology(void) {
     return result;
 }
 
+/* Opens a library once more, unless it is linked into the program. */
+void redist_stay_loaded(const void *inside) {
+    Dl_info object;
+    if (dladdr(inside, &object) != 0 && object.dli_fname != NULL)
+        (void)dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 static int create_keyval(void) {
     int finalize_key, created = MPI_KEYVAL_INVALID;
     redist_stay_loaded(&keyval); /* MPI calls functions of this file from here on */
@@ -303,7 +328,8 @@ static int provide_keyval(void) {
     return code;
 }
 
-int redist__context_list(struct redist__context *context) {
+/* Adds a context to the list, with one reference. */
+static int list(struct redist__context *context) {
     int code = provide_keyval();
     atomic_store(&context->references, 1);
     pthread_mutex_lock(&lock);
@@ -313,15 +339,8 @@ int redist__context_list(struct redist__context *context) {
     return code;
 }
 
-int redist__context_attach(MPI_Comm comm, struct redist__context *context) {
-    return redist_check_mpi(MPI_Comm_set_attr(comm, atomic_load(&keyval), context));
-}
-
-void redist__context_detach(MPI_Comm comm) {
-    MPI_Comm_delete_attr(comm, atomic_load(&keyval));
-}
-
-int redist__context_attached(MPI_Comm comm, struct redist__context **context) {
+/* Finds the context of a communicator, its own or the user's; *context is NULL without one. */
+static int find_attached(MPI_Comm comm, struct redist__context **context) {
     int found = 0, code = REDIST_OK, key = atomic_load(&keyval);
     if (key != MPI_KEYVAL_INVALID)
         code = redist_check_mpi(redist_insist(MPI_Comm_get_attr(comm, key, context, &found)));
@@ -332,6 +351,43 @@ int redist__context_attached(MPI_Comm comm, struct redist__context **context) {
         *context = (*context)->older;
     pthread_mutex_unlock(&lock);
     return code;
+}
+
+/* Makes the user's communicator refer to the context, by an attribute that holds its first reference. */
+static int attach(MPI_Comm comm, struct redist__context *context) {
+    int key = atomic_load(&keyval);
+    int mine = redist_check_mpi(MPI_Comm_set_attr(comm, key, context));
+    int code = redist_agree(comm, mine);
+    if (code != REDIST_OK && mine == REDIST_OK)
+        MPI_Comm_delete_attr(comm, key); /* releases it */
+    else if (code != REDIST_OK)
+        redist__context_release(context);
+    return code;
+}
+
+static int create(MPI_Comm comm, struct redist__context **result) {
+    struct redist__context *context = allocate(comm);
+    int code = context != NULL
+                   ? list(context)
+                   : redist_fail(REDIST_ERR_MEMORY, "no memory for a communicator's data");
+    code = redist_agree(comm, code);
+    if (code == REDIST_OK)
+        code = redist_agree(comm, redist__context_connect(comm, context));
+    if (code == REDIST_OK)
+        code = attach(comm, context);
+    else if (context != NULL)
+        redist__context_release(context);
+    if (code == REDIST_OK)
+        *result = context;
+    return code;
+}
+
+int redist__context_get(MPI_Comm comm, struct redist__context **context) {
+    REDIST_TRY(find_attached(comm, context));
+    if (*context == NULL)
+        REDIST_TRY(create(comm, context));
+    atomic_fetch_add(&(*context)->references, 1);
+    return REDIST_OK;
 }
 
 struct redist__context *redist__context_owning(MPI_Comm comm) {
@@ -345,6 +401,6 @@ struct redist__context *redist__context_owning(MPI_Comm comm) {
 
 struct redist__context *redist__context_find(MPI_Comm comm) {
     struct redist__context *context = NULL;
-    (void)redist__context_attached(comm, &context);
+    (void)find_attached(comm, &context);
     return context;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Environment variables; an invalid value is an error. */
+/* Numbers as text of the user, and the environment variable for reports. */
 #include "comm.h"
 
 #include <errno.h>
@@ -15,17 +15,6 @@ int redist_read_number(const char *text, long long least, long long most, long l
         return 0;
     *number = read;
     return 1;
-}
-
-int redist_environment_number(const char *variable, const char *what, long long least,
-                              long long most, long long *number) {
-    const char *text = getenv(variable);
-    if (text == NULL || text[0] == '\0' || redist_read_number(text, least, most, number))
-        return REDIST_OK;
-    return redist__fail(REDIST_ERR_ARGUMENT,
-                        "the environment variable %s = \"%.40s\" is no number of %s in %lld..%lld: "
-                        "set it to one, or unset it",
-                        variable, text, what, least, most);
 }
 
 int redist_is_verbose(int asked) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creation of a context: private communicators, the nodes of the ranks, and their processes. */
+/* Connection of a context: private communicators, the nodes of the ranks, and their processes. */
 #include "comm.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts a node into several by REDIST_NODE_SIZE, to test methods between nodes on one machine. Lost peers are still
- * detected by their processes. */
+/* Cuts a node by REDIST_NODE_SIZE, to test methods between nodes on one machine. Processes still show lost peers. */
 static int cut_node(struct redist__context *context, int node_size) {
     MPI_Comm whole = context->node;
     int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */
@@ -23,7 +22,13 @@ static int cut_node(struct redist__context *context, int node_size) {
 /* Compares REDIST_NODE_SIZE (0 = unset) on all ranks, since all communicators must see the same nodes. Collective. */
 static int agree_on_node_size(const struct redist__context *context, int *node_size) {
     redist_shared_value value = redist_share_number("the environment variable REDIST_NODE_SIZE", 0);
-    int code = redist_environment_number("REDIST_NODE_SIZE", "ranks", 0, INT_MAX, &value.value);
+    const char *text = getenv("REDIST_NODE_SIZE");
+    int code = REDIST_OK;
+    if (text != NULL && text[0] != '\0' && !redist_read_number(text, 0, INT_MAX, &value.value))
+        code = redist__fail(REDIST_ERR_ARGUMENT,
+                            "the environment variable REDIST_NODE_SIZE = \"%.40s\" is no number of "
+                            "ranks in 0..%d: set it to one, or unset it",
+                            text, INT_MAX);
     *node_size = (int)value.value;
     return redist_agree_values_in("libredist", context->comm, code, 1, &value);
 }
@@ -87,7 +92,7 @@ static int split_comm(MPI_Comm comm, struct redist__context *context) {
     return redist_check_mpi(result);
 }
 
-static int connect_context(MPI_Comm comm, struct redist__context *context) {
+int redist__context_connect(MPI_Comm comm, struct redist__context *context) {
     REDIST_TRY(redist_agree(comm, split_comm(comm, context)));
     MPI_Comm_set_errhandler(context->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(context->comm, &context->rank);
@@ -101,59 +106,6 @@ static int connect_context(MPI_Comm comm, struct redist__context *context) {
     int nodes = find_nodes(context);
     int cores = redist__cores_count(context->node, &context->crowded);
     return nodes != REDIST_OK ? nodes : cores;
-}
-
-/* Makes the user's communicator refer to the context. */
-static int attach(MPI_Comm comm, struct redist__context *context) {
-    int mine = redist__context_attach(comm, context);
-    int code = redist_agree(comm, mine);
-    if (code != REDIST_OK && mine == REDIST_OK)
-        redist__context_detach(comm); /* releases it */
-    else if (code != REDIST_OK)
-        redist__context_release(context);
-    return code;
-}
-
-static int create(MPI_Comm comm, struct redist__context **result) {
-    struct redist__context *context = redist__context_allocate(comm);
-    int code = context != NULL
-                   ? redist__context_list(context)
-                   : redist_fail(REDIST_ERR_MEMORY, "no memory for a communicator's data");
-    code = redist_agree(comm, code);
-    if (code == REDIST_OK)
-        code = redist_agree(comm, connect_context(comm, context));
-    if (code == REDIST_OK)
-        code = attach(comm, context);
-    else if (context != NULL)
-        redist__context_release(context);
-    if (code == REDIST_OK)
-        *result = context;
-    return code;
-}
-
-int redist__context_get(MPI_Comm comm, struct redist__context **context) {
-    REDIST_TRY(redist__context_attached(comm, context));
-    if (*context == NULL)
-        REDIST_TRY(create(comm, context));
-    atomic_fetch_add(&(*context)->references, 1);
-    return REDIST_OK;
-}
-
-int redist__provide(struct redist__context *context, int order, size_t bytes,
-                    void (*dispose)(struct redist__context *, struct redist__kept *),
-                    struct redist__kept **kept) {
-    *kept = redist__kept(context, order, dispose);
-    if (*kept != NULL) /* on all ranks */
-        return REDIST_OK;
-    *kept = redist_calloc(1, bytes);
-    int code = redist__agree_memory(context->comm, *kept, "for the data of a communicator");
-    if (code != REDIST_OK) {
-        redist_release(*kept);
-        return code;
-    }
-    (*kept)->dispose = dispose;
-    redist__keep(context, order, *kept);
-    return REDIST_OK;
 }
 
 /* Finds the context of a user's communicator without a reference: its attribute holds one. */

@@ -78,8 +78,7 @@ enum { NOTICE_NUMBERS = sizeof(struct notice) / sizeof(uint64_t) };
 
 static const struct redist__end whole; /* no member */
 
-/* Sends notices, for which no rank waits, and whose delivery is up to MPI. They stay in memory while MPI may read
- * them. */
+/* Sends notices, for which no rank waits; MPI delivers them at some time, and they stay in memory until then. */
 static void tell(const struct redist__context *context, uint64_t plan,
                  const struct redist__end *end) {
     enum { NOTICES = 1024 };

@@ -15,8 +15,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Reads state and start of a process; 0 without such a file. The second field, the program's name in parentheses, may
- * contain anything. */
+/* Reads a process's state and start; 0 = no file. The second field, a program's name in parentheses, is any text. */
 static int read_stat(const char *file, char *state, unsigned long long *start) {
     char text[1024];
     FILE *stream = fopen(file, "r");
@@ -33,8 +32,7 @@ static int read_stat(const char *file, char *state, unsigned long long *start) {
                   state, start) == 2;
 }
 
-/* Returns 0 if ranks are threads of one process numbered by getpid, as in SimGrid: no rank is a process that could be
- * checked. */
+/* Returns 0 if ranks are threads of one process numbered by getpid, as in SimGrid: they cannot be checked. */
 static uint64_t find_space(void) {
     struct stat status;
     if (syscall(SYS_getpid) != getpid())
@@ -42,8 +40,7 @@ static uint64_t find_space(void) {
     return stat("/proc/self/ns/pid", &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
-/* Reads the first thread, which started with the process: an emulator (qemu) invents a start in /proc/self/stat that
- * other processes do not see. */
+/* Reads the first thread: in /proc/self/stat an emulator (qemu) invents a start that other processes do not see. */
 static int read_own_stat(char *state, unsigned long long *start) {
     char file[64];
     snprintf(file, sizeof file, "/proc/self/task/%d/stat", (int)getpid());

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops that wait for peers: they let MPI make progress and other processes run, and end when a peer's process is
- * gone. */
+/* Loops that wait for peers: MPI makes progress, other processes run, and a peer's end ends the loop. */
 #include "comm.h"
 
 #include <sched.h>
@@ -19,22 +18,16 @@ void redist__give_way(unsigned poll) {
         sched_yield();
 }
 
-static int give_way(unsigned poll, const struct redist__context *context, int crowded) {
-    int result = redist__peers_hear(context);
-    if (crowded)
+int redist__pause(const struct redist__context *context, unsigned poll) {
+    if (poll <= (context->crowded ? polls_per_nap : spins))
+        return REDIST_OK;
+    int code = redist_check_mpi(redist__peers_hear(context));
+    if (context->crowded)
         redist__give_way(poll);
     else
         sched_yield();
-    return redist_check_mpi(result);
-}
-
-int redist__pause(const struct redist__context *context, unsigned poll) {
-    int crowded = context->crowded, code = REDIST_OK;
-    if (poll > (crowded ? polls_per_nap : spins)) {
-        code = give_way(poll, context, crowded);
-        if (code == REDIST_OK && poll % polls_per_look == polls_per_look - 1)
-            code = redist__peers_look(context);
-    }
+    if (code == REDIST_OK && poll % polls_per_look == polls_per_look - 1)
+        code = redist__peers_look(context);
     return code;
 }
 
@@ -46,8 +39,7 @@ int redist__pause_beside(const struct redist__context *context, unsigned poll) {
     return looks ? redist__peers_see(context) : REDIST_OK;
 }
 
-/* Reads the announcement after the count: a process that gives up reads its own count after announcing that it
- * begins. */
+/* Reads the announcement after the count: a process that gives up reads its own count after its announcement. */
 int redist__pause_for(const struct redist__context *context, int rank,
                       const _Atomic uint64_t *begun, uint64_t value, unsigned poll) {
     int code = redist__pause(context, poll);

@@ -44,11 +44,10 @@ void redist__copy_guess(struct redist__copy_table *table) {
                                          .nontemporal_bytes = guess_threshold(caches)};
     for (int i = 0; i < REDIST__CASES; i++)
         for (int class = 0; class < REDIST__CLASSES; class ++) {
-            int past = i == REDIST__FAR_NONTEMPORAL || i == REDIST__STORES_NONTEMPORAL;
-            int near = i == REDIST__NEAR;
-            past = past && widest->fence != NULL && class_bytes[class] >= 64;
+            int past = redist__stores_past((enum redist__copy_case)i) && widest->fence != NULL &&
+                       class_bytes[class] >= 64;
             table->loops[i][class] =
-                (struct redist__loop){widest, past, past ? 2 : 1, near ? 0 : 4096};
+                (struct redist__loop){widest, past, past ? 2 : 1, i == REDIST__NEAR ? 0 : 4096};
         }
 }
 
@@ -122,10 +121,6 @@ const struct redist__loop *redist__copy_choose(const struct redist__copy *copy,
     default:
         return &table->loops[whole_case(table, bytes)][class];
     }
-}
-
-void redist__copy_fence(void) {
-    redist__loops_fence();
 }
 
 /* ---------------------------------------------------------------- the loop nest */

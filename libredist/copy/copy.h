@@ -18,17 +18,15 @@ enum redist__copy_use {
     REDIST__COPY_STORE_NONTEMPORAL /* past them */
 };
 
-/* Runs the copy. redist__copy_fence makes nontemporal stores visible to others. */
+/* Runs the copy; redist__copy_fence orders its nontemporal stores. */
 void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
                       enum redist__copy_use use);
-void redist__copy_fence(void);
 
 /* Runs a copy that transposes a matrix of short elements, and fences its stores; 0 = not such a copy. */
 int redist__copy_transposed(const struct redist__copy *copy, const void *source, void *destination,
                             enum redist__copy_use use);
 
-/* Runs several copies of one array together, in bands: the cache lines of the rows of one copy contain rows of the
- * others. */
+/* Runs copies of one array together, in bands: the cache lines of one copy's rows contain rows of the others. */
 void redist__copy_run_together(int n, const struct redist__copy copies[],
                                const char *const sources[], char *const destinations[],
                                enum redist__copy_use use);
@@ -56,6 +54,11 @@ enum redist__copy_case {
 };
 
 extern const char *const redist__copy_cases[REDIST__CASES];
+
+/* Returns whether the copies of a case store past the caches. */
+static inline int redist__stores_past(enum redist__copy_case where) {
+    return where == REDIST__FAR_NONTEMPORAL || where == REDIST__STORES_NONTEMPORAL;
+}
 
 /* Runs of a class have at least redist__class_bytes(class) bytes, and fewer than those of the next one. */
 enum { REDIST__CLASSES = 8 };

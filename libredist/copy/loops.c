@@ -58,7 +58,7 @@ const struct redist__registers *redist__registers_at(int i) {
 }
 
 /* Calls the fence of the widest registers, which all kinds of one processor share. */
-void redist__loops_fence(void) {
+void redist__copy_fence(void) {
     const struct redist__registers *widest = redist__registers_at(0);
     if (widest->fence != NULL)
         widest->fence();

@@ -44,6 +44,6 @@ void redist__loop_print(const struct redist__loop *loop, char text[REDIST__LOOP_
 int redist__loop_scan(const char *text, struct redist__loop *loop);
 
 /* Orders the nontemporal stores of any loop before later stores of this thread. */
-void redist__loops_fence(void);
+void redist__copy_fence(void);
 
 #endif

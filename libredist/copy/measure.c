@@ -38,10 +38,6 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static size_t span_of(size_t rows, ptrdiff_t stride) {
-    return rows * (size_t)stride;
-}
-
 static int is_cold(enum redist__copy_case where) {
     return where >= REDIST__FAR;
 }
@@ -103,8 +99,8 @@ double redist__measure(struct redist__arena *arena, enum redist__copy_case where
     size_t most = arena->bytes / (size_t)rows->source_stride,
            bytes = rows->bytes < most * rows->run ? rows->bytes : most * rows->run;
     size_t count = bytes / rows->run > 0 ? bytes / rows->run : 1;
-    size_t span = span_of(count, rows->source_stride),
-           other = span_of(count, rows->destination_stride);
+    size_t span = count * (size_t)rows->source_stride,
+           other = count * (size_t)rows->destination_stride;
     size_t begin = is_cold(where) ? go_on(arena, span > other ? span : other) : 0;
     int loads = where == REDIST__LOADS,
         stores = where == REDIST__STORES || where == REDIST__STORES_NONTEMPORAL;
@@ -121,7 +117,7 @@ double redist__measure(struct redist__arena *arena, enum redist__copy_case where
         evict(to, count, rows->destination_stride, rows->run);
     double start = now();
     redist__copy_run_with(&copy, from, to, loop);
-    redist__loops_fence();
+    redist__copy_fence();
     return (now() - start) / (double)(count * rows->run);
 }
 
@@ -154,20 +150,16 @@ double redist__measure_pair(struct redist__arena *arena, size_t bytes,
                                 .source = {(ptrdiff_t)run},
                                 .destination = {(ptrdiff_t)run}};
     redist__copy_run_with(&copy, arena->arrays[0], arena->arrays[1], loop);
-    redist__loops_fence();
+    redist__copy_fence();
     double start = now();
     for (int back = 1; back >= 0; back--) {
         redist__copy_run_with(&copy, arena->arrays[back], arena->arrays[!back], loop);
-        redist__loops_fence();
+        redist__copy_fence();
     }
     return (now() - start) / (double)(2 * bytes);
 }
 
 /* ---------------------------------------------------------------- candidates */
-
-static int stores_past(enum redist__copy_case where) {
-    return where == REDIST__FAR_NONTEMPORAL || where == REDIST__STORES_NONTEMPORAL;
-}
 
 /* Checks that runs have whole lines to store past the caches. */
 static int is_possible(const struct redist__loop *loop, int class) {
@@ -190,12 +182,12 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 static int is_same(enum redist__copy_case where, int class, int shape) {
     enum { SHORT_RUN = 256 };
     return shapes[shape].abreast > 1 && redist__class_bytes(class) < SHORT_RUN &&
-           !stores_past(where);
+           !redist__stores_past(where);
 }
 
 int redist__loop_candidate(enum redist__copy_case where, int class, int i,
                            const struct redist__loop *best, struct redist__loop *loop) {
-    int past = stores_past(where) && redist__class_bytes(class) >= 64;
+    int past = redist__stores_past(where) && redist__class_bytes(class) >= 64;
     for (int shape = 0; shape < SHAPES; shape++) {
         if (is_same(where, class, shape))
             continue;

@@ -22,8 +22,7 @@ struct redist__element {
 /* Returns an element with data from `low` to `high`, in bytes from its address. */
 struct redist__element redist__element_between(size_t extent, ptrdiff_t low, ptrdiff_t high);
 
-/* Finds the runs of an element from a map of the bytes from its first byte of data to its last one: 0 = none of its
- * data. */
+/* Finds the runs of an element by a map of its bytes, from the first one of data to the last one: 0 = no data. */
 void redist__element_find_runs(struct redist__element *element, const unsigned char map[]);
 
 /* Bytes of an array of elements, up to the last byte of data; SIZE_MAX if that does not fit. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Builds the descriptions of exchanges. */
 #include "transfer.h"
+#include "../comm/comm.h"
 
-#include <stdint.h>
 #include <string.h>
 
 /* Allocates the parts for the actual number of axes, since a rank has many parts. */
@@ -12,8 +12,8 @@ static int allocate_parts(const struct redist__transfer *transfer, struct redist
     struct redist__part *parts = side->parts =
         redist_calloc(1, nranks * (sizeof *parts + 2 * ndims * sizeof *parts->start) + numbers);
     if (parts == NULL)
-        return redist_fail_in("libredist", REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks",
-                              transfer->nranks);
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks",
+                            transfer->nranks);
     side->extent = (redist_index *)(parts + nranks);
     redist_index *next = side->extent + ndims;
     for (size_t i = 0; i < nranks; i++, next += 2 * ndims) {
@@ -63,8 +63,8 @@ static int set_extents(struct redist__transfer *transfer, struct redist__side *s
     int ndims = transfer->array_ndims;
     side->bytes = redist__element_array_bytes(element, ndims, extent);
     if (side->bytes == SIZE_MAX)
-        return redist_fail_in("libredist", REDIST_ERR_LIMIT,
-                              "the local array is larger than %lld bytes", (long long)PTRDIFF_MAX);
+        return redist__fail(REDIST_ERR_LIMIT, "the local array is larger than %lld bytes",
+                            (long long)PTRDIFF_MAX);
     memcpy(side->extent, extent, (size_t)ndims * sizeof *extent);
     if (side->bytes != 0)
         redist__strides(ndims, extent, element->extent, side->stride);
@@ -156,27 +156,20 @@ int redist__transfer_copyable(const struct redist__transfer *transfer) {
     return transfer->element.run != 0;
 }
 
-static unsigned long long mix(unsigned long long hash, const void *data, size_t bytes) {
-    const unsigned char *byte = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ byte[i]) * 1099511628211ULL;
-    return hash;
-}
-
-unsigned long long redist__transfer_hash(const struct redist__transfer *transfer) {
-    unsigned long long hash = 14695981039346656037ULL;
+uint64_t redist__transfer_hash(const struct redist__transfer *transfer) {
+    uint64_t hash = REDIST__HASH_BASIS;
     size_t axes = (size_t)transfer->ndims;
     const struct redist__element *element = &transfer->element;
     if (element->run != element->extent)
-        hash = mix(mix(hash, &element->extent, sizeof element->extent), element->stride,
-                   (size_t)element->naxes * sizeof *element->stride);
-    hash = mix(hash, &transfer->rank, sizeof transfer->rank);
+        hash = redist__hash(redist__hash(hash, &element->extent, sizeof element->extent),
+                            element->stride, (size_t)element->naxes * sizeof *element->stride);
+    hash = redist__hash(hash, &transfer->rank, sizeof transfer->rank);
     for (int s = 0; s < 2; s++) {
         const struct redist__side *side = &transfer->side[s];
-        hash = mix(hash, side->extent, axes * sizeof *side->extent);
+        hash = redist__hash(hash, side->extent, axes * sizeof *side->extent);
         for (int peer = 0; peer < transfer->nranks; peer++) {
-            hash = mix(hash, side->parts[peer].start, axes * sizeof(redist_index));
-            hash = mix(hash, side->parts[peer].count, axes * sizeof(redist_index));
+            hash = redist__hash(hash, side->parts[peer].start, axes * sizeof(redist_index));
+            hash = redist__hash(hash, side->parts[peer].count, axes * sizeof(redist_index));
         }
     }
     return hash;

@@ -5,6 +5,8 @@
 
 #include "element.h"
 
+#include <stdint.h>
+
 /* The box of the local array that is exchanged with one peer. */
 struct redist__part {
     redist_index *start, *count; /* in the local array, along each axis */
@@ -47,8 +49,7 @@ int redist__transfer_exchange(struct redist__transfer *transfer, const redist_in
                               int axis_a, const redist_index sizes_b[], int axis_b);
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]);
 
-/* Derives a description of the same arrays with empty parts for a given number of ranks. To be freed also after a
- * failure; REDIST_ERR_MEMORY. */
+/* Derives a description with empty parts for `nranks` ranks; to be freed also after a failure. REDIST_ERR_MEMORY. */
 int redist__transfer_derive(struct redist__transfer *derived, const struct redist__transfer *whole,
                             int rank, int nranks);
 void redist__transfer_free(struct redist__transfer *transfer);
@@ -61,6 +62,6 @@ void redist__part_copy(const struct redist__transfer *transfer, struct redist__p
 int redist__transfer_copyable(const struct redist__transfer *transfer);
 
 /* Hashes everything that affects the speed of an exchange on this rank. */
-unsigned long long redist__transfer_hash(const struct redist__transfer *transfer);
+uint64_t redist__transfer_hash(const struct redist__transfer *transfer);
 
 #endif

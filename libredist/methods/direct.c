@@ -17,37 +17,29 @@
  *
  * direct_copies.c has the common part of all executions and the copies of whole arrays, direct_tiles.c those of tiles.
  */
+#include "direct.h"
 #include "../comm/comm.h"
 #include "../copy/copy.h"
-#include "direct_tiles.h"
 #include "packing.h"
 
 /* Directions, chosen separately: rows are split on one side only, so that the directions may have different optima. */
 enum { FORWARD = 1 << REDIST_FORWARD, BACKWARD = 1 << REDIST_BACKWARD, BOTH = FORWARD | BACKWARD };
 
-static const struct redist__traits traits[] = {
-    {"nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, 0, 0, 0},
-    {"cached", REDIST_SPACE_HOST, REDIST__CACHED, 0, 0, 0},
-    {"push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, BOTH, 0, 1},
-    {"push-cached", REDIST_SPACE_HOST, REDIST__CACHED, BOTH, 0, 1},
-    {"push-pull-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, FORWARD, 0, 1},
-    {"pull-push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, BACKWARD, 0, 1},
-    {"engines", REDIST_SPACE_CUDA, REDIST__ENGINES, BOTH, 0, 0},
-    {"kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, BOTH, 0, 1},
-    {"paced", REDIST_SPACE_AUTO, REDIST__ENGINES, BOTH, 2, 0},
-    {"lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, BOTH, 1, 0},
-};
-static const char *const variants[] = {"nontemporal",
-                                       "cached",
-                                       "push-nontemporal",
-                                       "push-cached",
-                                       "push-pull-nontemporal",
-                                       "pull-push-nontemporal",
-                                       "engines",
-                                       "kernel",
-                                       "paced",
-                                       "lockstep",
-                                       NULL};
+#define VARIANTS(X)                                                                                \
+    X("nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, 0, 0, 0)                              \
+    X("cached", REDIST_SPACE_HOST, REDIST__CACHED, 0, 0, 0)                                        \
+    X("push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, BOTH, 0, 1)                      \
+    X("push-cached", REDIST_SPACE_HOST, REDIST__CACHED, BOTH, 0, 1)                                \
+    X("push-pull-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, FORWARD, 0, 1)              \
+    X("pull-push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, BACKWARD, 0, 1)             \
+    X("engines", REDIST_SPACE_CUDA, REDIST__ENGINES, BOTH, 0, 0)                                   \
+    X("kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, BOTH, 0, 1)                                     \
+    X("paced", REDIST_SPACE_AUTO, REDIST__ENGINES, BOTH, 2, 0)                                     \
+    X("lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, BOTH, 1, 0)
+#define NAME_OF(name, ...) name,
+#define TRAITS_OF(...)     {__VA_ARGS__},
+static const char *const variants[] = {VARIANTS(NAME_OF) NULL};
+static const struct redist__traits traits[] = {VARIANTS(TRAITS_OF)};
 
 /* ---------------------------------------------------------------- what it can serve */
 

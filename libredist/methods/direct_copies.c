@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "direct_copies.h"
 #include "../comm/comm.h"
 #include "../copy/copy.h"
+#include "direct.h"
 
 /* ---------------------------------------------------------------- peers */
 
@@ -32,45 +32,37 @@ int redist__direct_array(const struct redist__direct *state, int peer, char **ba
 /* ---------------------------------------------------------------- pending executions */
 
 /* The pending executions of this process, the oldest first. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t redist__direct_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct redist__direct *pending;
 
 void redist__direct_begin(struct redist__direct *state) {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&redist__direct_lock);
     struct redist__direct **link = &pending;
     while (*link != NULL)
         link = &(*link)->next_pending;
     state->next_pending = NULL;
     state->thread = pthread_self();
     *link = state;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&redist__direct_lock);
 }
 
 void redist__direct_end(const struct redist__direct *state) {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&redist__direct_lock);
     struct redist__direct **link = &pending;
     while (*link != NULL && *link != state)
         link = &(*link)->next_pending;
     if (*link != NULL)
         *link = state->next_pending;
-    pthread_mutex_unlock(&lock);
-}
-
-void redist__direct_lock(void) {
-    pthread_mutex_lock(&lock);
-}
-
-void redist__direct_unlock(void) {
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&redist__direct_lock);
 }
 
 int redist__direct_advance_all(const struct redist__direct *state) {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&redist__direct_lock);
     for (struct redist__direct *other = pending; other != NULL; other = other->next_pending)
         if (other == state || pthread_equal(other->thread, pthread_self()))
             redist__note(other->problem, other->advance(other));
     int left = state->left;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&redist__direct_lock);
     return left;
 }
 

@@ -6,9 +6,9 @@
  * completed in partitions, a sweep takes from all tiles the elements of the first incomplete partition; else all
  * partitions are complete with the last tile. A rank publishes the number of partitions that all others have from it.
  */
-#include "direct_tiles.h"
 #include "../comm/comm.h"
 #include "../copy/copy.h"
+#include "direct.h"
 
 #include <string.h>
 
@@ -154,13 +154,13 @@ static int make_room(struct redist__puts *puts) {
 static int add_put(struct redist__direct *state, const struct redist__tile *tile) {
     struct redist__put put;
     REDIST_TRY(make_put(state, tile, &put));
-    redist__direct_lock();
+    pthread_mutex_lock(&redist__direct_lock);
     int code = make_room(&state->puts);
     if (note_tile(state, tile) && code == REDIST_OK)
         state->puts.list[state->puts.count++] = put;
     else
         redist_release(put.held);
-    redist__direct_unlock();
+    pthread_mutex_unlock(&redist__direct_lock);
     redist__direct_advance_all(state);
     return code;
 }
@@ -307,8 +307,7 @@ static int count_left(const struct redist__direct *state) {
     return left;
 }
 
-/* Publishes that this rank has no more tiles, so that others do not wait for its steps until it closes the
- * execution. */
+/* Publishes that this rank has no more tiles: others need not wait for its steps until it closes. */
 static void publish_end(struct redist__direct *state) {
     redist__steps_end_all(&state->steps);
     publish_partitions(state, state->problem->partitions);
@@ -391,11 +390,11 @@ static int copy_parts(const struct redist__direct *state, const struct redist__t
 
 /* Counts a copied tile, and publishes all partitions after the last one. */
 static void note_copied(struct redist__direct *state, const struct redist__tile *tile) {
-    redist__direct_lock();
+    pthread_mutex_lock(&redist__direct_lock);
     note_tile(state, tile);
     if (all_put(state))
         publish_partitions(state, state->problem->partitions);
-    redist__direct_unlock();
+    pthread_mutex_unlock(&redist__direct_lock);
 }
 
 void redist__direct_tile(void *data, const struct redist__tile *tile) {
@@ -523,7 +522,7 @@ static int check_own(struct redist__direct *state, int *reached) {
     const struct redist__space *space = state->problem->space;
     void *event = state->events[state->problem->context->size]; /* steps have other events */
     int code = REDIST_OK;
-    redist__direct_lock();
+    pthread_mutex_lock(&redist__direct_lock);
     if (all_put(state) && state->own == REDIST__WAITS) {
         code = space->event_record(event, space->stream(0));
         state->own = code == REDIST_OK ? REDIST__RUNS : REDIST__WAITS;
@@ -533,7 +532,7 @@ static int check_own(struct redist__direct *state, int *reached) {
         state->own = code == REDIST_OK && *reached ? REDIST__DONE : REDIST__RUNS;
     }
     *reached = state->own == REDIST__DONE;
-    redist__direct_unlock();
+    pthread_mutex_unlock(&redist__direct_lock);
     return code;
 }
 

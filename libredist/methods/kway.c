@@ -247,9 +247,9 @@ static void start(void *data, int direction, const void *source, void *destinati
     if (state->shape.nstages > 0)
         begin_stage(state, 0);
     redist__enter(problem->timer, REDIST__OWN_PART);
-    redist__attempt(problem, redist__own_copy_run(&state->own[direction], problem, direction,
-                                                  source, destination,
-                                                  problem->space->stream(UNPACKING)));
+    redist__attempt(problem,
+                    redist__own_copy_run(&state->own[direction], problem, direction, source,
+                                         destination, problem->space->stream(UNPACKING)));
     redist__enter(problem->timer, REDIST__COMMUNICATE);
 }
 

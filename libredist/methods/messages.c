@@ -60,8 +60,7 @@ static int is_lost(struct redist__messages *messages) {
     return messages->lost;
 }
 
-/* Returns whether MPI has refused to begin a message, to be repeated: a call that returns an error may still have begun
- * it. */
+/* Returns whether MPI has begun no message: a call that returns an error may still have begun it. */
 static int is_refused(struct redist__messages *messages, int result, const MPI_Request *request) {
     redist__failure_note_mpi(messages->problem->failure, result);
     return result != MPI_SUCCESS && *request == MPI_REQUEST_NULL;

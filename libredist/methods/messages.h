@@ -35,8 +35,7 @@ int redist__messages_create(struct redist__messages *messages,
 /* Returns nonzero if MPI may still use the buffers of a message: they have to stay until the process ends. */
 int redist__messages_free(struct redist__messages *messages);
 
-/* Post message i, `count` elements, and record failures. A send waits for the event that fills its buffer, in the
- * functions below; NULL = already filled. */
+/* Post message i, `count` elements; failures are recorded. A send waits for the event that fills its buffer, if any. */
 void redist__messages_receive(struct redist__messages *messages, int i, void *buffer, int count,
                               MPI_Datatype type, int peer, int tag);
 void redist__messages_send(struct redist__messages *messages, int i, void *event, void *buffer,

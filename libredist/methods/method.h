@@ -13,17 +13,17 @@ struct redist__problem {
     const struct redist__transfer *transfer;
     struct redist__context *context;
     MPI_Datatype datatype;
-    enum redist_tiles tiles;           /* array A or B exists in tiles only */
-    int concurrent;                    /* several threads may put or get at once */
-    int partitions, partition_axis;    /* partitions of array B, >= 1, along an axis */
-    int segments, segment_axis;        /* tiles come as segments of array A along an axis; 0 = unknown */
-    int mapped[2];                     /* peers map arrays A and B, on all ranks */
-    int reaches_local;                 /* peers can map memory of redist_alloc_local */
-    int bound[2];                      /* arrays bound when the plan is made, */
-    void *arrays[2];                   /* and their addresses */
-    int asynchronous;                  /* executions are only enqueued in the user's stream */
-    int rehearses;                     /* nothing is enqueued: failures concern this rank only */
-    double wait_seconds;               /* limit of a device's wait for a peer, if asynchronous */
+    enum redist_tiles tiles;        /* array A or B exists in tiles only */
+    int concurrent;                 /* several threads may put or get at once */
+    int partitions, partition_axis; /* partitions of array B, >= 1, along an axis */
+    int segments, segment_axis; /* tiles come as segments of array A along an axis; 0 = unknown */
+    int mapped[2];              /* peers map arrays A and B, on all ranks */
+    int reaches_local;          /* peers can map memory of redist_alloc_local */
+    int bound[2];               /* arrays bound when the plan is made, */
+    void *arrays[2];            /* and their addresses */
+    int asynchronous;           /* executions are only enqueued in the user's stream */
+    int rehearses;              /* nothing is enqueued: failures concern this rank only */
+    double wait_seconds;        /* limit of a device's wait for a peer, if asynchronous */
     const struct redist__space *space; /* of both arrays */
     void *stream;                      /* of the user, for arrays of a device, */
     redist_place place;                /* and that device */
@@ -57,8 +57,7 @@ static inline int redist__has_failed(const struct redist__problem *problem) {
 /* Waits by an event until a stream is idle, also after a failure, and records failures. */
 void redist__finish(const struct redist__problem *problem, void *event, void *stream);
 
-/* The preference of candidates selectable only by name, being slow or redundant. Lower values order the candidates of
- * one name. */
+/* The preference of slow or redundant candidates, which need their names. Lower values order those of one name. */
 enum { REDIST__BY_NAME = -1000 };
 
 /* A box of a local array, in other memory. */
@@ -123,8 +122,7 @@ struct redist__method {
     int (*create)(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **state);
 
-    /* Connects the peers, after `create` has succeeded on all ranks. Collective, the same result on all ranks; NULL =
-     * nothing to do. */
+    /* Connects the peers, once all have created. Collective, the same result on all ranks. NULL = nothing to do. */
     int (*connect)(void *state);
 
     /* Starts to move `source` (array `direction`) to `destination`; `wait` completes it. Failures are recorded in the
@@ -143,15 +141,14 @@ struct redist__method {
     int concurrent;
     void (*open)(void *state, void *array);
     void (*put)(void *state, const struct redist__tile *tile);
+    int stores_partitions; /* `store` works with partitions, too */
     void (*store)(void *state, const struct redist__tile *tile, redist_store *store, void *data);
-    /* Finds the destination of this rank's part of a tile that is put; 0 = none. NULL = `put` takes no tiles that are
-     * `kept`. */
+    /* Finds the destination of this rank's part of a tile; 0 = none. NULL = `put` takes no `kept` tiles. */
     int (*own)(const void *state, const struct redist__tile *tile, redist_target *target);
     void (*get)(void *state, const struct redist__tile *tile);
     void (*progress)(void *state); /* continues without waiting; NULL = not needed */
     void (*arrived)(void *state, int *partitions); /* counts complete partitions; NULL = unknown */
-    /* Asynchronous: makes the stream wait for partitions. REDIST_ERR_STATE, without effect, if tiles are left to
-     * put. */
+    /* Asynchronous: makes the stream wait for partitions; before the last put REDIST_ERR_STATE, without effect. */
     int (*await)(void *state, int partitions);
     void (*close)(void *state);
 
@@ -169,8 +166,7 @@ struct redist__method {
     void (*destroy)(void *state);
 };
 
-/* Lists the candidates of a request ("auto", "p2p", "direct:paced"); returns their number, at most `most`. 0 = no such
- * method. */
+/* Lists the candidates of a request ("auto", "p2p", "direct:paced"), at most `most`; returns their number. */
 int redist__candidates(const char *request, int most, struct redist__candidate candidates[]);
 
 /* Returns a candidate's preference without measurements. */

@@ -31,14 +31,13 @@ struct kind {
 };
 
 struct state {
-    const struct redist__problem *problem;
+    const struct redist__problem *problem; /* the first member, also in tiles */
     const struct redist__transfer *transfer;
     const struct kind *kind;
     struct redist__packing packing[2];
     struct redist__types types[2];
     struct redist__copy own[2]; /* empty if MPI moves the own part too */
     struct redist__messages messages;
-    struct redist__tiled_messages *tiled; /* in tiles, instead of all else */
     void **events; /* packed parts: with streams one for each distance, else one */
     int nevents;
     int is_known;  /* a failure is known to all ranks: none calls MPI any more */
@@ -62,8 +61,7 @@ static int applies(const struct redist__problem *problem,
                     : redist__check_counts(problem->transfer, name, kind->collective);
 }
 
-/* Ranks the methods. MPI copies each contiguous run of a type on a device separately, which is extremely slow. In host
- * memory p2p-streams is the same as p2p. */
+/* Ranks the methods: MPI copies a type on a device run by run, extremely slowly; in host memory p2p-streams is p2p. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct kind *kind = candidate->method->kind;
@@ -104,29 +102,37 @@ static int create_side(struct state *state, int side) {
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
+    if (problem->tiles != REDIST_WHOLE)
+        return redist__tiled_messages_create(problem, result);
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method %s", candidate->method->name);
     state->problem = problem;
     state->transfer = problem->transfer;
     state->kind = candidate->method->kind;
-    if (problem->tiles != REDIST_WHOLE)
-        return redist__tiled_messages_create(problem, &state->tiled);
     REDIST_TRY(allocate(state));
     REDIST_TRY(create_side(state, 0));
     return create_side(state, 1);
 }
 
+static int is_tiled(const void *data) {
+    const struct redist__problem *const *problem = data;
+    return (*problem)->tiles != REDIST_WHOLE;
+}
+
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return state->tiled != NULL ? redist__tiled_messages_bytes(state->tiled)
-                                : state->packing[0].buffer_bytes + state->packing[1].buffer_bytes;
+    return is_tiled(data) ? redist__tiled_messages_bytes(data)
+                          : state->packing[0].buffer_bytes + state->packing[1].buffer_bytes;
 }
 
 static void destroy(void *data) {
     struct state *state = data;
+    if (is_tiled(data)) {
+        redist__tiled_messages_free(data);
+        return;
+    }
     int in_use = redist__messages_free(&state->messages);
-    redist__tiled_messages_free(state->tiled);
     for (int side = 0; side < 2; side++) {
         if (!in_use && state->packing[side].space != NULL)
             redist__packing_free(&state->packing[side]);
@@ -213,9 +219,9 @@ static void copy_own(struct state *state) {
 static void unpack(struct state *state, int peer) {
     redist__arrived(state->problem->timer);
     redist__enter(state->problem->timer, REDIST__UNPACK);
-    redist__attempt(state->problem, redist__packing_unpack(&state->packing[!state->direction], peer,
-                                                           1, state->destination,
-                                                           state->problem->space->stream(0)));
+    redist__attempt(state->problem,
+                    redist__packing_unpack(&state->packing[!state->direction], peer, 1,
+                                           state->destination, state->problem->space->stream(0)));
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
 }
 
@@ -310,72 +316,44 @@ static void execute_collective(struct state *state) {
     if (!beside)
         copy_own(state);
     redist__enter(problem->timer, REDIST__UNPACK);
-    redist__attempt(problem,
-                    redist__packing_unpack(&state->packing[!state->direction], 0,
-                                           state->transfer->nranks, state->destination,
-                                           problem->space->stream(0)));
+    redist__attempt(problem, redist__packing_unpack(&state->packing[!state->direction], 0,
+                                                    state->transfer->nranks, state->destination,
+                                                    problem->space->stream(0)));
     finish_stream(state);
 }
 
 static void execute(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
-    if (!state->kind->collective) {
-        start(state, direction, source, destination);
-        wait(state);
-    } else if (!state->is_known) {
-        begin(state, direction, source, destination);
-        execute_collective(state);
-    }
-}
-
-/* ---------------------------------------------------------------- tiles */
-
-static struct redist__tiled_messages *tiled_of(void *data) {
-    return ((struct state *)data)->tiled;
-}
-
-static int connect_tiles(void *data) {
-    return tiled_of(data) != NULL ? redist__tiled_messages_connect(tiled_of(data)) : REDIST_OK;
-}
-
-static void open_tiles(void *data, void *array) {
-    redist__tiled_messages_open(tiled_of(data), array);
-}
-
-static void move_tile(void *data, const struct redist__tile *tile) {
-    redist__tiled_messages_tile(tiled_of(data), tile);
-}
-
-static void progress_tiles(void *data) {
-    if (tiled_of(data) != NULL)
-        redist__tiled_messages_progress(tiled_of(data));
-}
-
-static void tiles_arrived(void *data, int *partitions) {
-    redist__tiled_messages_arrived(tiled_of(data), partitions);
-}
-
-static void close_tiles(void *data) {
-    redist__tiled_messages_close(tiled_of(data));
+    if (state->is_known)
+        return;
+    begin(state, direction, source, destination);
+    execute_collective(state);
 }
 
 /* ---------------------------------------------------------------- the methods */
 
+static int connect(void *data) {
+    return is_tiled(data) ? redist__tiled_messages_connect(data) : REDIST_OK;
+}
+
 #define METHOD(id, sentence, ...)                                                                  \
     .name = id, .summary = sentence, .kind = &(const struct kind){__VA_ARGS__},                    \
     .applies = applies, .preference = preference, .create = create, .start = start, .wait = wait,  \
-    .execute = execute, .workspace = workspace, .destroy = destroy
+    .workspace = workspace, .destroy = destroy
 
 const struct redist__method redist__method_alltoallw = {
     METHOD("alltoallw", "one MPI_Ialltoallw over subarray datatypes; the reference for all others",
-           REDIST__AS_IN_ARRAY, 1, 0)};
+           REDIST__AS_IN_ARRAY, 1, 0),
+    .execute = execute};
 
 const struct redist__method redist__method_p2p_type = {METHOD(
     "p2p-type", "MPI_Isend and MPI_Irecv of subarray datatypes; the own part is copied locally",
     REDIST__AS_IN_ARRAY, 0, 0)};
 
-const struct redist__method redist__method_alltoallv = {METHOD(
-    "alltoallv", "packs all parts, one MPI_Ialltoallv, unpacks all", REDIST__ALL_IN_ARRAY, 1, 0)};
+const struct redist__method redist__method_alltoallv = {
+    METHOD("alltoallv", "packs all parts, one MPI_Ialltoallv, unpacks all", REDIST__ALL_IN_ARRAY, 1,
+           0),
+    .execute = execute};
 
 const struct redist__method redist__method_p2p_streams = {METHOD(
     "p2p-streams", "as p2p, each part packed on a stream of its own and sent when that is done",
@@ -384,11 +362,11 @@ const struct redist__method redist__method_p2p_streams = {METHOD(
 const struct redist__method redist__method_p2p = {
     METHOD("p2p", "packed MPI_Isend and MPI_Irecv; each part is unpacked as it arrives",
            REDIST__EACH_IN_ARRAY, 0, 0),
-    .connect = connect_tiles,
-    .open = open_tiles,
-    .put = move_tile,
-    .get = move_tile,
-    .progress = progress_tiles,
-    .arrived = tiles_arrived,
-    .close = close_tiles,
+    .connect = connect,
+    .open = redist__tiled_messages_open,
+    .put = redist__tiled_messages_tile,
+    .get = redist__tiled_messages_tile,
+    .progress = redist__tiled_messages_progress,
+    .arrived = redist__tiled_messages_arrived,
+    .close = redist__tiled_messages_close,
 };

@@ -163,8 +163,8 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     int nwaves = is_told(problem) ? state->nsegments - 1 + problem->partitions : USUAL_WAVES;
     size_t ntargets = (size_t)nwaves * (size_t)problem->context->size;
     state->waves = redist_calloc((size_t)nwaves, sizeof *state->waves);
-    state->targets = problem->tiles == REDIST_PUT ? redist_calloc(ntargets, sizeof *state->targets)
-                                                  : NULL;
+    state->targets =
+        problem->tiles == REDIST_PUT ? redist_calloc(ntargets, sizeof *state->targets) : NULL;
     if (state->waves == NULL || (problem->tiles == REDIST_PUT && state->targets == NULL))
         return redist__fail(REDIST_ERR_MEMORY, "no memory for %d waves of messages", nwaves);
     state->nwaves = nwaves;
@@ -395,14 +395,14 @@ static void start(void *data, int direction, const void *source, void *destinati
         return;
     for (int i = 0; i < state->nwaves; i++) {
         struct redist__wave *wave = &state->waves[i];
-        redist__attempt(problem, redist__packing_pack(&wave->packing[direction], 0,
-                                                      wave->transfer.nranks, source,
-                                                      state->streams[REDIST__PACKS]));
+        redist__attempt(problem,
+                        redist__packing_pack(&wave->packing[direction], 0, wave->transfer.nranks,
+                                             source, state->streams[REDIST__PACKS]));
         redist__nccl_move_wave(state, wave, direction, source, destination);
     }
-    redist__attempt(problem, redist__own_copy_run(&state->own[direction], problem, direction,
-                                                  source, destination,
-                                                  state->streams[REDIST__OWN]));
+    redist__attempt(problem,
+                    redist__own_copy_run(&state->own[direction], problem, direction, source,
+                                         destination, state->streams[REDIST__OWN]));
     redist__nccl_end(state);
 }
 
@@ -535,6 +535,7 @@ const struct redist__method redist__method_nccl = {
     .open = redist__nccl_open,
     .put = redist__nccl_put,
     .own = redist__nccl_own,
+    .stores_partitions = 1,
     .store = redist__nccl_store,
     .arrived = redist__nccl_arrived,
     .await = redist__nccl_await,

@@ -22,7 +22,8 @@ enum { REDIST__PACKS, REDIST__MOVES, REDIST__UNPACKS, REDIST__OWN, REDIST__NCCL_
 
 struct redist__nccl {
     const struct redist__problem *problem;
-    struct redist__wave *waves; /* in the order of sending: segments, the last of them by partitions */
+    struct redist__wave
+        *waves; /* in the order of sending: segments, the last of them by partitions */
     int nwaves, nsegments, may_cut;
     struct redist__copy own[2];
     void *streams[REDIST__NCCL_STREAMS];
@@ -32,13 +33,13 @@ struct redist__nccl {
     /* The pending execution */
     unsigned long long number; /* of its communicator, 0 = none */
     int is_stuck;              /* messages were not enqueued, for which the peers' kernels wait */
-    int is_known;     /* a failure is known to all ranks: none moves data any more */
-    int has_posted;   /* the status */
-    size_t missing;   /* in tiles: elements not put yet */
-    int next;         /* the first wave not sent, */
-    char *destination; /* and array B */
+    int is_known;              /* a failure is known to all ranks: none moves data any more */
+    int has_posted;            /* the status */
+    size_t missing;            /* in tiles: elements not put yet */
+    int next;                  /* the first wave not sent, */
+    char *destination;         /* and array B */
     redist_target *targets;
-    int status[2]; /* this rank if it failed, the lowest failed rank */
+    int status[2];                    /* this rank if it failed, the lowest failed rank */
     struct redist__messages messages; /* the reduction of the status, as a send */
     /* Asynchronous: the highest failed rank + 1 that the device knows of, shared by joined plans; copies in host memory
      * of it, and of what this rank adds after a failure */

@@ -55,8 +55,7 @@ int redist__nccl_check(struct redist__nccl_link *link, unsigned long long number
     ncclComm_t comm = redist__nccl_enter(link, number);
     if (comm == NULL)
         return REDIST_ERR_DEVICE;
-    int code =
-        redist__nccl_result(ncclCommGetAsyncError(comm, &result), "ncclCommGetAsyncError");
+    int code = redist__nccl_result(ncclCommGetAsyncError(comm, &result), "ncclCommGetAsyncError");
     redist__nccl_leave(link);
     if (code == REDIST_OK && result != ncclInProgress)
         code = redist__nccl_result(result, "a message of NCCL");
@@ -100,9 +99,8 @@ static void look(struct redist__watched *watched, int is_lost) {
 
 int redist__nccl_watch(const struct redist__problem *problem, struct redist__nccl_link *link) {
     const _Atomic uint64_t *word;
-    link->watched = link->watching > 0
-                        ? link->watched
-                        : (struct redist__watched){.look = look, .data = link};
+    link->watched =
+        link->watching > 0 ? link->watched : (struct redist__watched){.look = look, .data = link};
     int is_first = link->watching++ == 0;
     int code = redist__notice_take(problem->context, problem->space, &word);
     if (is_first)
@@ -133,10 +131,10 @@ static void free_link(struct redist__context *context, struct redist__kept *kept
 
 static struct redist__nccl_link *next_link(const struct redist__problem *problem,
                                            const struct redist__nccl_link *link) {
-    return (struct redist__nccl_link *)(link != NULL ? redist__kept_next(&link->kept)
-                                                     : redist__kept(problem->context,
-                                                                    REDIST__KEPT_BESIDES,
-                                                                    free_link));
+    return (struct redist__nccl_link *)(link != NULL
+                                            ? redist__kept_next(&link->kept)
+                                            : redist__kept(problem->context, REDIST__KEPT_BESIDES,
+                                                           free_link));
 }
 
 enum { MOST_LINKS = 30 };

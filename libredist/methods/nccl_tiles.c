@@ -73,8 +73,7 @@ static int pack(const struct redist__nccl *state, struct redist__wave *wave,
     struct redist__batch *batch = &wave->packing[0].pack;
     size_t elements = 0;
     for (int peer = 0; peer < transfer->nranks; peer++) {
-        size_t common =
-            peer == transfer->rank ? 0 : redist__tile_elements(transfer, tile, 0, peer);
+        size_t common = peer == transfer->rank ? 0 : redist__tile_elements(transfer, tile, 0, peer);
         batch->copies[peer] = (struct redist__copy){0};
         if (common == 0)
             continue;
@@ -95,8 +94,8 @@ static int follow_tile(const struct redist__nccl *state) {
     const struct redist__space *space = problem->space;
     if (!problem->asynchronous)
         return REDIST_OK;
-    REDIST_TRY(redist__nccl_follow(state, problem->stream, state->forked,
-                                   state->streams[REDIST__PACKS]));
+    REDIST_TRY(
+        redist__nccl_follow(state, problem->stream, state->forked, state->streams[REDIST__PACKS]));
     return space->stream_follow(state->streams[REDIST__OWN], state->forked);
 }
 
@@ -186,8 +185,7 @@ static int has_arrived(const struct redist__nccl *state, int partition) {
         return 0;
     redist__attempt(problem, space->event_is_reached(state->waves[wave].unpacked, &reached));
     if (reached)
-        redist__attempt(problem,
-                        space->event_is_reached(state->joined[REDIST__OWN], &reached));
+        redist__attempt(problem, space->event_is_reached(state->joined[REDIST__OWN], &reached));
     return reached;
 }
 
@@ -211,8 +209,8 @@ static int await(const struct redist__nccl *state, int partitions) {
     const struct redist__problem *problem = state->problem;
     REDIST_TRY(redist__nccl_follow(state, state->streams[REDIST__OWN], state->joined[REDIST__OWN],
                                    problem->stream));
-    return problem->space->stream_follow(
-        problem->stream, state->waves[wave_of(state, partitions - 1)].unpacked);
+    return problem->space->stream_follow(problem->stream,
+                                         state->waves[wave_of(state, partitions - 1)].unpacked);
 }
 
 int redist__nccl_await(void *data, int partitions) {

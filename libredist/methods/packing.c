@@ -46,8 +46,7 @@ static void choose_in_array(struct redist__packing *packing,
         memset(packing->in_array, 0, (size_t)transfer->nranks);
 }
 
-/* Gives each message its position, and returns the bytes of the buffer. Messages in the array need no copy, and the own
- * part has no message. */
+/* Gives each message its position, and returns the buffer's bytes. The own part and messages in the array need none. */
 static size_t position_messages(struct redist__packing *packing,
                                 const struct redist__transfer *transfer) {
     size_t bytes = 0;
@@ -98,38 +97,34 @@ char *redist__packing_message(const struct redist__packing *packing, int peer, c
     return base + packing->position[peer];
 }
 
-static int run(const struct redist__packing *packing, struct redist__batch *batch, int first,
-               int count, void *stream) {
+/* Copies the boxes of some peers between the array and the buffer. */
+static int copy_boxes(const struct redist__packing *packing, struct redist__batch *batch, int first,
+                      int count, char *array, void *stream) {
+    int unpacks = batch == &packing->unpack;
+    for (int peer = first; peer < first + count; peer++) {
+        if (batch->copies[peer].run == 0)
+            continue;
+        size_t offset = packing->side->parts[peer].offset;
+        char *in_array = array + offset;
+        char *in_buffer =
+            packing->buffer +
+            (packing->layout == REDIST__AS_IN_ARRAY ? offset : packing->position[peer]);
+        batch->sources[peer] = unpacks ? in_buffer : in_array;
+        batch->destinations[peer] = unpacks ? in_array : in_buffer;
+    }
     if (packing->all_in_array || (count == 1 && batch->copies[first].run == 0))
         return REDIST_OK;
     return packing->space->batch_run(batch, first, count, stream);
 }
 
-/* Returns a peer's box in the buffer. */
-static char *box_in_buffer(const struct redist__packing *packing, int peer) {
-    return packing->buffer + (packing->layout == REDIST__AS_IN_ARRAY
-                                  ? packing->side->parts[peer].offset
-                                  : packing->position[peer]);
-}
-
 int redist__packing_pack(struct redist__packing *packing, int first, int count, const void *array,
                          void *stream) {
-    for (int peer = first; peer < first + count; peer++)
-        if (packing->pack.copies[peer].run != 0) {
-            packing->pack.sources[peer] = (const char *)array + packing->side->parts[peer].offset;
-            packing->pack.destinations[peer] = box_in_buffer(packing, peer);
-        }
-    return run(packing, &packing->pack, first, count, stream);
+    return copy_boxes(packing, &packing->pack, first, count, (char *)(size_t)array, stream);
 }
 
 int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
                            void *stream) {
-    for (int peer = first; peer < first + count; peer++)
-        if (packing->unpack.copies[peer].run != 0) {
-            packing->unpack.sources[peer] = box_in_buffer(packing, peer);
-            packing->unpack.destinations[peer] = (char *)array + packing->side->parts[peer].offset;
-        }
-    return run(packing, &packing->unpack, first, count, stream);
+    return copy_boxes(packing, &packing->unpack, first, count, array, stream);
 }
 
 /* ---------------------------------------------------------------- datatypes */

@@ -18,7 +18,7 @@ struct mark {
     enum { AWAITED, RECORDED, REACHED } state;
 };
 
-struct redist__tiled_messages {
+struct state {
     const struct redist__problem *problem;
     const struct redist__transfer *transfer;
     int segments, groups; /* messages for each peer: at most segments * groups */
@@ -35,17 +35,17 @@ struct redist__tiled_messages {
     char *array; /* the one that exists */
 };
 
-static int is_put(const struct redist__tiled_messages *tiled) {
+static int is_put(const struct state *tiled) {
     return tiled->problem->tiles == REDIST_PUT;
 }
 
-static int each(const struct redist__tiled_messages *tiled) {
+static int each(const struct state *tiled) {
     return tiled->segments * tiled->groups;
 }
 
 /* ---------------------------------------------------------------- making */
 
-static int create_events(struct redist__tiled_messages *tiled) {
+static int create_events(struct state *tiled) {
     const struct redist__space *space = tiled->problem->space;
     REDIST_TRY(space->event_create(&tiled->event));
     REDIST_TRY(space->event_create(&tiled->own.event));
@@ -56,9 +56,8 @@ static int create_events(struct redist__tiled_messages *tiled) {
     return REDIST_OK;
 }
 
-/* Creates a side, with all parts in the buffer if the side exists in tiles, or if messages are not slabs of the
- * parts. */
-static int create_side(struct redist__tiled_messages *tiled, int side) {
+/* Creates a side; the buffer has all parts of a side in tiles, and of messages that are no slabs of parts. */
+static int create_side(struct state *tiled, int side) {
     const struct redist__problem *problem = tiled->problem;
     int packed = problem->staged || tiled->groups > 1 || side == !is_put(tiled);
     return redist__packing_create(&tiled->packing[side], problem, side,
@@ -66,9 +65,8 @@ static int create_side(struct redist__tiled_messages *tiled, int side) {
                                   problem->staged);
 }
 
-int redist__tiled_messages_create(const struct redist__problem *problem,
-                                  struct redist__tiled_messages **result) {
-    struct redist__tiled_messages *tiled = *result = redist_calloc(1, sizeof *tiled);
+int redist__tiled_messages_create(const struct redist__problem *problem, void **result) {
+    struct state *tiled = *result = redist_calloc(1, sizeof *tiled);
     if (tiled == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for messages in tiles");
     size_t nranks = (size_t)problem->transfer->nranks;
@@ -97,7 +95,8 @@ int redist__tiled_messages_create(const struct redist__problem *problem,
 }
 
 /* Exchanges the receivers' partitions, by which senders cut their parts. */
-int redist__tiled_messages_connect(struct redist__tiled_messages *tiled) {
+int redist__tiled_messages_connect(void *data) {
+    struct state *tiled = data;
     const struct redist__problem *problem = tiled->problem;
     int nranks = tiled->transfer->nranks;
     if (tiled->groups == 1)
@@ -113,11 +112,12 @@ int redist__tiled_messages_connect(struct redist__tiled_messages *tiled) {
     return code;
 }
 
-size_t redist__tiled_messages_bytes(const struct redist__tiled_messages *tiled) {
+size_t redist__tiled_messages_bytes(const void *data) {
+    const struct state *tiled = data;
     return tiled->packing[0].buffer_bytes + tiled->packing[1].buffer_bytes;
 }
 
-static void free_events(struct redist__tiled_messages *tiled) {
+static void free_events(struct state *tiled) {
     const struct redist__space *space = tiled->problem->space;
     space->event_destroy(tiled->event);
     space->event_destroy(tiled->own.event);
@@ -127,9 +127,8 @@ static void free_events(struct redist__tiled_messages *tiled) {
         space->event_destroy(tiled->packed[i]);
 }
 
-void redist__tiled_messages_free(struct redist__tiled_messages *tiled) {
-    if (tiled == NULL)
-        return;
+void redist__tiled_messages_free(void *data) {
+    struct state *tiled = data;
     int in_use = redist__messages_free(&tiled->messages);
     for (int side = 0; side < 2 && !in_use; side++)
         if (tiled->packing[side].space != NULL)
@@ -163,19 +162,19 @@ static void cut(struct message_box *box, int axis, redist_index start, redist_in
 }
 
 /* The first axis with more than one element. */
-static int axis_of(const struct redist__tiled_messages *tiled, const struct redist__tile *tile) {
+static int axis_of(const struct state *tiled, const struct redist__tile *tile) {
     int axis = 0;
     while (axis < tiled->transfer->ndims - 1 && tile->count[axis] == 1)
         axis++;
     return axis;
 }
 
-static int first_partition(const struct redist__tiled_messages *tiled, int group) {
+static int first_partition(const struct state *tiled, int group) {
     return (int)((long long)group * tiled->problem->partitions / tiled->groups);
 }
 
 /* Cuts to a group of the receiver's partitions. */
-static void cut_group(const struct redist__tiled_messages *tiled, int side, int peer, int group,
+static void cut_group(const struct state *tiled, int side, int peer, int group,
                       struct message_box *box) {
     const struct redist__problem *problem = tiled->problem;
     const struct redist__remote remote =
@@ -194,8 +193,7 @@ static void cut_group(const struct redist__tiled_messages *tiled, int side, int 
 }
 
 /* The i-th message for a peer, or from it; empty beyond the last one. */
-static struct message_box box_of_message(const struct redist__tiled_messages *tiled, int side,
-                                         int peer, int i) {
+static struct message_box box_of_message(const struct state *tiled, int side, int peer, int i) {
     const struct redist__transfer *transfer = tiled->transfer;
     static const ptrdiff_t none[REDIST_MAX_NDIMS];
     struct message_box box = {.elements = transfer->side[side].parts[peer].elements,
@@ -215,8 +213,7 @@ static struct message_box box_of_message(const struct redist__tiled_messages *ti
 }
 
 /* The same with the address of the message, in the buffer or the array. */
-static struct message_box find_message(const struct redist__tiled_messages *tiled, int side,
-                                       int peer, int i) {
+static struct message_box find_message(const struct state *tiled, int side, int peer, int i) {
     struct message_box box = box_of_message(tiled, side, peer, i);
     if (box.elements != 0)
         box.tile.data = redist__packing_message(&tiled->packing[side], peer, tiled->array) +
@@ -224,14 +221,14 @@ static struct message_box find_message(const struct redist__tiled_messages *tile
     return box;
 }
 
-static int message_of(const struct redist__tiled_messages *tiled, int peer, int i) {
+static int message_of(const struct state *tiled, int peer, int i) {
     return peer * each(tiled) + i;
 }
 
 /* ---------------------------------------------------------------- copies */
 
-static int run_copy(const struct redist__tiled_messages *tiled, const struct redist__copy *copy,
-                    const char *from, char *to, int stream) {
+static int run_copy(const struct state *tiled, const struct redist__copy *copy, const char *from,
+                    char *to, int stream) {
     const struct redist__space *space = tiled->problem->space;
     int over_link = tiled->problem->staged && stream != OWN_STREAM;
     if (space->asynchronous)
@@ -242,9 +239,8 @@ static int run_copy(const struct redist__tiled_messages *tiled, const struct red
 }
 
 /* Copies the intersection of two tiles; returns its elements. */
-static size_t copy_common(const struct redist__tiled_messages *tiled,
-                          const struct redist__tile *source, const struct redist__tile *destination,
-                          int stream) {
+static size_t copy_common(const struct state *tiled, const struct redist__tile *source,
+                          const struct redist__tile *destination, int stream) {
     struct redist__copy copy;
     const char *from;
     char *to;
@@ -255,21 +251,20 @@ static size_t copy_common(const struct redist__tiled_messages *tiled,
 }
 
 /* A rank's part of the array that exists. */
-static struct redist__tile part_in_array(const struct redist__tiled_messages *tiled, int side,
-                                         int rank, int of) {
+static struct redist__tile part_in_array(const struct state *tiled, int side, int rank, int of) {
     const struct redist__side *there = &tiled->transfer->side[side];
     return redist__tile_of_part(tiled->transfer, of, rank, tiled->array + there->parts[rank].offset,
                                 there->stride);
 }
 
 /* Records an event after the work enqueued in a stream. */
-static void record(const struct redist__tiled_messages *tiled, struct mark *mark, int stream) {
+static void record(const struct state *tiled, struct mark *mark, int stream) {
     const struct redist__space *space = tiled->problem->space;
     redist__note(tiled->problem, space->event_record(mark->event, space->stream(stream)));
     mark->state = RECORDED;
 }
 
-static int is_reached(const struct redist__tiled_messages *tiled, struct mark *mark) {
+static int is_reached(const struct state *tiled, struct mark *mark) {
     int reached = 0;
     if (mark->state != RECORDED)
         return mark->state == REACHED;
@@ -280,7 +275,7 @@ static int is_reached(const struct redist__tiled_messages *tiled, struct mark *m
 
 /* ---------------------------------------------------------------- messages */
 
-static void receive(struct redist__tiled_messages *tiled, int peer, int i) {
+static void receive(struct state *tiled, int peer, int i) {
     struct message_box box = find_message(tiled, 1, peer, i);
     if (box.elements == 0)
         return;
@@ -289,8 +284,7 @@ static void receive(struct redist__tiled_messages *tiled, int peer, int i) {
                              (int)box.elements, tiled->element, peer, tiled->problem->tag + i);
 }
 
-static void send(struct redist__tiled_messages *tiled, int peer, int i,
-                 const struct message_box *box) {
+static void send(struct state *tiled, int peer, int i, const struct message_box *box) {
     const struct redist__space *space = tiled->problem->space;
     int message = message_of(tiled, peer, i);
     void *packed = tiled->packed[message];
@@ -300,7 +294,7 @@ static void send(struct redist__tiled_messages *tiled, int peer, int i,
                           (int)box->elements, tiled->element, peer, tiled->problem->tag + i);
 }
 
-static void unpack(struct redist__tiled_messages *tiled, int message) {
+static void unpack(struct state *tiled, int message) {
     int peer = message / each(tiled), i = message % each(tiled), group = i % tiled->groups;
     redist__arrived(tiled->problem->timer);
     redist__enter(tiled->problem->timer, REDIST__UNPACK);
@@ -315,7 +309,7 @@ static void unpack(struct redist__tiled_messages *tiled, int message) {
 }
 
 /* Advances the messages; nonzero while any are pending. */
-static int advance(struct redist__tiled_messages *tiled) {
+static int advance(struct state *tiled) {
     int left = 1;
     for (int message = 0; message >= 0 && !tiled->messages.lost;) {
         message = redist__messages_test(&tiled->messages, &left);
@@ -325,12 +319,13 @@ static int advance(struct redist__tiled_messages *tiled) {
     return left && !tiled->messages.lost;
 }
 
-void redist__tiled_messages_progress(struct redist__tiled_messages *tiled) {
-    if (is_put(tiled))
-        (void)advance(tiled);
+void redist__tiled_messages_progress(void *data) {
+    if (is_put(data))
+        (void)advance(data);
 }
 
-void redist__tiled_messages_arrived(struct redist__tiled_messages *tiled, int *partitions) {
+void redist__tiled_messages_arrived(void *data, int *partitions) {
+    struct state *tiled = data;
     int groups = 0;
     (void)advance(tiled);
     if (tiled->own_missing == 0 && is_reached(tiled, &tiled->own))
@@ -342,14 +337,13 @@ void redist__tiled_messages_arrived(struct redist__tiled_messages *tiled, int *p
 /* ---------------------------------------------------------------- an execution */
 
 /* Sends contiguous parts from the array, the others as soon as they are packed. */
-static void send_all(struct redist__tiled_messages *tiled) {
+static void send_all(struct state *tiled) {
     const struct redist__problem *problem = tiled->problem;
     for (int distance = 1; distance < tiled->transfer->nranks; distance++) {
         int peer = redist__rank_at(tiled->transfer, distance);
         redist__enter(problem->timer, REDIST__PACK);
-        redist__attempt(problem,
-                        redist__packing_pack(&tiled->packing[0], peer, 1, tiled->array,
-                                             problem->space->stream(0)));
+        redist__attempt(problem, redist__packing_pack(&tiled->packing[0], peer, 1, tiled->array,
+                                                      problem->space->stream(0)));
         redist__enter(problem->timer, REDIST__FIRST_MESSAGE);
         for (int i = 0; i < each(tiled); i++) {
             const struct message_box box = find_message(tiled, 0, peer, i);
@@ -359,13 +353,14 @@ static void send_all(struct redist__tiled_messages *tiled) {
     }
 }
 
-static void begin_marks(struct redist__tiled_messages *tiled) {
+static void begin_marks(struct state *tiled) {
     tiled->own.state = AWAITED;
     for (int group = 0; group < tiled->groups; group++)
         tiled->unpacked[group].state = tiled->awaited[group] == 0 ? REACHED : AWAITED;
 }
 
-void redist__tiled_messages_open(struct redist__tiled_messages *tiled, void *array) {
+void redist__tiled_messages_open(void *data, void *array) {
+    struct state *tiled = data;
     const struct redist__problem *problem = tiled->problem;
     int nranks = tiled->transfer->nranks;
     tiled->array = array;
@@ -387,7 +382,7 @@ void redist__tiled_messages_open(struct redist__tiled_messages *tiled, void *arr
 }
 
 /* Copies this rank's own part between the tile and the array that exists, if any. */
-static void copy_own(struct redist__tiled_messages *tiled, const struct redist__tile *tile) {
+static void copy_own(struct state *tiled, const struct redist__tile *tile) {
     int side = is_put(tiled), rank = tiled->transfer->rank;
     if (tiled->own_missing == 0)
         return;
@@ -399,8 +394,7 @@ static void copy_own(struct redist__tiled_messages *tiled, const struct redist__
         record(tiled, &tiled->own, OWN_STREAM);
 }
 
-static void put_to(struct redist__tiled_messages *tiled, const struct redist__tile *tile,
-                   int peer) {
+static void put_to(struct state *tiled, const struct redist__tile *tile, int peer) {
     for (int i = 0; i < each(tiled); i++) {
         size_t *missing = &tiled->missing[message_of(tiled, peer, i)];
         if (*missing == 0)
@@ -414,8 +408,7 @@ static void put_to(struct redist__tiled_messages *tiled, const struct redist__ti
     }
 }
 
-static void get_from(struct redist__tiled_messages *tiled, const struct redist__tile *tile,
-                     int peer) {
+static void get_from(struct state *tiled, const struct redist__tile *tile, int peer) {
     const struct redist__transfer *transfer = tiled->transfer;
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     for (int i = 0; i < each(tiled); i++) {
@@ -433,19 +426,19 @@ static void get_from(struct redist__tiled_messages *tiled, const struct redist__
     }
 }
 
-void redist__tiled_messages_tile(struct redist__tiled_messages *tiled,
-                                 const struct redist__tile *tile) {
+void redist__tiled_messages_tile(void *data, const struct redist__tile *tile) {
+    struct state *tiled = data;
     const struct redist__problem *problem = tiled->problem;
     if (!redist__has_failed(problem))
         copy_own(tiled, tile);
     for (int i = 1; i < tiled->transfer->nranks && !redist__has_failed(problem); i++)
         (is_put(tiled) ? put_to : get_from)(tiled, tile, redist__rank_at(tiled->transfer, i));
     if (problem->space->asynchronous)
-        redist__tiled_messages_progress(tiled);
+        redist__tiled_messages_progress(data);
 }
 
 /* Sends the remaining messages, which peers wait for, also if the source was not put as a whole. */
-static void send_missing(struct redist__tiled_messages *tiled) {
+static void send_missing(struct state *tiled) {
     for (int distance = 1; distance < tiled->transfer->nranks; distance++)
         for (int i = 0, peer = redist__rank_at(tiled->transfer, distance); i < each(tiled); i++)
             if (tiled->missing[message_of(tiled, peer, i)] != 0) {
@@ -455,7 +448,8 @@ static void send_missing(struct redist__tiled_messages *tiled) {
 }
 
 /* Waits for all messages; those of tiles that were never fetched are not unpacked. */
-void redist__tiled_messages_close(struct redist__tiled_messages *tiled) {
+void redist__tiled_messages_close(void *data) {
+    struct state *tiled = data;
     const struct redist__problem *problem = tiled->problem;
     const struct redist__space *space = problem->space;
     if (is_put(tiled)) {

@@ -10,21 +10,15 @@
 
 #include "method.h"
 
-struct redist__tiled_messages;
-
-/* To be freed also after a failure: REDIST_ERR_MEMORY. */
-int redist__tiled_messages_create(const struct redist__problem *problem,
-                                  struct redist__tiled_messages **result);
-void redist__tiled_messages_free(struct redist__tiled_messages *tiled);
-size_t redist__tiled_messages_bytes(const struct redist__tiled_messages *tiled);
-
-/* As the functions of struct redist__method; `tile` puts or gets. */
-int redist__tiled_messages_connect(struct redist__tiled_messages *tiled);
-void redist__tiled_messages_open(struct redist__tiled_messages *tiled, void *array);
-void redist__tiled_messages_tile(struct redist__tiled_messages *tiled,
-                                 const struct redist__tile *tile);
-void redist__tiled_messages_progress(struct redist__tiled_messages *tiled);
-void redist__tiled_messages_arrived(struct redist__tiled_messages *tiled, int *partitions);
-void redist__tiled_messages_close(struct redist__tiled_messages *tiled);
+/* The functions of struct redist__method; `tile` puts or gets. A state begins with the pointer to its problem. */
+int redist__tiled_messages_create(const struct redist__problem *problem, void **state);
+int redist__tiled_messages_connect(void *state);
+void redist__tiled_messages_open(void *state, void *array);
+void redist__tiled_messages_tile(void *state, const struct redist__tile *tile);
+void redist__tiled_messages_progress(void *state);
+void redist__tiled_messages_arrived(void *state, int *partitions);
+void redist__tiled_messages_close(void *state);
+size_t redist__tiled_messages_bytes(const void *state);
+void redist__tiled_messages_free(void *state);
 
 #endif

@@ -18,8 +18,8 @@ struct redist__remote redist__remote_describe(const struct redist__problem *prob
 
 int redist__remotes_exchange(const struct redist__problem *problem,
                              const struct redist__remotes own[], struct redist__remotes theirs[]) {
-    MPI_Comm comm = problem->context->comm;
-    return redist_agree(comm, redist_all_to_all(comm, own, sizeof *own, theirs));
+    const struct redist__context *context = problem->context;
+    return redist_agree(context->comm, redist__all_to_all(context, own, sizeof *own, theirs));
 }
 
 int redist__check_one_node(const struct redist__problem *problem, const char *method) {

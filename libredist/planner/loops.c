@@ -92,8 +92,7 @@ static void time_size(struct contest *contest, size_t bytes, double *cached, dou
     *past = seconds[2];
 }
 
-/* Finds the threshold with the least time for all sizes from the second-level cache to this rank's part of the last
- * one. */
+/* Finds the threshold with the least time for all sizes from the second-level cache to a part of the last one. */
 static void measure_threshold(struct contest *contest) {
     enum { MOST_SIZES = 8 };
     size_t sizes[MOST_SIZES], bytes = contest->last / 2;
@@ -174,12 +173,7 @@ static void print_case(const struct redist__copy_table *table, enum redist__copy
     }
 }
 
-/* Checks a loop from a file: nontemporal stores only for the two cases whose copies are always fenced. */
-static int is_usable(const struct redist__loop *loop, enum redist__copy_case where) {
-    return !loop->nontemporal || where == REDIST__FAR_NONTEMPORAL ||
-           where == REDIST__STORES_NONTEMPORAL;
-}
-
+/* Reads loops from a file: with nontemporal stores only for the cases whose copies are always fenced. */
 static int scan_case(const char *text, struct redist__copy_table *table,
                      enum redist__copy_case where) {
     for (int class = 0; class < REDIST__CLASSES; class ++) {
@@ -188,7 +182,7 @@ static int scan_case(const char *text, struct redist__copy_table *table,
         double *rate = &table->rates[where][class];
         if (redist_text_scan(text, "%31[^=,]=%lf%n", loop, rate, &length) != 2 || !(*rate > 0) ||
             !isfinite(*rate) || !redist__loop_scan(loop, &table->loops[where][class]) ||
-            !is_usable(&table->loops[where][class], where))
+            (table->loops[where][class].nontemporal && !redist__stores_past(where)))
             return 0;
         text += length;
         if (*text++ != (class + 1 < REDIST__CLASSES ? ',' : '\0'))
@@ -203,8 +197,7 @@ static int scan_threshold(const char *text, struct redist__copy_table *table) {
            text[length] == '\0' && table->nontemporal_bytes > 0;
 }
 
-/* Finds the table. All ranks of the node use the text of its first one if all have its loops: the next steps are
- * collective. */
+/* Finds the table. All ranks of the node use its first rank's text if all have the loops of it. */
 static int find(const struct redist__context *context, const char *file,
                 struct redist__copy_table *table, int *found) {
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];
@@ -260,8 +253,7 @@ int redist__loops_matter(size_t largest_bytes) {
     return largest_bytes > LEAST_BYTES;
 }
 
-/* Chooses loops. Small arrays too need the same threshold on all ranks, whose tables from other communicators or nodes
- * may differ. */
+/* Chooses loops. Small arrays too need one threshold: the tables of other communicators or nodes may differ. */
 int redist__loops_choose(struct redist__context *context, const redist_options *options,
                          size_t largest_bytes, size_t *nontemporal_bytes) {
     int matter = redist__loops_matter(largest_bytes), code = REDIST_OK;

@@ -33,7 +33,7 @@ struct trial {
     struct redist__transport transport;
 };
 
-typedef double steps[REDIST_TURN_STEPS]; /* seconds; of both directions, if timed separately */
+typedef double steps[REDIST__TURN_STEPS]; /* seconds; of both directions, if timed separately */
 
 struct contest {
     const struct redist__problem *problem;
@@ -45,7 +45,7 @@ struct contest {
     void *scratch[2];
     void *array[2];       /* within scratch */
     double budget, begin; /* seconds of rank 0; begin of measuring */
-    struct trial leaders[REDIST_MOST_TURNS];
+    struct trial leaders[REDIST__MOST_TURNS];
 };
 
 /* ---------------------------------------------------------------- candidates */
@@ -115,8 +115,7 @@ static int collect(struct contest *contest) {
     return REDIST_OK;
 }
 
-/* Chooses without measurement among those that did not fail: by preference, then by the order of the register. -1 = all
- * failed. */
+/* Chooses by preference, then by the order of the register, among those that did not fail; -1 = all failed. */
 static int estimate(const struct contest *contest) {
     int best = -1;
     for (int i = 0; i < contest->count; i++)
@@ -225,8 +224,8 @@ static int time_round(struct contest *contest, struct trial *trial, steps second
     if (has_one_step(contest))
         seconds[0] = MPI_Wtime() - begin;
     redist__failure_note(failure, begun);
-    redist__failure_note(
-        failure, redist_all_reduce(contest->comm, seconds, REDIST_TURN_STEPS, MPI_DOUBLE, MPI_MAX));
+    redist__failure_note(failure, redist_all_reduce(contest->comm, seconds, REDIST__TURN_STEPS,
+                                                    MPI_DOUBLE, MPI_MAX));
     return redist_agree(contest->comm, redist__failure_report(failure));
 }
 
@@ -370,7 +369,7 @@ static int find_leaders(struct contest *contest, double alone[]) {
             list[n++] = candidate;
     }
     qsort(list, (size_t)n, sizeof *list, compare_candidates);
-    n = n < REDIST_MOST_TURNS ? n : REDIST_MOST_TURNS;
+    n = n < REDIST__MOST_TURNS ? n : REDIST__MOST_TURNS;
     for (int i = 0; i < n; i++) {
         contest->leaders[i] = (struct trial){.candidate = list[i]};
         alone[i] = list[i]->best;
@@ -381,22 +380,23 @@ static int find_leaders(struct contest *contest, double alone[]) {
 /* Returns the winner of the turns; -1 = unknown. */
 static int find_winner(struct contest *contest) {
     const struct redist__side *sides = contest->problem->transfer->side;
-    double medians[REDIST_MOST_TURNS], alone[REDIST_MOST_TURNS];
+    double medians[REDIST__MOST_TURNS], alone[REDIST__MOST_TURNS];
     int leaders = find_leaders(contest, alone);
     double gone = MPI_Wtime() - contest->begin;
-    const redist_turns turns = {.comm = contest->comm,
-                                .count = leaders,
-                                .array_bytes = sides[0].bytes + sides[1].bytes,
-                                .on_device = contest->problem->space->id != REDIST_SPACE_HOST,
-                                .seconds = contest->budget - gone,
-                                .most_seconds = gone,
-                                .alone = alone,
-                                .context = contest,
-                                .open = open_leader,
-                                .time = time_leader,
-                                .close = close_leader,
-                                .alike = has_one_step(contest) ? NULL : are_alike};
-    int winner = redist_take_turns(&turns, medians);
+    const struct redist__turns turns = {.comm = contest->comm,
+                                        .count = leaders,
+                                        .array_bytes = sides[0].bytes + sides[1].bytes,
+                                        .on_device =
+                                            contest->problem->space->id != REDIST_SPACE_HOST,
+                                        .seconds = contest->budget - gone,
+                                        .most_seconds = gone,
+                                        .alone = alone,
+                                        .context = contest,
+                                        .open = open_leader,
+                                        .time = time_leader,
+                                        .close = close_leader,
+                                        .alike = has_one_step(contest) ? NULL : are_alike};
+    int winner = redist__take_turns(&turns, medians);
     for (int i = 0; i < turns.count; i++)
         contest->leaders[i].candidate->in_turns = medians[i];
     return winner >= 0 ? (int)(contest->leaders[winner].candidate - contest->candidates) : -1;
@@ -429,8 +429,7 @@ static void report(const struct contest *contest, int winner) {
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Chooses by measurement. *measured = 0 if nothing could be timed, such as without memory: then the winner is a guess,
- * not remembered. -1 = all failed. */
+/* Chooses by measurement; -1 = all failed. *measured = 0: nothing could be timed, and the winner is a guess. */
 static int choose_measured(struct contest *contest, int *measured) {
     double seconds = contest->options->tune_seconds;
     int winner = -1;
@@ -503,8 +502,7 @@ static int has_alternative(const struct contest *contest, int code) {
            estimate(contest) >= 0;
 }
 
-/* Sets up the winner, or after a failure the next one, on all ranks alike. If all fail, including those that failed
- * while timed, the first failure is the result. */
+/* Sets up the winner, or after a failure the next one, on all ranks alike. If all fail, the first failure counts. */
 static int set_up(struct contest *contest, int winner, struct redist__transport *transport) {
     winner = winner >= 0 ? winner : 0;
     char reason[REDIST__MESSAGE_BYTES];

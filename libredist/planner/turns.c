@@ -4,19 +4,19 @@
  * other memory. A candidate that runs alone finds its arrays in the caches; a program has other data, too, which
  * changes the ranking.
  */
-#include "redist_support.h"
+#include "planner.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_ROUNDS = 3, USUAL_ROUNDS = 10, MOST_ROUNDS = 25, STEPS = REDIST_TURN_STEPS };
+enum { FEWEST_ROUNDS = 3, USUAL_ROUNDS = 10, MOST_ROUNDS = 25, STEPS = REDIST__TURN_STEPS };
 enum { OTHER_ARRAYS = 4 }; /* bytes of other data for each byte of the arrays */
 
 static const size_t little_memory = 64 << 20;
 
 struct rounds {
-    const redist_turns *turns;
+    const struct redist__turns *turns;
     double begin, seconds; /* of all turns */
     size_t bytes;
     void *memory; /* the other data */
@@ -26,11 +26,11 @@ struct rounds {
         int failed, hopeless;
         int rounds;
         double seconds[STEPS][MOST_ROUNDS];
-    } entry[REDIST_MOST_TURNS];
+    } entry[REDIST__MOST_TURNS];
 };
 
 /* Finds the bytes of other data: 0 for arrays that do not fit the cache, as these are evicted anyway. */
-static int find_bytes(const redist_turns *turns, size_t *bytes) {
+static int find_bytes(const struct redist__turns *turns, size_t *bytes) {
     const redist_caches *caches = redist_find_caches();
     int node_size = 1, known = redist_node_size(turns->comm, &node_size);
     size_t cache_bytes = caches->last_whole / (size_t)(known == REDIST_OK ? node_size : 1);
@@ -65,12 +65,12 @@ static void take_turn(struct rounds *rounds, int i) {
 /* Returns whether a candidate may win, by its time alone, which is reliable without other data. */
 static int has_chance(const struct rounds *rounds, int i) {
     const double *alone = rounds->turns->alone;
-    return rounds->bytes != 0 || alone == NULL || alone[i] <= REDIST_TURNS_BEHIND * alone[0];
+    return rounds->bytes != 0 || alone == NULL || alone[i] <= REDIST__TURNS_BEHIND * alone[0];
 }
 
 /* Opens a candidate unless the buffers of all exceed a limit that users can expect. */
 static int open_candidate(struct rounds *rounds, int i) {
-    const redist_turns *turns = rounds->turns;
+    const struct redist__turns *turns = rounds->turns;
     size_t buffers = 0;
     REDIST_TRY(turns->open(turns->context, i, &buffers));
     size_t held = rounds->held + (i > 0 ? buffers : 0);
@@ -82,7 +82,7 @@ static int open_candidate(struct rounds *rounds, int i) {
 
 /* Opens the first candidates, as many as have time for some rounds; one that cannot be opened is skipped. */
 static void open_candidates(struct rounds *rounds) {
-    const redist_turns *turns = rounds->turns;
+    const struct redist__turns *turns = rounds->turns;
     double cost = 0; /* of a round; the next candidate is assumed to take as long as the others */
     for (int i = 0; i < turns->count && has_chance(rounds, i); i++) {
         if (i > 0 && is_late(rounds, FEWEST_ROUNDS * cost * (i + 1) / i))
@@ -107,10 +107,9 @@ static int compare_seconds(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Returns whether two candidates share the times of a step: they are identical in it, and it does not depend on the
- * caches after the other step. */
+/* Returns whether two candidates share a step's times: identical in it, and without caches from the other step. */
 static int is_alike(const struct rounds *rounds, int i, int k, int step) {
-    const redist_turns *turns = rounds->turns;
+    const struct redist__turns *turns = rounds->turns;
     return i == k || (turns->alike != NULL && rounds->bytes == 0 && !rounds->entry[k].failed &&
                       turns->alike(turns->context, i, k, step));
 }
@@ -131,7 +130,7 @@ static void summarise(const struct rounds *rounds, int i, double *usual, double 
     int known = !entry->failed && !entry->hopeless && entry->rounds >= FEWEST_ROUNDS;
     *usual = *best = known ? 0 : INFINITY;
     for (int step = 0; step < STEPS && known; step++) {
-        double seconds[REDIST_MOST_TURNS * MOST_ROUNDS];
+        double seconds[REDIST__MOST_TURNS * MOST_ROUNDS];
         int n = sort_seconds(rounds, i, step, seconds);
         *usual += (seconds[(n - 1) / 2] + seconds[n / 2]) / 2;
         *best += seconds[0];
@@ -153,7 +152,7 @@ static int find_winner(const struct rounds *rounds, double medians[]) {
 
 /* Drops candidates whose best run is slower than the leader's usual one. */
 static int drop_hopeless(struct rounds *rounds) {
-    double medians[REDIST_MOST_TURNS];
+    double medians[REDIST__MOST_TURNS];
     int left = 0, winner = find_winner(rounds, medians);
     double limit = winner >= 0 ? medians[winner] : INFINITY;
     for (int i = 0; i < rounds->count; i++) {
@@ -166,8 +165,7 @@ static int drop_hopeless(struct rounds *rounds) {
     return left;
 }
 
-/* Runs a round, which alternates directions and begins with another candidate each time: none always follows the same
- * one. */
+/* Runs a round: directions alternate, and another candidate begins, so that none always follows the same one. */
 static void run_round(struct rounds *rounds, int round) {
     int n = rounds->count;
     for (int k = 0; k < n; k++) {
@@ -177,7 +175,7 @@ static void run_round(struct rounds *rounds, int round) {
     }
 }
 
-int redist_take_turns(const redist_turns *turns, double medians[]) {
+int redist__take_turns(const struct redist__turns *turns, double medians[]) {
     struct rounds rounds = {.turns = turns, .begin = MPI_Wtime()};
     rounds.seconds = turns->most_seconds > turns->seconds ? turns->most_seconds : turns->seconds;
     int winner = -1;

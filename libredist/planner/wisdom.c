@@ -263,10 +263,6 @@ static const char *file_name(const char *file) {
     return file != NULL && file[0] != '\0' ? file : NULL;
 }
 
-static void cut_key(const char *key, char own[REDIST_WISDOM_BYTES]) {
-    snprintf(own, REDIST_WISDOM_BYTES, "%s", key);
-}
-
 /* Finds a choice. All ranks learn of a warning, so that none repeats it as rank 0 of another communicator. */
 int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
                        char name[]) {
@@ -277,7 +273,7 @@ int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t 
     char own[REDIST_WISDOM_BYTES];
     int rank;
     MPI_Comm_rank(comm, &rank);
-    cut_key(key, own);
+    snprintf(own, sizeof own, "%s", key);
     if (rank == 0)
         recall(own, found.name);
     file = file_name(file);
@@ -303,7 +299,7 @@ int redist_wisdom_store(MPI_Comm comm, const char *file, const char *key, const 
     MPI_Comm_rank(comm, &rank);
     file = file_name(file);
     atomic_fetch_add(&age, 1);
-    cut_key(key, own);
+    snprintf(own, sizeof own, "%s", key);
     if (rank == 0 && is_line(name)) {
         remember(own, name);
         if (file != NULL)

@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Base of space_cuda.c: errors, the library's streams, and the driver's attributes of addresses. */
+/* Base of space_cuda.c: the library's streams, and the driver's attributes of addresses. */
 #include "cuda_device.h"
 #include "shares.h"
 
 #include <cuda.h>
-#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
-
-/* ---------------------------------------------------------------- errors */
-
-int redist__cuda_check(cudaError_t error, const char *what) {
-    if (error == cudaSuccess)
-        return REDIST_OK;
-    (void)cudaGetLastError(); /* cleared for the user's own checks */
-    int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
-    return redist__fail(code, "%s: %s", what, cudaGetErrorString(error));
-}
-
-int redist__cuda_refuse(const char *what) {
-    return redist__fail(REDIST_ERR_DEVICE,
-                        "%s: the context of the device is gone (cudaDeviceReset)", what);
-}
 
 /* ---------------------------------------------------------------- streams */
 
@@ -166,13 +150,6 @@ void redist__cuda_drain(void) {
     (void)cudaGetLastError();
 }
 
-int redist__cuda_upload(void *to, const void *from, size_t bytes) {
-    cudaStream_t stream = redist__cuda_stream(0);
-    REDIST_TRY(
-        REDIST__CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream)));
-    return REDIST__CHECK_CUDA(cudaStreamSynchronize(stream));
-}
-
 /* ---------------------------------------------------------------- the driver */
 
 /* Attributes of addresses. A process that has not used CUDA has not loaded the driver, so that no address is a
@@ -182,14 +159,10 @@ static struct {
     CUresult (*get_attributes)(unsigned count, CUpointer_attribute attributes[], void *values[],
                                CUdeviceptr address);
     CUresult (*get_range)(CUdeviceptr *base, size_t *bytes, CUdeviceptr address);
+    int is_complete;
 } driver;
 
 static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* Finds a function; POSIX allows the conversion of dlsym's result only by its bytes. */
-static void find_function(void *library, const char *name, void *function) {
-    *(void **)function = dlsym(library, name);
-}
 
 /* Counts the libraries loaded so far. */
 static int count_loads(struct dl_phdr_info *info, size_t bytes, void *count) {
@@ -203,28 +176,18 @@ static int has_driver(void) {
     static unsigned long long looked_at;
     unsigned long long loads = 0;
     pthread_mutex_lock(&driver_lock);
-    if (driver.get_range == NULL)
+    if (!driver.is_complete)
         dl_iterate_phdr(count_loads, &loads);
-    if (driver.get_range == NULL && loads != looked_at) {
+    if (!driver.is_complete && loads != looked_at) {
         looked_at = loads;
-        void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-        if (library != NULL) {
-            find_function(library, "cuPointerGetAttribute", &driver.get_attribute);
-            find_function(library, "cuPointerGetAttributes", &driver.get_attributes);
-            find_function(library, "cuMemGetAddressRange_v2", &driver.get_range);
-        }
+        driver.is_complete =
+            redist__cuda_function("cuPointerGetAttribute", &driver.get_attribute) &&
+            redist__cuda_function("cuPointerGetAttributes", &driver.get_attributes) &&
+            redist__cuda_function("cuMemGetAddressRange_v2", &driver.get_range);
     }
-    int found =
-        driver.get_attribute != NULL && driver.get_attributes != NULL && driver.get_range != NULL;
+    int found = driver.is_complete;
     pthread_mutex_unlock(&driver_lock);
     return found;
-}
-
-int redist__cuda_function(const char *name, void *function) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    if (library != NULL)
-        find_function(library, name, function);
-    return library != NULL && *(void **)function != NULL;
 }
 
 static int get(void *value, CUpointer_attribute attribute, const void *address) {

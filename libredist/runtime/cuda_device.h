@@ -54,10 +54,6 @@ void redist__cuda_stream_destroy(void *stream);
 /* As `drain` of struct redist__space. */
 void redist__cuda_drain(void);
 
-/* Copy between host and device, synchronously, in a stream of the library, as a capture may forbid the default
- * stream. */
-int redist__cuda_upload(void *to, const void *from, size_t bytes);
-
 /* As those of struct redist__space (cuda_place.c). */
 int redist__cuda_find_place(redist_place *place);
 int redist__cuda_enter(const redist_place *place, redist_visit *visit);

@@ -4,9 +4,7 @@
 
 namespace {
 
-template <int most> struct list {
-    redist__cuda_part parts[most];
-};
+template <int most> struct list { redist__cuda_part parts[most]; };
 
 template <int most>
 __global__ void __launch_bounds__(threads) copy_parts(const __grid_constant__ list<most> list) {

@@ -1,14 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The contexts of devices: the current one, destroyed ones, and captures of streams. This file calls the driver, since
- * the runtime library makes a context on the previous device when that device is restored.
+ * Errors of CUDA; the contexts of devices: the current one, destroyed ones; captures of streams. This file calls the
+ * driver, since the runtime library makes a context on the previous device when that device is restored.
  */
 #include "../comm/comm.h"
 #include "cuda_device.h"
 
 #include <cuda.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
+
+int redist__cuda_check(cudaError_t error, const char *what) {
+    if (error == cudaSuccess)
+        return REDIST_OK;
+    (void)cudaGetLastError(); /* cleared for the user's own checks */
+    int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
+    return redist__fail(code, "%s: %s", what, cudaGetErrorString(error));
+}
+
+int redist__cuda_refuse(const char *what) {
+    return redist__fail(REDIST_ERR_DEVICE,
+                        "%s: the context of the device is gone (cudaDeviceReset)", what);
+}
+
+/* ---------------------------------------------------------------- the driver */
+
+/* Finds a function; POSIX allows the conversion of dlsym's result only by its bytes. */
+int redist__cuda_function(const char *name, void *function) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (library != NULL)
+        *(void **)function = dlsym(library, name);
+    return library != NULL && *(void **)function != NULL;
+}
 
 static struct {
     CUresult (*get_current)(CUcontext *context);

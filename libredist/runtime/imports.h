@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mappings of peers' memory in this process: each is opened for the first plan that needs it, and closed with the last
- * one. */
+/* Mappings of peers' memory in this process, opened for the first plan that needs one, closed with the last. */
 #ifndef REDIST__IMPORTS_H
 #define REDIST__IMPORTS_H
 
@@ -33,8 +32,7 @@ struct redist__importer {
     struct redist__import *imports;
 };
 
-/* Returns the address of a handle's allocation in this process, mapped for these mappings if necessary; NULL after a
- * failure. Forgets freed memory. */
+/* Returns a handle's address in this process, mapped if necessary; NULL = failure. Forgets freed memory. */
 char *redist__import(struct redist__importer *importer, const struct redist__memory_handle *handle,
                      const redist_place *place, struct redist__mappings *mappings);
 

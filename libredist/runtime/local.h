@@ -27,8 +27,7 @@ void redist__local_unmap(struct redist__mappings *mappings);
 struct redist__memory_handle redist__local_probe(void);
 int redist__local_reaches(const struct redist__memory_handle *probe);
 
-/* Record, and return, that peers could not map such memory in this process: then plain memory is better for new arrays.
- * Plans know their own peers. */
+/* Record, and return, that peers could not map such memory here: then plain memory is better for new arrays. */
 void redist__local_note_unreachable(void);
 int redist__local_is_reachable(void);
 

@@ -23,8 +23,7 @@ char *redist__memory_file_map(int descriptor, uint64_t begin, uint64_t bytes) {
     return address != MAP_FAILED ? address : NULL;
 }
 
-/* Takes pages in steps: a signal interrupts the call, and undoes it, and a profiler's may repeat too fast for all pages
- * at once. */
+/* Takes pages in steps: a signal undoes the call, and a profiler's may repeat too fast for all pages at once. */
 int redist__memory_file_take(int descriptor, uint64_t begin, uint64_t end) {
     uint64_t at_once = 64 << 20;
     int error = 0;
@@ -53,8 +52,7 @@ int redist__memory_has_room(uint64_t bytes) {
 
 /* ---------------------------------------------------------------- to other processes */
 
-/* Identity of the file, and the sockets that receive it: their names begin with a zero (abstract), and end with the
- * rank. */
+/* Identity of the file, and its receivers' sockets: names begin with a zero (abstract) and end with the rank. */
 struct offer {
     uint64_t device, file;
     struct sockaddr_un address;

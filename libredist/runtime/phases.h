@@ -31,15 +31,13 @@ void redist__timer_end(struct redist__phase_timer *timer);
 /* Implements the functions below. */
 void redist__timer_switch(struct redist__phase_timer *timer, enum redist__phase phase);
 
-/* Begins a phase, in methods; without effect outside of the plan's own calls (while another plan waits, in other
- * threads, while methods are compared). */
+/* Begins a phase; without effect outside of the plan's own calls (other plans' waits, other threads, comparisons). */
 static inline void redist__enter(struct redist__phase_timer *timer, enum redist__phase phase) {
     if (timer != NULL && timer->runs)
         redist__timer_switch(timer, phase);
 }
 
-/* Records the arrival of a message. Methods that do not see single messages never call it, nor enter
- * REDIST__FIRST_MESSAGE. */
+/* Records that a message arrived. Methods without single messages do not, nor enter REDIST__FIRST_MESSAGE. */
 static inline void redist__arrived(struct redist__phase_timer *timer) {
     if (timer == NULL || !timer->runs || timer->arrived)
         return;

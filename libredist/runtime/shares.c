@@ -221,8 +221,7 @@ char *redist__shares_map(const struct redist__memory_handle *handle,
     return base != NULL ? base + handle->offset : NULL;
 }
 
-/* Closes descriptors, which hold freed memory, once no plan exists whose peers may copy them; a later plan exports
- * again. */
+/* Closes descriptors, which hold freed memory, when no plan's peers may copy them; a later plan exports again. */
 static void close_descriptors(struct redist__mappings *mappings) {
     struct export **link = &exports;
     pthread_mutex_lock(&lock);
@@ -316,12 +315,10 @@ static struct export *unlink_export(const void *array) {
     return export;
 }
 
-/* Closes the imports of an export on every rank of the node, for all plans, before it is freed. 0 if a peer is gone:
- * then the state of the others is unknown. */
+/* Closes an export's imports on all ranks of the node, before it is freed; 0 = a peer is gone, others are unknown. */
 static int close_at_peers(const struct redist__context *context, const struct export *export) {
-    int nothing;
     driver->drain();
-    if (redist__find_lowest(context, 0, &nothing) != REDIST_OK)
+    if (redist_barrier(context->comm) != REDIST_OK)
         return 0;
     for (int rank = 0; rank < context->node_size; rank++) {
         struct redist__memory_handle handle = {.key = export->handle.key, .owner = *this_process()};
@@ -330,7 +327,7 @@ static int close_at_peers(const struct redist__context *context, const struct ex
         if (rank != context->node_rank && handle.key != 0)
             redist__import_close(&importer, redist__import_is_of, &handle);
     }
-    return redist__find_lowest(context, 0, &nothing) == REDIST_OK;
+    return redist_barrier(context->comm) == REDIST_OK;
 }
 
 struct redist__context *redist__shares_remove(const void *array) {

@@ -125,8 +125,7 @@ static int is_default(const void *stream) {
     return (uintptr_t)stream <= 2;
 }
 
-/* Checks for captures; asynchronous work may be captured, and only a default stream may have to wait for a captured
- * one. */
+/* Checks for captures: asynchronous work may be captured; only a default stream may wait for a captured one. */
 int redist_check_capture(const char *function, const redist_place *place, int asynchronous) {
     if (!place->has_stream || redist_place_is_gone() ||
         (asynchronous && !is_default(place->stream)))
@@ -171,34 +170,35 @@ static int is_mapped(const struct redist__space *space, const void *array, size_
     return handle.key != 0 && (!is_local || redist__local_is_reachable());
 }
 
-enum redist_mappability redist_mappability(enum redist_space space, const void *array,
-                                           size_t bytes) {
+enum redist__mappability redist__mappability(enum redist_space space, const void *array,
+                                             size_t bytes) {
     const struct redist__space *found = redist_space_at(space);
     if (found == NULL || array == NULL)
-        return REDIST_FOREIGN;
+        return REDIST__FOREIGN;
     if (is_mapped(found, array, bytes))
-        return REDIST_MAPPABLE;
+        return REDIST__MAPPABLE;
     if (is_mapped(found, array, 1))
-        return REDIST_TOO_SHORT;
+        return REDIST__TOO_SHORT;
     if (found->has != NULL && found->has(array))
-        return REDIST_PLAIN;
-    return !found->asynchronous && redist__local_has(array) ? REDIST_PLAIN_LOCAL : REDIST_FOREIGN;
+        return REDIST__PLAIN;
+    return !found->asynchronous && redist__local_has(array) ? REDIST__PLAIN_LOCAL : REDIST__FOREIGN;
 }
 
 int redist_is_mappable(enum redist_space space, const void *array, size_t bytes) {
-    return redist_mappability(space, array, bytes) == REDIST_MAPPABLE;
+    return redist__mappability(space, array, bytes) == REDIST__MAPPABLE;
 }
 
 int redist_check_mapped(const char *function, const char *name, const char *promise,
                         enum redist_space space, const void *array, size_t bytes, int agrees) {
     static const char *const reasons[] = {
-        [REDIST_PLAIN_LOCAL] = "it is from redist_alloc_local, whose memory they do not reach here",
-        [REDIST_FOREIGN] = "it is not from redist_alloc",
-        [REDIST_TOO_SHORT] = "it is longer than what redist_alloc allocated"};
-    enum redist_mappability found = redist_mappability(space, array, bytes);
-    if (found == REDIST_MAPPABLE)
+        [REDIST__PLAIN_LOCAL] =
+            "it is from redist_alloc_local, whose memory they do not reach here",
+        [REDIST__FOREIGN] = "it is not from redist_alloc",
+        [REDIST__TOO_SHORT] = "it is longer than what redist_alloc allocated"};
+    enum redist__mappability found = redist__mappability(space, array, bytes);
+    if (found == REDIST__MAPPABLE)
         return REDIST_OK;
-    if (found == REDIST_PLAIN || (found == REDIST_PLAIN_LOCAL && agrees))
+    if (found == REDIST__PLAIN || (found == REDIST__PLAIN_LOCAL && agrees))
         return REDIST_TAKES_PLAIN;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                           "%s = %p (%zu bytes) cannot be mapped by peers, though %s: %s", name,

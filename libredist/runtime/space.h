@@ -23,15 +23,13 @@ struct redist__memory_handle {
     unsigned char ipc[64];        /* and the handle for others */
 };
 
-/* A plan's mappings of its peers' memory; all zero at first. A mapping of `map` is kept until all `mappings` that refer
- * to it are unmapped. */
+/* A plan's mappings of its peers' memory, zero at first; a mapping is kept until all that refer to it are unmapped. */
 struct redist__mappings {
     struct redist__mapping *first;
     int expected; /* peers map memory of this rank, too, until it is unmapped here */
 };
 
-/* Several boxes that are copied at once. The user of a batch fills `copies` once and the addresses before
- * each run. */
+/* Boxes that are copied at once. Its user fills `copies` once, and the addresses before each run. */
 struct redist__batch {
     const struct redist__space *space;
     int count;
@@ -52,8 +50,20 @@ enum redist_space redist__space_of(const void *array);
 /* Checks that this build and machine have the space of an argument, else REDIST_ERR_ARGUMENT. */
 int redist__space_check(const char *function, const char *argument, enum redist_space space);
 
-/* Finds the parts, one for each rank, of a host allocation that all ranks of the node have made together.
- * REDIST_ERR_METHOD if it is not shared. */
+/* Access of peers on the node to an array. */
+enum redist__mappability {
+    REDIST__MAPPABLE,
+    REDIST__PLAIN,       /* of redist_alloc without shared memory, on all ranks */
+    REDIST__PLAIN_LOCAL, /* of redist_alloc_local, unreachable for peers, on this rank at least */
+    REDIST__FOREIGN,     /* the user's own */
+    REDIST__TOO_SHORT    /* the allocation ends before the array does */
+};
+
+/* Returns the access to `bytes` bytes at `array` in a space. */
+enum redist__mappability redist__mappability(enum redist_space space, const void *array,
+                                             size_t bytes);
+
+/* Finds the parts, one for each rank, of a host allocation of all ranks of the node; REDIST_ERR_METHOD = not shared. */
 int redist__map_parts(const struct redist__context *context, const void *memory, void *parts[]);
 
 /* Creates a batch of `count` empty boxes; to be freed also after a failure. */

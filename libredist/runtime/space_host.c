@@ -152,8 +152,7 @@ static void free_file(struct segment *segment) {
     segment->key = 0;
 }
 
-/* Agrees on a key that no rank has yet. Keys of different processes may be equal, if rarely, and would confuse arrays
- * of different communicators. */
+/* Agrees on a key that no rank has yet: keys of different processes may be equal, if rarely, and confuse arrays. */
 static int agree_on_key(struct segment *segment) {
     uint64_t key = redist__process_key();
     int code = redist_broadcast(segment->context->node, &key, sizeof key, 0);
@@ -307,19 +306,9 @@ static int check_array(const char *function, const char *name, const void *array
     return REDIST_OK;
 }
 
-static int check_call(int error, const char *what) {
-    (void)what;
-    return error;
-}
-
 static int find_free(size_t *bytes, unsigned long long *identity) {
     *bytes = *identity = 0;
     return REDIST_OK;
-}
-
-static int find_address(int device, size_t bytes, char text[]) {
-    (void)device, (void)bytes, (void)text;
-    return 0;
 }
 
 static int allocate(size_t bytes, void **memory) {
@@ -405,9 +394,7 @@ const struct redist__space redist__space_host = {
     .absent = absent,
     .recognises = recognises,
     .check_array = check_array,
-    .check_call = check_call,
     .find_free = find_free,
-    .find_address = find_address,
     .allocate = allocate,
     .release = redist_release,
     .allocate_pinned = allocate,

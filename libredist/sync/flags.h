@@ -21,8 +21,7 @@
 
 #include <stdatomic.h>
 
-/* Steps, partitions and failures keep the number of the execution beside the value, in words that wrap around
- * and are compared accordingly. */
+/* Steps, partitions and failures have the execution's number beside the value, in words that wrap around. */
 struct redist__flag_block {
     _Alignas(128) _Atomic uint64_t ready;
     struct redist__memory_handle array;
@@ -62,8 +61,7 @@ void redist__flags_publish_ready(const struct redist__flags *flags,
                                  const struct redist__memory_handle *array);
 void redist__flags_publish_done(const struct redist__flags *flags, int failure);
 
-/* Waits until a peer has done execution `number`, and records its failures. Meanwhile calls `progress` with `data`,
- * unless it is NULL. */
+/* Waits until a peer has done execution `number`, and records its failures; meanwhile calls `progress`, if any. */
 void redist__flags_wait_done(const struct redist__flags *flags, int peer, uint64_t number,
                              struct redist__failure *failure, void (*progress)(void *data),
                              void *data);

@@ -9,8 +9,7 @@
 /* Period of the checks, which take some 10 us for each peer. */
 static const long nanoseconds_per_look = 200000000;
 
-/* The state of a context. The page of the word is registered with the device, which does not own it: a reset of the
- * device does not affect the thread. */
+/* The state of a context. The word's page is registered with the device, not owned: a reset leaves the thread alone. */
 struct notice {
     struct redist__kept kept;
     const struct redist__context *context;

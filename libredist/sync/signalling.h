@@ -14,8 +14,7 @@ struct redist__signalling {
     /* Identifies the current device, by the same number in all processes. */
     int (*find_device)(unsigned long long *identity);
 
-    /* Makes the boxes of `exchange`, one for each rank: offsets in the source, and destinations. *made is to be freed
-     * also after a failure. */
+    /* Makes the boxes of `exchange`, one for each rank, by offsets in the source; to be freed also after a failure. */
     int (*boxes_create)(int count, const struct redist__copy copies[], const size_t sources[],
                         char *const destinations[], void **made);
     void (*boxes_free)(void *made);

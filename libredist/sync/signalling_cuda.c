@@ -33,9 +33,13 @@ static int find_device(unsigned long long *identity) {
     return code;
 }
 
+/* Copies the boxes in a stream of the library, as a capture may forbid the default stream. */
 static int upload(struct boxes *boxes, const struct redist__cuda_part parts[], size_t bytes) {
-    int code = redist__space_cuda.allocate(bytes, (void **)&boxes->parts);
-    return code == REDIST_OK ? redist__cuda_upload(boxes->parts, parts, bytes) : code;
+    const struct redist__space *space = &redist__space_cuda;
+    const struct redist__copy copy = {.run = bytes};
+    REDIST_TRY(space->allocate(bytes, (void **)&boxes->parts));
+    REDIST_TRY(space->copy(&copy, parts, boxes->parts, REDIST__LINK, space->stream(0)));
+    return space->stream_wait(space->stream(0));
 }
 
 static int boxes_create(int count, const struct redist__copy copies[], const size_t sources[],

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stores.h"
-
-static int create_variant(struct fftnd__direct_stores *stores,
-                          const struct fftnd__kernel_problem *problem, const struct fftnd__side *in,
-                          int is_near, int is_shorter) {
-    const struct lines__problem serial =
-        fftnd__kernel_lines(problem, in, in, stores->axis, is_shorter);
-    return stores->library->create(&serial, is_near, &stores->plans[is_shorter]);
-}
+#include "direct_stores.h"
 
 /* Plans for all pieces, or for none. */
-static int create_both(struct fftnd__direct_stores *stores,
-                       const struct fftnd__kernel_problem *problem, const struct fftnd__side *in,
-                       int is_near) {
-    struct fftnd__piece last;
-    fftnd__find_piece(problem->cut, problem->cut->n - 1, &last);
-    int code = create_variant(stores, problem, in, is_near, 0);
-    if (code == REDIST_OK && last.shorter)
-        code = create_variant(stores, problem, in, is_near, 1);
-    if (stores->plans[0] == NULL || (last.shorter && stores->plans[1] == NULL))
+static int create_plans(struct fftnd__direct_stores *stores,
+                        const struct fftnd__kernel_problem *problem, const struct fftnd__side *in,
+                        int is_near) {
+    int n = fftnd__count_lengths(problem->cut), code = REDIST_OK;
+    for (int i = 0; i < n && code == REDIST_OK; i++) {
+        const struct lines__problem serial = fftnd__kernel_lines(problem, in, in, stores->axis, i);
+        code = stores->library->create(&serial, is_near, &stores->plans[i]);
+    }
+    if (stores->plans[0] == NULL || stores->plans[n - 1] == NULL)
         fftnd__direct_stores_free(stores);
     return code;
 }
@@ -30,8 +22,8 @@ static int create_stores(struct fftnd__direct_stores *stores,
     for (int i = 0; i < problem->cut->ndims; i++)
         if (i != axis)
             stores->loops[stores->nloops++] = (signed char)i;
-    return create_both(stores, problem, problem->step->naxes > 1 ? problem->out : problem->in,
-                       is_near);
+    return create_plans(stores, problem, problem->step->naxes > 1 ? problem->out : problem->in,
+                        is_near);
 }
 
 int fftnd__direct_stores_create(struct fftnd__direct_stores *stores, struct fftnd__kernel *kernel,
@@ -56,42 +48,42 @@ void fftnd__direct_stores_free(struct fftnd__direct_stores *stores) {
 }
 
 /* Returns the position of an array axis among those of targets. */
-static int position_of(const struct fftnd__storing *storing, int axis) {
+static int position_of(const struct fftnd__stored_piece *piece, int axis) {
     int position = 0;
-    while (storing->order[position] != axis)
+    while (piece->order[position] != axis)
         position++;
     return position;
 }
 
-static struct lines__target target_of(const struct fftnd__storing *storing,
+static struct lines__target target_of(const struct fftnd__stored_piece *piece,
                                       const redist_target *target) {
-    const struct fftnd__direct_stores *stores = storing->stores;
-    int at = position_of(storing, stores->axis);
+    const struct fftnd__direct_stores *stores = piece->stores;
+    int at = position_of(piece, stores->axis);
     struct lines__target along = {.end = target->start[at] + target->count[at],
                                   .memory = target->memory,
                                   .axis = target->stride[at] / stores->item};
     for (int i = 0; i < stores->nloops; i++)
-        along.loops[i] = target->stride[position_of(storing, stores->loops[i])] / stores->item;
+        along.loops[i] = target->stride[position_of(piece, stores->loops[i])] / stores->item;
     return along;
 }
 
 /* Sorts the targets, which differ along the axis alone, and stores into them. */
 int fftnd__store(void *data, int ntargets, const redist_target targets[], void *stream) {
-    const struct fftnd__storing *storing = data;
-    const struct fftnd__direct_stores *stores = storing->stores;
+    const struct fftnd__stored_piece *piece = data;
+    const struct fftnd__direct_stores *stores = piece->stores;
     struct lines__target sorted[LINES__MOST_TARGETS];
     if (ntargets > LINES__MOST_TARGETS)
         return redist_fail_in("libfftnd", REDIST_ERR_LIMIT,
                               "the lines of a transform end in %d arrays, more than %d", ntargets,
                               LINES__MOST_TARGETS);
     for (int i = 0; i < ntargets; i++) {
-        const struct lines__target next = target_of(storing, &targets[i]);
+        const struct lines__target next = target_of(piece, &targets[i]);
         int at = i;
         for (; at > 0 && sorted[at - 1].end > next.end; at--)
             sorted[at] = sorted[at - 1];
         sorted[at] = next;
     }
-    return stores->library->execute(stores->plans[storing->is_shorter], storing->memory, ntargets,
+    return stores->library->execute(stores->plans[piece->is_shorter], piece->memory, ntargets,
                                     sorted, stream);
 }
 
@@ -107,16 +99,16 @@ static void add_target(const redist_target *here, int at, redist_index first, re
     target->memory += (ptrdiff_t)(first - here->start[at]) * here->stride[at];
 }
 
-int fftnd__store_around(struct fftnd__storing *storing, const redist_target *here,
-                        const redist_target *own, void *stream) {
-    int at = position_of(storing, storing->stores->axis), n = 0;
+int fftnd__store_around(struct fftnd__stored_piece *piece, const redist_target *here,
+                        const redist_target *local, void *stream) {
+    int at = position_of(piece, piece->stores->axis), n = 0;
     redist_index first = here->start[at], last = first + here->count[at];
     redist_target targets[3];
-    if (own != NULL) {
-        add_target(here, at, first, own->start[at], &n, targets);
-        targets[n++] = *own;
-        first = own->start[at] + own->count[at];
+    if (local != NULL) {
+        add_target(here, at, first, local->start[at], &n, targets);
+        targets[n++] = *local;
+        first = local->start[at] + local->count[at];
     }
     add_target(here, at, first, last, &n, targets);
-    return fftnd__store(storing, n, targets, stream);
+    return fftnd__store(piece, n, targets, stream);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Direct stores: the last transform before an exchange, along the axis that is split then, writes results into the
  * peers' arrays, or those that stay on this rank into its own. */
-#ifndef FFTND__STORES_H
-#define FFTND__STORES_H
+#ifndef FFTND__DIRECT_STORES_H
+#define FFTND__DIRECT_STORES_H
 
 #include "kernel.h"
 
@@ -21,18 +21,18 @@ int fftnd__direct_stores_create(struct fftnd__direct_stores *stores, struct fftn
                                 const struct fftnd__kernel_problem *problem, int axis, int direct);
 void fftnd__direct_stores_free(struct fftnd__direct_stores *stores);
 
-/* A piece whose results are stored directly: `data` of fftnd__store. */
-struct fftnd__storing {
+/* A piece with direct stores: `data` of fftnd__store. */
+struct fftnd__stored_piece {
     const struct fftnd__direct_stores *stores;
     int is_shorter;
     const char *memory; /* of the piece, after the kernel */
     const int *order;   /* of the targets' axes */
 };
 
-int fftnd__store(void *storing, int ntargets, const redist_target targets[], void *stream);
+int fftnd__store(void *piece, int ntargets, const redist_target targets[], void *stream);
 
-/* Stores the results that belong to `own` there, all others in `here`; NULL = all in `here`. */
-int fftnd__store_around(struct fftnd__storing *storing, const redist_target *here,
-                        const redist_target *own, void *stream);
+/* Stores the results that belong to `local` there, all others in `here`; NULL = all in `here`. */
+int fftnd__store_around(struct fftnd__stored_piece *piece, const redist_target *here,
+                        const redist_target *local, void *stream);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Method direct: an execution, from its begin to its end, and the copies of whole arrays. */
-#ifndef REDIST__DIRECT_COPIES_H
-#define REDIST__DIRECT_COPIES_H
+/* Method direct: an execution, from its begin to its end, and the copies of whole arrays and of tiles. */
+#ifndef REDIST__DIRECT_H
+#define REDIST__DIRECT_H
 
 #include "../sync/flags.h"
 #include "tiles.h"
@@ -100,8 +100,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
 /* Publishes that this rank's copies are complete, or that it has failed, and waits for the same of its peers. */
 void redist__direct_finish(struct redist__direct *state);
 
-/* Ends a failed execution: waits for the copies that were begun, drops the others, and releases peers that wait for
- * steps of this rank. */
+/* Ends a failed execution: waits for begun copies, drops the others, and releases peers that wait for steps. */
 void redist__direct_drop(struct redist__direct *state);
 
 /* Reset the copies of whole arrays, and advance them without waiting. */
@@ -109,12 +108,28 @@ void redist__direct_expect(struct redist__direct *state);
 int redist__direct_advance_copies(struct redist__direct *state);
 
 /* Executions on devices, and those with waiting tiles, are on a list and advance together, also while another one is
- * waited for. The last function returns the number of incomplete copies of `state`. `lock` keeps them where they
+ * waited for. The last function returns the number of incomplete copies of `state`. The lock keeps them where they
  * are. */
 void redist__direct_begin(struct redist__direct *state);
 void redist__direct_end(const struct redist__direct *state);
-void redist__direct_lock(void);
-void redist__direct_unlock(void);
+extern pthread_mutex_t redist__direct_lock;
 int redist__direct_advance_all(const struct redist__direct *state);
+
+/* Executions in tiles (direct_tiles.c), which are copied directly to or from the peers' arrays. */
+void redist__direct_open(void *data, void *array);
+void redist__direct_tile(void *data, const struct redist__tile *tile);
+void redist__direct_store(void *data, const struct redist__tile *tile, redist_store *store,
+                          void *given);
+int redist__direct_own(const void *data, const struct redist__tile *tile, redist_target *target);
+void redist__direct_progress(void *data);
+void redist__direct_arrived(void *data, int *partitions);
+void redist__direct_close(void *data);
+
+/* Advance tiles that wait for their steps, without waiting; and free them. */
+int redist__direct_advance_tiles(struct redist__direct *state);
+void redist__direct_free_tiles(struct redist__direct *state);
+
+/* Joins two tiles that are adjacent, in memory too, with the same partitions in the sweep; 0 = they are not. */
+int redist__direct_join(struct redist__put *put, const struct redist__put *next, int ndims);
 
 #endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is known of a listed step: the array after it, and its transform. */
+#include "program.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- arrays between steps */
+
+size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real) {
+    return lines__item_bytes(transform->precision, real);
+}
+
+size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return step->layout->local.elements * fftnd__element_bytes(transform, step->real);
+}
+
+int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    for (int axis = 0; axis < transform->chain.ndims; axis++)
+        if (step->layout->alignment.count[axis] == 0)
+            return 1;
+    return 0;
+}
+
+redist_index fftnd__count_of(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step, int axis) {
+    return axis == transform->batch.axis
+               ? step->fields * transform->batch.count
+               : step->layout->alignment.count[axis - transform->batch.shift];
+}
+
+void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         ptrdiff_t stride[]) {
+    ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
+    for (int i = 0; i < step->layout->local.ndims; i++)
+        stride[i] = step->layout->local.stride[i] * item;
+}
+
+void fftnd__place_layout(struct fftnd__layout *layout, int ndims, redist_index numbers[],
+                         ptrdiff_t strides[]) {
+    fftnd__place_alignment(&layout->alignment, ndims, numbers);
+    layout->local.extent = numbers + 3 * ndims;
+    layout->local.stride = strides;
+}
+
+void fftnd__copy_layout(struct fftnd__layout *to, const struct fftnd__layout *from, int ndims) {
+    const struct fftnd__layout own = *to;
+    size_t all = (size_t)ndims + 1; /* the batch, too */
+    *to = *from;
+    to->alignment = own.alignment;
+    to->local.extent = own.local.extent;
+    to->local.stride = own.local.stride;
+    fftnd__copy_alignment(&to->alignment, &from->alignment, ndims);
+    memcpy(to->local.extent, from->local.extent, all * sizeof *to->local.extent);
+    memcpy(to->local.stride, from->local.stride, all * sizeof *to->local.stride);
+}
+
+/* ---------------------------------------------------------------- serial transforms */
+
+int fftnd__last_serial(const struct fftnd__program *program) {
+    int i = program->nsteps;
+    while (i > 0 && program->steps[i].type == FFTND__EXCHANGE)
+        i--;
+    return i;
+}
+
+int fftnd__is_r2r(const struct fftnd__transform *transform, int axis) {
+    return transform->chain.axes[axis] == FFTND_AXIS_R2R;
+}
+
+void fftnd__remove_axis(struct fftnd__step *step, int axis) {
+    int n = 0;
+    for (int i = 0; i < step->naxes; i++)
+        if (step->axes[i] != axis)
+            step->axes[n++] = step->axes[i];
+    step->naxes = n;
+}
+
+int fftnd__is_transformed(const struct fftnd__step *step, int axis) {
+    for (int i = 0; i < step->naxes; i++)
+        if (step->axes[i] == axis)
+            return 1;
+    return 0;
+}
+
+void fftnd__describe_serial(const struct fftnd__transform *transform,
+                            const struct fftnd__step *before, const struct fftnd__step *step,
+                            int direction, const ptrdiff_t in[], const ptrdiff_t out[],
+                            const redist_index extent[], struct lines__problem *problem) {
+    int changes = before->real != step->real, shift = transform->batch.shift;
+    *problem = (struct lines__problem){.precision = transform->precision,
+                                       .direction = direction,
+                                       .effort = transform->settings.effort,
+                                       .stream = transform->settings.stream};
+    double seconds = transform->settings.plan_seconds / 4;
+    problem->seconds = seconds > 1 ? seconds : 1;
+    int is_r2r = step->naxes > 0 ? fftnd__is_r2r(transform, step->axes[0]) : step->real;
+    int numbers = is_r2r && !step->real ? 2 : 1; /* real and imaginary parts are real lines */
+    problem->kind = changes ? FFTND_R2C : is_r2r ? FFTND_R2R : FFTND_C2C;
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i], at = axis + shift;
+        problem->r2r[problem->naxes] = transform->r2r[direction][axis];
+        problem->axes[problem->naxes++] = (struct lines__loop){transform->chain.points[axis],
+                                                               numbers * in[at], numbers * out[at]};
+    }
+    for (int at = 0; at < step->layout->local.ndims; at++)
+        if (at == transform->batch.axis || !fftnd__is_transformed(step, at - shift))
+            problem->loops[problem->nloops++] =
+                (struct lines__loop){extent[at], numbers * in[at], numbers * out[at]};
+    if (numbers == 2)
+        problem->loops[problem->nloops++] = (struct lines__loop){2, 1, 1};
+}
+
+/* ---------------------------------------------------------------- truncation in the serial library */
+
+/* Returns nonzero if an array's lines along the halved axis are contiguous and aligned to complex elements. */
+static int has_aligned_lines(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step) {
+    int ndims = transform->chain.ndims, halved = transform->chain.halved;
+    const struct fftnd__batch *batch = &transform->batch;
+    return step->layout->memory[ndims - 1] == halved && batch->axis != ndims &&
+           !(step->real && step->layout->local.extent[halved + batch->shift] % 2 != 0);
+}
+
+int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
+                               const struct fftnd__step *step) {
+    const struct lines__library *library = transform->library;
+    const struct fftnd__chain *chain = &transform->chain;
+    if (step->twiddles)
+        return 0;
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i], is_halved = axis == chain->halved;
+        int is_kept = chain->modes[axis] == chain->points[axis];
+        int lie_well = !is_halved || (has_aligned_lines(transform, fftnd__previous(step)) &&
+                                      has_aligned_lines(transform, step));
+        if (fftnd__is_r2r(transform, axis))
+            return 0;
+        if (!is_kept &&
+            !(lie_well && library->truncates(chain->points[axis], is_halved, transform->precision)))
+            return 0;
+    }
+    return step->truncates;
+}
