@@ -111,12 +111,10 @@ static int can_store_directly(const struct fftnd__transform *transform,
     const struct fftnd__step *before = fftnd__previous(step);
     const struct fftnd__configuration *configuration = &transform->configuration;
     int axis = step->axis_source - transform->batch.shift;
-    int ntargets = step->grid_dim < 0
-                       ? 0
-                       : 1 + (configuration->grid[step->grid_dim] - 1) * configuration->partitions;
     if (transform->library->stores == NULL || step->grid_dim < 0 || before->real ||
         fftnd__needs_tiles(before) || before->truncates ||
-        (configuration->direct_stores == FFTND__DIRECT_ALL && ntargets > LINES__MOST_TARGETS))
+        (configuration->direct_stores == FFTND__DIRECT_ALL &&
+         configuration->grid[step->grid_dim] > LINES__MOST_TARGETS))
         return 0;
     return fftnd__is_transformed(before, axis) && !fftnd__is_r2r(transform, axis) &&
            !(before[-1].real && axis == transform->chain.halved);
@@ -159,8 +157,9 @@ static int receive_by_partitions(struct fftnd__program *program,
                                  const struct fftnd__transform *transform) {
     for (int i = 1; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i], *next = fftnd__next(step);
-        if (transform->configuration.partitions == 1 || step->fused_with != FFTND__PUSHED ||
-            !goes_in_pieces(transform, next))
+        if (transform->configuration.partitions == 1 ||
+            transform->configuration.direct_stores == FFTND__DIRECT_ALL ||
+            step->fused_with != FFTND__PUSHED || !goes_in_pieces(transform, next))
             continue;
         REDIST_TRY(
             choose_cut(transform, next, transform->configuration.partitions, &next->arrival_axis));

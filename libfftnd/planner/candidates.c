@@ -304,27 +304,23 @@ static int vary_own(struct fftnd__candidates *candidates, int i,
 }
 
 /* First as many of both, since what one gains is often lost without the other. 0 = as it is. Segments of which all is
- * stored gain nothing. */
+ * stored gain nothing within a node; between nodes each leaves as it is stored. */
 static int vary_segments(struct fftnd__candidates *candidates, int i,
                          struct fftnd__configuration *candidate) {
-    static const struct {
+    struct cuts {
         int segments, partitions;
-    } values[] = {{8, 8}, {16, 16}, {2, 2}, {8, 0}, {4, 0}, {2, 0},
-                  {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}},
-      in_network[] = {{4, 1}, {8, 1}, {1, 1}, {0, 2}, {0, 4}};
+    };
+    static const struct cuts in_node[] = {{8, 8}, {16, 16}, {2, 2}, {8, 0}, {4, 0}, {2, 0},
+                                          {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}},
+                             between_nodes[] = {{4, 1}, {8, 1}, {1, 1}, {4, 4}, {1, 4}};
     const struct fftnd__request *request = candidates->request;
-    if (candidates->nnodes > 1) {
-        if (i == sizeof in_network / sizeof *in_network)
-            return 0;
-        candidate->segments =
-            in_network[i].segments != 0 ? in_network[i].segments : candidate->segments;
-        candidate->partitions = in_network[i].partitions;
-        return 1;
-    }
-    if (request->nranks == 1 || request->settings.fusion == FFTND_FUSION_NEVER ||
-        i == sizeof values / sizeof *values)
+    int has_nodes = candidates->nnodes > 1;
+    const struct cuts *values = has_nodes ? between_nodes : in_node;
+    size_t n = has_nodes ? sizeof between_nodes / sizeof *values : sizeof in_node / sizeof *values;
+    if (request->nranks == 1 || request->settings.fusion == FFTND_FUSION_NEVER || (size_t)i == n)
         return 0;
-    if (candidate->direct_stores == FFTND__DIRECT_ALL) {
+    if (candidate->direct_stores == FFTND__DIRECT_ALL &&
+        !(has_nodes && values[i].partitions == 1)) {
         if (values[i].segments == 0 || values[i].partitions == 0)
             return 1;
         candidate->direct_stores = FFTND__DIRECT_LOCAL;

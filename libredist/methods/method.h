@@ -141,7 +141,6 @@ struct redist__method {
     int concurrent;
     void (*open)(void *state, void *array);
     void (*put)(void *state, const struct redist__tile *tile);
-    int stores_partitions; /* `store` works with partitions, too */
     void (*store)(void *state, const struct redist__tile *tile, redist_store *store, void *data);
     /* Finds the destination of this rank's part of a tile; 0 = none. NULL = `put` takes no `kept` tiles. */
     int (*own)(const void *state, const struct redist__tile *tile, redist_target *target);

@@ -535,7 +535,6 @@ const struct redist__method redist__method_nccl = {
     .open = redist__nccl_open,
     .put = redist__nccl_put,
     .own = redist__nccl_own,
-    .stores_partitions = 1,
     .store = redist__nccl_store,
     .arrived = redist__nccl_arrived,
     .await = redist__nccl_await,
