@@ -4,7 +4,8 @@
  * comes too late. Everybody learns of it within a bound, from the plan's query and from each later call, and can free
  * the plan.
  *     test_stream_survivors WORK METHOD FAULT VICTIM FILE
- * WORK is execute, put, transform, pencils or operator; with a method "signals..." it is asynchronous. FAULT is kernel
+ * WORK is execute, put, transform, pencils or operator; with a method "signals..." or "enqueued:..." it is asynchronous.
+ * FAULT is kernel
  * (it fails, and the rank queries its plan), call (it fails, and the rank goes on), kill or late. All but a killed rank
  * append "rank R: CODE after S s" to FILE. REDIST_TEST_LIMIT is the bound in seconds of all that a rank does. On a
  * device that stands in for CUDA, or on CUDA's (stream_device.h). test_stream_survivors.sh counts what they print.
@@ -135,8 +136,10 @@ int main(int argc, char **argv) {
         return EXIT_SUCCESS;
     }
     is_late = strcmp(argv[3], "late") == 0;
-    survivor.method = argv[2];
-    survivor.asynchronous = strncmp(argv[2], "signals", 7) == 0;
+    const char *enqueued = "enqueued:";
+    int is_told = strncmp(argv[2], enqueued, strlen(enqueued)) == 0;
+    survivor.method = argv[2] + (is_told ? strlen(enqueued) : 0);
+    survivor.asynchronous = is_told || strncmp(argv[2], "signals", 7) == 0;
     survivor.wait_seconds = is_late ? impatient : patient;
     survivor.space = REDIST_SPACE_CUDA;
     survivor.estimates = survivor.grid_ndims = 1;

@@ -273,7 +273,7 @@ test_stream_survivors() {
     local n fault
     for n in 2 4; do
         for fault in kernel call kill late; do
-            test_one "streams-$fault-signals-$n" survive_streams "$n" $fault signals:kernel signals:engines
+            test_one "streams-$fault-signals-$n" survive_streams "$n" $fault signals:kernel signals:engines enqueued:nccl
             [ $fault != late ] || continue
             test_one "streams-$fault-others-$n" survive_streams "$n" $fault direct p2p kway:2 nccl
         done
