@@ -170,10 +170,10 @@ static int find_percent(const struct lines__problem *problem) {
                                 1, &known[is_real][problem->direction][problem->precision][n]);
 }
 
-/* Percent in a trial up to which lines are as fast in an array: here lines are fetched ahead, by the library only
- * in the trial, which is in the caches. Pairs of 360^2 and 1000^2 with 104 to 112 gain, those of 144^3 and 192^2
- * with 126 and more lose (docs/performance-notebook.md, "Trials of contiguous lines"). */
-enum { AS_FAST = 110 };
+/* Percent in a trial up to which lines are as fast in an array: here lines are fetched ahead, by the library only in
+ * the trial, which is in the caches. Pairs of 360, 480 and 1000 points gain with 105 to 125, those of 144 and 192 lose
+ * with 135 and more (docs/performance-notebook.md, "Trials of contiguous lines"). */
+enum { AS_FAST = 120 };
 
 static int percent(const struct lines__problem *problem, const void *in, const void *out) {
     const struct lines__column_loops *loops = lines__column_loops_here();
