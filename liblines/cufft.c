@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cuFFT as the general library of CUDA devices. A plan of cuFFT transforms up to three axes whose strides nest,
- * repeated over one loop. More axes take several sweeps. More loops take several launches, on several streams with a
- * handle each, so that the end of one launch does not leave the device idle. cuFFT refuses addresses that are not
- * aligned to complex elements: real lines at other addresses are gathered in a list.
+ * repeated over one loop. More axes take several sweeps, more loops several launches. cuFFT refuses addresses that are
+ * not aligned to complex elements: real lines at other addresses are gathered in a list.
  */
 #include "cuda/arrays.h"
 #include "cuda/groups.h"
@@ -17,23 +16,19 @@
 #include <cufftXt.h>
 #include <stdint.h>
 
-/* Several streams are used if their scratch memory is at most an eighth of the data. */
-enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
-
-enum { MOST_STREAMS = 4 };
+enum { ALIGNMENT = 256 };
 
 /* Transforms of some axes over all loops, from the input or the output to the input or the output. */
 struct sweep {
-    int nhandles; /* one for each stream that it uses */
-    cufftHandle handles[MOST_STREAMS];
-    size_t area_bytes; /* of each */
+    int has_handle;
+    cufftHandle handle;
     int from_output, to_output;
     int direction;
     int nouter;
     struct lines__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
     int gathers, scatters;                      /* the real side is copied to or from a list */
     struct lines__cuda_lines lines;
-    struct lines__panel_plan *panels; /* instead of the handles; NULL = none */
+    struct lines__panel_plan *panels; /* instead of the handle; NULL = none */
 };
 
 struct plan {
@@ -43,8 +38,6 @@ struct plan {
     struct lines__retained_plan *retained; /* instead of sweeps, for a truncated axis */
     int nsweeps;
     struct sweep sweeps[REDIST_MAX_NDIMS];
-    int nstreams; /* 0 = none yet; the first is the user's */
-    void *streams[MOST_STREAMS], *ended[MOST_STREAMS], *forked;
     size_t area_bytes, list_bytes;
     char *area; /* cuFFT's own, then the list */
 };
@@ -137,88 +130,16 @@ static int make_handle(const struct plan *plan, const struct lines__task *task,
                        "cufftXtMakePlanMany");
 }
 
-/* Streams beside the user's, for launches that need not wait for each other. */
-static int create_streams(struct plan *plan) {
-    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
-    REDIST_TRY(space->event_create(&plan->forked));
-    plan->streams[0] = plan->problem.stream;
-    for (int i = 1; i < MOST_STREAMS; i++) {
-        plan->nstreams = i + 1; /* destroy() takes incomplete ones too */
-        REDIST_TRY(space->stream_create(&plan->streams[i]));
-        REDIST_TRY(space->event_create(&plan->ended[i]));
-    }
-    return REDIST_OK;
-}
-
-static void destroy_streams(struct plan *plan) {
-    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
-    for (int i = 1; i < plan->nstreams; i++) {
-        space->stream_destroy(plan->streams[i]);
-        space->event_destroy(plan->ended[i]);
-    }
-    space->event_destroy(plan->forked);
-}
-
-/* Has the other streams follow the user's. */
-static int fork_streams(const struct plan *plan) {
-    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
-    REDIST_TRY(space->event_record(plan->forked, plan->streams[0]));
-    for (int i = 1; i < plan->nstreams; i++)
-        REDIST_TRY(space->stream_follow(plan->streams[i], plan->forked));
-    return REDIST_OK;
-}
-
-/* Has the user's stream wait for all others. */
-static int join_streams(const struct plan *plan) {
-    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
-    int first = REDIST_OK;
-    for (int i = 1; i < plan->nstreams; i++) {
-        int code = space->event_record(plan->ended[i], plan->streams[i]);
-        if (code == REDIST_OK)
-            code = space->stream_follow(plan->streams[0], plan->ended[i]);
-        first = first == REDIST_OK ? code : first;
-    }
-    return first;
-}
-
-static int add_handle(const struct plan *plan, struct sweep *sweep, const struct lines__task *task,
+static int add_handle(struct plan *plan, struct sweep *sweep, const struct lines__task *task,
                       const struct lines__loop *batch) {
-    cufftHandle *handle = &sweep->handles[sweep->nhandles];
-    cudaStream_t stream =
-        sweep->nhandles > 0 ? plan->streams[sweep->nhandles] : plan->problem.stream;
-    REDIST_TRY(check_cufft(cufftCreate(handle), "cufftCreate"));
-    sweep->nhandles++;
-    REDIST_TRY(make_handle(plan, task, batch, *handle, &sweep->area_bytes));
+    size_t bytes = 0;
+    REDIST_TRY(check_cufft(cufftCreate(&sweep->handle), "cufftCreate"));
+    sweep->has_handle = 1;
+    REDIST_TRY(make_handle(plan, task, batch, sweep->handle, &bytes));
     /* cuFFT refuses data at the address of its scratch memory, even if it needs none */
-    if (sweep->area_bytes == 0)
-        sweep->area_bytes = 1;
-    return check_cufft(cufftSetStream(*handle, stream), "cufftSetStream");
-}
-
-/* Streams for a sweep: launches that run at once need scratch memory each. */
-static int count_streams(const struct plan *plan, const struct sweep *sweep,
-                         const struct lines__task *task, const struct lines__loop *batch) {
-    size_t launches = 1, bytes = (size_t)batch->n * element_bytes(plan, 0);
-    for (int i = 0; i < sweep->nouter; i++)
-        launches *= (size_t)sweep->outer[i].n;
-    for (int i = 0; i < task->rank; i++)
-        bytes *= (size_t)task->axes[i].n;
-    size_t streams = launches < MOST_STREAMS ? launches : MOST_STREAMS;
-    int is_much = streams * sweep->area_bytes > launches * bytes / LEAST_DATA_PER_AREA;
-    return sweep->gathers || sweep->scatters || is_much ? 1 : (int)streams;
-}
-
-static int make_handles(struct plan *plan, struct sweep *sweep, const struct lines__task *task,
-                        const struct lines__loop *batch) {
-    REDIST_TRY(add_handle(plan, sweep, task, batch));
-    int n = count_streams(plan, sweep, task, batch);
-    if (n > 1 && plan->nstreams == 0)
-        REDIST_TRY(create_streams(plan));
-    while (sweep->nhandles < n)
-        REDIST_TRY(add_handle(plan, sweep, task, batch));
-    size_t bytes = round_up(sweep->area_bytes) * (size_t)sweep->nhandles;
+    bytes = round_up(bytes > 0 ? bytes : 1);
     plan->area_bytes = bytes > plan->area_bytes ? bytes : plan->area_bytes;
-    return REDIST_OK;
+    return check_cufft(cufftSetStream(sweep->handle, plan->problem.stream), "cufftSetStream");
 }
 
 /* ---------------------------------------------------------------- panels */
@@ -275,7 +196,7 @@ static int add_sweep(struct plan *plan, struct lines__task *task, int from_outpu
         batch = task->loops[chosen];
     if (lines__task_misaligns(task))
         use_list(plan, sweep, task, &batch);
-    return make_handles(plan, sweep, task, &batch);
+    return add_handle(plan, sweep, task, &batch);
 }
 
 /* ---------------------------------------------------------------- sweeps */
@@ -325,11 +246,10 @@ static void destroy(void *data) {
     struct plan *plan = data;
     finish();
     for (int i = 0; i < plan->nsweeps; i++) {
-        for (int j = 0; j < plan->sweeps[i].nhandles && !redist_place_is_gone(); j++)
-            (void)cufftDestroy(plan->sweeps[i].handles[j]);
+        if (plan->sweeps[i].has_handle && !redist_place_is_gone())
+            (void)cufftDestroy(plan->sweeps[i].handle);
         lines__panel_plan_destroy(plan->sweeps[i].panels);
     }
-    destroy_streams(plan);
     lines__retained_destroy(plan->retained);
     redist_release(plan);
 }
@@ -420,40 +340,33 @@ static size_t area_bytes(const void *data) {
 static int set_area(void *data, void *area) {
     struct plan *plan = data;
     plan->area = area;
-    for (int i = 0; i < plan->nsweeps; i++) {
-        const struct sweep *sweep = &plan->sweeps[i];
-        for (int j = 0; j < sweep->nhandles; j++)
-            REDIST_TRY(
-                check_cufft(cufftSetWorkArea(sweep->handles[j],
-                                             plan->area + (size_t)j * round_up(sweep->area_bytes)),
-                            "cufftSetWorkArea"));
-    }
+    for (int i = 0; i < plan->nsweeps; i++)
+        if (plan->sweeps[i].has_handle)
+            REDIST_TRY(check_cufft(cufftSetWorkArea(plan->sweeps[i].handle, plan->area),
+                                   "cufftSetWorkArea"));
     return REDIST_OK;
 }
 
-static int launch(const struct plan *plan, const struct sweep *sweep, size_t number, char *from,
-                  char *to) {
+static int launch(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
     char *list = plan->area + plan->area_bytes;
     cudaStream_t stream = plan->problem.stream;
     if (sweep->panels != NULL)
         return lines__panel_plan_execute(sweep->panels, from, to, stream);
     if (sweep->gathers)
         REDIST_TRY(check_cuda(lines__cuda_gather(&sweep->lines, from, list, stream), "a kernel"));
-    REDIST_TRY(check_cufft(cufftXtExec(sweep->handles[number % (size_t)sweep->nhandles],
-                                       sweep->gathers ? list : from, sweep->scatters ? list : to,
-                                       sweep->direction),
+    REDIST_TRY(check_cufft(cufftXtExec(sweep->handle, sweep->gathers ? list : from,
+                                       sweep->scatters ? list : to, sweep->direction),
                            "cufftXtExec"));
     if (sweep->scatters)
         return check_cuda(lines__cuda_scatter(&sweep->lines, list, to, stream), "a kernel");
     return REDIST_OK;
 }
 
-static int launch_all(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
+static int run_sweep(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
     redist_index index[REDIST_MAX_NDIMS] = {0};
-    size_t number = 0;
     int loop;
     do {
-        REDIST_TRY(launch(plan, sweep, number++, from, to));
+        REDIST_TRY(launch(plan, sweep, from, to));
         for (loop = sweep->nouter - 1; loop >= 0; loop--) { /* an odometer */
             const struct lines__loop *outer = &sweep->outer[loop];
             int wraps = ++index[loop] == outer->n;
@@ -466,17 +379,6 @@ static int launch_all(const struct plan *plan, const struct sweep *sweep, char *
         }
     } while (loop >= 0);
     return REDIST_OK;
-}
-
-/* Has the user's stream wait for what was launched, after a failure too. */
-static int run_sweep(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
-    if (sweep->nhandles <= 1)
-        return launch_all(plan, sweep, from, to);
-    int code = fork_streams(plan);
-    if (code == REDIST_OK)
-        code = launch_all(plan, sweep, from, to);
-    int joined = join_streams(plan);
-    return code == REDIST_OK ? joined : code;
 }
 
 /* Ends a call that enqueues work. */

@@ -40,8 +40,9 @@ static void set_loops(struct lines__retained_plan *plan, const struct lines__tas
     plan->nlines = next;
 }
 
-/* Takes the fastest variant without a gap. With a gap kernel 0 spills registers for pairs of floats (536 bytes of a
- * thread), so that kernel 1 with as many lines takes its place. */
+/* Takes the fastest variant without a gap. Backward kernel 0 spills registers for pairs of floats with a gap, so that
+ * kernel 1 with as many lines takes its place: on an H200 it takes 0.67 to 1.09 of the time there, and forward 1.04 to
+ * 1.51 of it (docs/performance-notebook.md, "Variants of liblines"). */
 static void choose_variant(const struct lines__problem *problem,
                            const struct lines__retained_plan *plan,
                            struct lines__panel_lines *lines) {
@@ -53,8 +54,8 @@ static void choose_variant(const struct lines__problem *problem,
     lines->variant = rates.variant[lines->layout == LINES__REAL && !plan->forward ? LINES__TO_REAL
                                                                                   : lines->layout];
     int other = lines->variant + LINES__PANEL_WIDTHS;
-    if (!lines->is_double && lines->variant >= 0 && lines->variant < LINES__PANEL_WIDTHS &&
-        lines__panel_plan_has_variant(lines, other))
+    if (!plan->forward && !lines->is_double && lines->variant >= 0 &&
+        lines->variant < LINES__PANEL_WIDTHS && lines__panel_plan_has_variant(lines, other))
         lines->variant = other;
 }
 

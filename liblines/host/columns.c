@@ -188,13 +188,17 @@ static int execute(void *data, void *in, void *out) {
 
 /* ---------------------------------------------------------------- expected time */
 
-/* Columns of a trial, at least as many as tiles have, and a distance of rows that is no power of two, as in tiles. */
+/* Columns of a trial, at least as many as tiles have, and a distance of rows that is no power of two, as in tiles.
+ * FFTW's plans of 2 s took down to half the time of those of 0.05 s, and were slower than columns except where FFTW
+ * needs no more than 0.05 s (docs/performance-notebook.md, "Trials of contiguous lines"). */
 enum { TRIAL_COLUMNS = 64, TRIAL_PITCH = 68 };
+static const double trial_seconds = 0.05;
 
 static struct lines__problem trial_of(const struct lines__problem *problem, redist_index n,
                                       size_t *bytes) {
     struct lines__problem trial = *problem;
     trial.kind = FFTND_C2C;
+    trial.seconds = trial_seconds;
     trial.keep_input = 0;
     trial.naxes = trial.nloops = 1;
     trial.axes[0] = (struct lines__loop){n, TRIAL_PITCH, TRIAL_PITCH};

@@ -144,7 +144,10 @@ static int execute(void *data, void *in, void *out) {
 
 /* ---------------------------------------------------------------- expected time */
 
-enum { TRIAL_LINES = 64, TRIAL_PAD = 4 };
+/* FFTW plans so few lines in 0.05 to 0.5 s, and reuses what it has found for arrays. Interrupted after 0.05 s, its
+ * plans took up to 2.3 times as long (docs/performance-notebook.md, "Trials of contiguous lines"). */
+enum { TRIAL_LINES = 32, TRIAL_PAD = 4 };
+static const double trial_seconds = 1;
 
 /* Percent of the general library's time, from array to array in the caches. */
 static int find_percent(const struct lines__problem *problem) {
@@ -155,6 +158,7 @@ static int find_percent(const struct lines__problem *problem) {
     ptrdiff_t pitch = (ptrdiff_t)n + TRIAL_PAD;
     if (problem->effort == FFTND_ESTIMATE && !(is_real && problem->precision == FFTND_FLOAT))
         return LINES__UNSUITED;
+    trial.seconds = trial_seconds;
     trial.keep_input = 0;
     trial.nloops = 1;
     trial.loops[0] = (struct lines__loop){TRIAL_LINES, pitch, pitch};
@@ -166,15 +170,10 @@ static int find_percent(const struct lines__problem *problem) {
                                 1, &known[is_real][problem->direction][problem->precision][n]);
 }
 
-/* Percent in a trial up to which lines are as fast in a plan. Long ones need 25 % there: the general library transforms
- * several axes plane by plane in the caches, and has less time to plan in the trial. Short ones are fetched ahead here,
- * and by the library only in the trial, which is in the caches (docs/performance-notebook.md, "Contiguous lines",
- * "Short lines"). */
-static int as_fast_percent(const struct lines__problem *problem) {
-    enum { LONG_PERCENT = 75, SHORT_PERCENT = 115 };
-    size_t bytes = (size_t)elements_of(problem) * lines__item_bytes(problem->precision, 0);
-    return bytes < LINES__SHORT_LINE ? SHORT_PERCENT : LONG_PERCENT;
-}
+/* Percent in a trial up to which lines are as fast in an array: here lines are fetched ahead, by the library only in
+ * the trial, which is in the caches. Pairs of 360, 480 and 1000 points gain with 105 to 125, those of 144 and 192 lose
+ * with 135 and more (docs/performance-notebook.md, "Trials of contiguous lines"). */
+enum { AS_FAST = 120 };
 
 static int percent(const struct lines__problem *problem, const void *in, const void *out) {
     const struct lines__column_loops *loops = lines__column_loops_here();
@@ -190,9 +189,7 @@ static int percent(const struct lines__problem *problem, const void *in, const v
     redist_index width = lines__group_width(loops, problem->precision);
     redist_index groups = (lines + width - 1) / width;
     int full = lines > 0 ? find_percent(problem) : LINES__UNSUITED;
-    return full == LINES__UNSUITED
-               ? 0
-               : (int)(1 + 99 * full * groups * width / (as_fast_percent(problem) * lines));
+    return full == LINES__UNSUITED ? 0 : (int)(1 + 99 * full * groups * width / (AS_FAST * lines));
 }
 
 const struct lines__library lines__library_contiguous = {.name = "contiguous",

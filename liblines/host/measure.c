@@ -8,9 +8,6 @@
 
 enum { TRIALS = 5, GUESSED_PERCENT = 60 };
 
-/* FFTW has found nearly its best plan of such a length by then. */
-static const double trial_seconds = 0.05;
-
 int lines__may_take(const struct lines__problem *problem) {
     return problem->threads == NULL && problem->precision <= FFTND_FLOAT &&
            problem->general->yields_lines;
@@ -33,7 +30,6 @@ void lines__time_plans(int count, const struct lines__plan plans[], redist_index
 /* 0 = the trial failed. */
 static int measure(const struct lines__library *own, const struct lines__problem *problem,
                    size_t bytes, int apart) {
-    struct lines__problem trial = *problem;
     struct lines__plan plans[2] = {{0}};
     char *memory = redist_calloc(2 * bytes + 2 * LINES__SCRATCH_ALIGNMENT, 1);
     double seconds[2] = {0, 0};
@@ -42,10 +38,9 @@ static int measure(const struct lines__library *own, const struct lines__problem
     char *in = memory + (LINES__SCRATCH_ALIGNMENT - (uintptr_t)memory % LINES__SCRATCH_ALIGNMENT);
     size_t rows = (bytes + LINES__SCRATCH_ALIGNMENT - 1) / LINES__SCRATCH_ALIGNMENT;
     char *out = in + (apart ? rows * LINES__SCRATCH_ALIGNMENT : 0);
-    trial.seconds = trial_seconds;
-    if (lines__create(own, &trial, in, out, &plans[0]) == REDIST_OK &&
-        lines__create(problem->general, &trial, in, out, &plans[1]) == REDIST_OK)
-        lines__time_plans(2, plans, trial.axes[0].n, in, out, seconds);
+    if (lines__create(own, problem, in, out, &plans[0]) == REDIST_OK &&
+        lines__create(problem->general, problem, in, out, &plans[1]) == REDIST_OK)
+        lines__time_plans(2, plans, problem->axes[0].n, in, out, seconds);
     for (int i = 0; i < 2; i++)
         lines__destroy(&plans[i]);
     redist_release(memory);

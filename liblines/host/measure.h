@@ -12,9 +12,9 @@ enum { LINES__AS_FAST = 100, LINES__UNSUITED = 1000 };
 int lines__may_take(const struct lines__problem *problem);
 
 /* Time of library `own` for `trial` in percent of the general library's, LINES__UNSUITED at most: in an array of
- * `bytes` bytes, or from one to another if `apart`. It is measured by the first call, in about 0.05 s of planning, and
- * kept in *known, which is 0 before. With FFTND_ESTIMATE it is guessed: 60 where registers are wider than a complex
- * double, as those are what FFTW of a distribution leaves empty. */
+ * `bytes` bytes, or from one to another if `apart`. It is measured by the first call, with at most trial->seconds of
+ * planning, and kept in *known, which is 0 before. With FFTND_ESTIMATE it is guessed: 60 where registers are wider than
+ * a complex double, as those are what FFTW of a distribution leaves empty. */
 int lines__trial_percent(const struct lines__library *own, const struct lines__problem *trial,
                          size_t bytes, int apart, short *known);
 

@@ -189,7 +189,51 @@ START_TEST(which_suit) {
 }
 END_TEST
 
+static double planned_seconds;
+
+static int plan_nothing(const struct lines__problem *problem, void *in, void *out, void **plan) {
+    (void)in;
+    (void)out;
+    planned_seconds = problem->seconds;
+    *plan = input;
+    return REDIST_OK;
+}
+
+static int run_nothing(void *plan, void *in, void *out) {
+    (void)plan;
+    (void)in;
+    (void)out;
+    return REDIST_OK;
+}
+
+static void destroy_nothing(void *plan) {
+    (void)plan;
+}
+
+/* A trial gives the general library as long to plan as plans do: what FFTW planned in 0.05 s took twice as long, and
+ * slower lines were chosen. */
+START_TEST(time_to_plan) {
+    const struct lines__library library = {.yields_lines = 1,
+                                           .create = plan_nothing,
+                                           .execute = run_nothing,
+                                           .destroy = destroy_nothing};
+    struct lines__problem problem = {.general = &library,
+                                     .effort = FFTND_MEASURE,
+                                     .seconds = 1,
+                                     .kind = FFTND_R2C,
+                                     .precision = FFTND_FLOAT,
+                                     .direction = REDIST_BACKWARD,
+                                     .naxes = 1,
+                                     .axes = {{96, 1, 1}},
+                                     .nloops = 1,
+                                     .loops = {{64, 49, 96}}};
+    check_all(lines__library_contiguous.percent(&problem, input, found) == 0,
+              "lines gain on a library that takes no time");
+    check_all(planned_seconds >= problem.seconds, "planned in %.3f s", planned_seconds);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {all_registers, which_suit, NULL};
+    const TTest *const tests[] = {all_registers, which_suit, time_to_plan, NULL};
     return harness_run(argc, argv, "test_lines_contiguous", tests);
 }
