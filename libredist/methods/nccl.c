@@ -179,12 +179,15 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     return create_streams(state);
 }
 
-/* Within a node `signals` is faster: NCCL is measured there only for plans that the host waits for. */
+/* Comes first between nodes, where other methods pass through hosts or MPI; within a node `signals` is faster, and NCCL
+ * is measured only for plans that the host waits for. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct redist__context *context = problem->context;
     (void)candidate;
-    return problem->asynchronous && context->node_size == context->size ? REDIST__BY_NAME : 0;
+    if (context->node_size < context->size)
+        return 1;
+    return problem->asynchronous ? REDIST__BY_NAME : 0;
 }
 
 static int connect(void *data) {
@@ -305,11 +308,10 @@ static void give_up(struct redist__nccl *state) {
     state->problem->space->drain();
 }
 
-/* Ends the kernels that wait for this rank, on all ranks, which may be in no call. After a reset of the device the
- * process may continue with other plans, and does not give up. */
+/* Ends the kernels that wait for this rank, on all ranks, which may be in no call: also after a reset of the device,
+ * which ends the communicator without a word to the peers. */
 static void give_up_enqueued(struct redist__nccl *state) {
-    int loss = redist_place_is_gone();
-    if (state->problem->rehearses || state->is_known || loss == REDIST_LOST_BY_RESET)
+    if (state->problem->rehearses || state->is_known)
         return;
     state->is_known = 1;
     redist__nccl_abort(state->link, state->number);

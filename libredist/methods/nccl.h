@@ -24,7 +24,7 @@ struct redist__nccl {
     const struct redist__problem *problem;
     struct redist__wave
         *waves; /* in the order of sending: segments, the last of them by partitions */
-    int nwaves, nsegments, may_cut;
+    int nwaves, nsegments;
     struct redist__copy own[2];
     void *streams[REDIST__NCCL_STREAMS];
     void *forked, *joined[REDIST__NCCL_STREAMS], *ended; /* events */

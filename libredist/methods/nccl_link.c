@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 struct redist__nccl_link {
     struct redist__kept kept;
@@ -65,6 +66,43 @@ int redist__nccl_check(struct redist__nccl_link *link, unsigned long long number
     return code;
 }
 
+/* The end of a communicator, by a thread: NCCL waits for captured graphs to be destroyed, which may be later. */
+struct end {
+    redist_place place;
+    ncclComm_t comm;
+    int aborts;
+};
+
+static void *end_comm(void *data) {
+    struct end *end = data;
+    redist_visit visit;
+    if (redist_enter(&end->place, &visit) == REDIST_OK)
+        (void)(end->aborts ? ncclCommAbort : ncclCommDestroy)(end->comm);
+    redist_leave(&visit);
+    redist_release(end);
+    return NULL;
+}
+
+/* Ends the communicator, and waits for that some seconds at most. Without memory or a thread it is left alone. */
+static void end_link(struct redist__nccl_link *link, int aborts, int seconds) {
+    struct end *end = redist_calloc(1, sizeof *end);
+    struct timespec until;
+    pthread_t thread;
+    if (end == NULL)
+        return;
+    *end = (struct end){link->place, link->comm, aborts};
+    link->comm = NULL;
+    redist_stay_loaded(__func__);
+    if (pthread_create(&thread, NULL, end_comm, end) != 0) {
+        redist_release(end);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    if (seconds == 0 || pthread_timedjoin_np(thread, NULL, &until) != 0)
+        pthread_detach(thread);
+}
+
 /* In the link's place. */
 static void abort_comm(struct redist__nccl_link *link) {
     const struct redist__copy copy = {.run = sizeof(uint64_t)};
@@ -72,8 +110,7 @@ static void abort_comm(struct redist__nccl_link *link) {
         (void)link->space->copy(&copy, user->failure, user->word, REDIST__LINK, link->stream);
     if (link->users != NULL)
         (void)link->space->stream_wait(link->stream);
-    ncclCommAbort(link->comm);
-    link->comm = NULL;
+    end_link(link, 1, 0);
 }
 
 void redist__nccl_abort(struct redist__nccl_link *link, unsigned long long number) {
@@ -146,11 +183,10 @@ void redist__nccl_unwatch(const struct redist__problem *problem, struct redist__
 static void free_link(struct redist__context *context, struct redist__kept *kept) {
     struct redist__nccl_link *link = (struct redist__nccl_link *)kept;
     redist_visit visit;
-    int entered = redist_enter(&link->place, &visit) == REDIST_OK;
-    if (entered && link->comm != NULL && redist__peers_see(context) != REDIST_OK)
-        ncclCommAbort(link->comm); /* it would wait for them */
-    else if (entered && link->comm != NULL)
-        ncclCommDestroy(link->comm);
+    enum { SECONDS = 5 };
+    int aborts = redist__peers_see(context) != REDIST_OK; /* it would wait for them */
+    if (redist_enter(&link->place, &visit) == REDIST_OK && link->comm != NULL)
+        end_link(link, aborts, SECONDS);
     if (link->stream != NULL)
         link->space->stream_destroy(link->stream);
     redist_leave(&visit);
