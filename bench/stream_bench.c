@@ -26,7 +26,8 @@ static const char notes[] =
     "  graph      a pair as a CUDA graph, the host waits for each\n"
     "  graph-ten  ten launches, then the host waits; time of one\n"
     "  exchange-* one direction of the exchange of the first two axes alone, by method\n"
-    "             signals; ten back and forth, then the host waits; time of one\n"
+    "             signals or nccl, where these apply; ten back and forth, then the host waits; "
+    "time of one\n"
     "  cufft-*    on one device: cuFFT's plan of all axes in the same ways; back, it\n"
     "             overwrites its input\n";
 
@@ -264,8 +265,8 @@ static int add(struct way ways[], int n, struct way way) {
 }
 
 static int list_ways(struct work *work, struct way ways[]) {
-    static const char *const exchanges[] = {"signals:kernel", "signals:engines"};
-    static const char *const names[] = {"exchange-kernel", "exchange-engines"};
+    static const char *const exchanges[] = {"signals:kernel", "signals:engines", "nccl"};
+    static const char *const names[] = {"exchange-kernel", "exchange-engines", "exchange-nccl"};
     const struct request *request = work->request;
     int n = 0, size;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -274,10 +275,13 @@ static int list_ways(struct work *work, struct way ways[]) {
     n = add(ways, n, (struct way){"enqueued", work, ENQUEUED, async_forth, async_back, NULL});
     n = add(ways, n, (struct way){"graph", work, 1, launch_graph, NULL, NULL});
     n = add(ways, n, (struct way){"graph-ten", work, ENQUEUED, launch_graph, NULL, NULL});
-    for (int i = 0; i < 2 && size > 1; i++)
-        n = add(ways, n,
-                (struct way){names[i], work, ENQUEUED / 2, exchange_forth, exchange_back,
-                             plan_exchange(work, exchanges[i])});
+    for (int i = 0; i < 3 && size > 1; i++) {
+        redist_plan *exchange = plan_exchange(work, exchanges[i]);
+        if (exchange != NULL)
+            n = add(ways, n,
+                    (struct way){names[i], work, ENQUEUED / 2, exchange_forth, exchange_back,
+                                 exchange});
+    }
     if (size == 1 && request->kind != FFTND_R2R) {
         plan_whole(work);
         whole_forth(work);

@@ -148,7 +148,8 @@ static int create_words(struct redist__nccl *state) {
     atomic_store(&state->host_words[0], 0);
     atomic_store(&state->host_words[1], (uint64_t)state->problem->context->rank + 1);
     REDIST_TRY(space->allocate(sizeof *state->own_word, &words));
-    state->word = state->own_word = words;
+    state->user.word = state->own_word = words;
+    state->user.failure = (const uint64_t *)(const void *)&state->host_words[1];
     return space->clear(words, sizeof *state->own_word);
 }
 
@@ -190,7 +191,8 @@ static int connect(void *data) {
     struct redist__nccl *state = data;
     REDIST_TRY(redist__nccl_connect(state->problem, &state->link));
     state->is_watching = state->problem->asynchronous;
-    return state->is_watching ? redist__nccl_watch(state->problem, state->link) : REDIST_OK;
+    return state->is_watching ? redist__nccl_watch(state->problem, state->link, &state->user)
+                              : REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- messages */
@@ -317,20 +319,20 @@ static void give_up_enqueued(struct redist__nccl *state) {
 /* Reduces the highest failed rank on the device. */
 static int reduce_word(const struct redist__nccl *state) {
     const struct redist__space *space = state->problem->space;
-    const struct redist__copy copy = {.run = sizeof *state->word};
+    const struct redist__copy copy = {.run = sizeof *state->user.word};
     void *stream = state->streams[REDIST__MOVES];
     if (redist__has_failed(state->problem))
         REDIST_TRY(space->copy(&copy, (const char *)(size_t)&state->host_words[1],
-                               (char *)state->word, REDIST__LINK, stream));
+                               (char *)state->user.word, REDIST__LINK, stream));
     ncclComm_t comm = redist__nccl_enter(state->link, state->number);
     if (comm == NULL)
         return REDIST_ERR_DEVICE;
     int code = redist__nccl_result(
-        ncclAllReduce(state->word, state->word, 1, ncclUint64, ncclMax, comm, stream),
+        ncclAllReduce(state->user.word, state->user.word, 1, ncclUint64, ncclMax, comm, stream),
         "ncclAllReduce");
     redist__nccl_leave(state->link);
     REDIST_TRY(code);
-    return space->copy(&copy, (const char *)state->word, (char *)(size_t)&state->host_words[0],
+    return space->copy(&copy, (const char *)state->user.word, (char *)(size_t)&state->host_words[0],
                        REDIST__LINK, stream);
 }
 
@@ -348,7 +350,7 @@ static void query(void *data) {
 
 static void join(void *data, const void *other) {
     struct redist__nccl *state = data;
-    state->word = ((const struct redist__nccl *)other)->word;
+    state->user.word = ((const struct redist__nccl *)other)->user.word;
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -502,7 +504,7 @@ static void destroy(void *data) {
     const struct redist__space *space = state->problem->space;
     space->drain();
     if (state->is_watching)
-        redist__nccl_unwatch(state->problem, state->link);
+        redist__nccl_unwatch(state->problem, state->link, &state->user);
     for (int i = 0; i < state->nwaves; i++)
         free_wave(state, &state->waves[i]);
     for (int i = 0; i < REDIST__NCCL_STREAMS; i++) {

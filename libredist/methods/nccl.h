@@ -29,7 +29,8 @@ struct redist__nccl {
     void *streams[REDIST__NCCL_STREAMS];
     void *forked, *joined[REDIST__NCCL_STREAMS], *ended; /* events */
     struct redist__nccl_link *link;
-    int is_watching;
+    int is_watching;               /* the link's communicator, */
+    struct redist__nccl_user user; /* as its user */
     /* The pending execution */
     unsigned long long number; /* of its communicator, 0 = none */
     int is_stuck;              /* messages were not enqueued, for which the peers' kernels wait */
@@ -43,7 +44,7 @@ struct redist__nccl {
     struct redist__messages messages; /* the reduction of the status, as a send */
     /* Asynchronous: the highest failed rank + 1 that the device knows of, shared by joined plans; copies in host memory
      * of it, and of what this rank adds after a failure */
-    uint64_t *own_word, *word;
+    uint64_t *own_word;
     _Atomic uint64_t *host_words;
 };
 

@@ -14,7 +14,10 @@ struct redist__nccl_link {
     ncclComm_t comm;           /* or NULL */
     unsigned long long number; /* of this or the last one */
     struct redist__watched watched;
-    int watching, looks_in_vain; /* plans; looks since when another thread is in a call */
+    struct redist__nccl_user *users; /* asynchronous plans */
+    const redist__space *space;
+    void *stream;      /* for their words */
+    int looks_in_vain; /* since another thread is in a call */
 };
 
 int redist__nccl_result(ncclResult_t result, const char *what) {
@@ -62,11 +65,22 @@ int redist__nccl_check(struct redist__nccl_link *link, unsigned long long number
     return code;
 }
 
+/* In the link's place. */
+static void abort_comm(struct redist__nccl_link *link) {
+    const struct redist__copy copy = {.run = sizeof(uint64_t)};
+    for (const struct redist__nccl_user *user = link->users; user != NULL; user = user->next)
+        (void)link->space->copy(&copy, user->failure, user->word, REDIST__LINK, link->stream);
+    if (link->users != NULL)
+        (void)link->space->stream_wait(link->stream);
+    ncclCommAbort(link->comm);
+    link->comm = NULL;
+}
+
 void redist__nccl_abort(struct redist__nccl_link *link, unsigned long long number) {
     pthread_mutex_lock(&link->lock);
     if (link->comm != NULL && link->number == number) {
         if (!redist_place_is_gone())
-            ncclCommAbort(link->comm);
+            abort_comm(link);
         link->comm = NULL;
     }
     pthread_mutex_unlock(&link->lock);
@@ -87,29 +101,42 @@ static void look(struct redist__watched *watched, int is_lost) {
         return;
     if (link->comm != NULL && redist_enter(&link->place, &visit) == REDIST_OK) {
         if (is_lost || ncclCommGetAsyncError(link->comm, &result) != ncclSuccess ||
-            (result != ncclSuccess && result != ncclInProgress)) {
-            ncclCommAbort(link->comm);
-            link->comm = NULL;
-        }
+            (result != ncclSuccess && result != ncclInProgress))
+            abort_comm(link);
         redist_leave(&visit);
     }
     if (is_locked)
         pthread_mutex_unlock(&link->lock);
 }
 
-int redist__nccl_watch(const struct redist__problem *problem, struct redist__nccl_link *link) {
+int redist__nccl_watch(const struct redist__problem *problem, struct redist__nccl_link *link,
+                       struct redist__nccl_user *user) {
     const _Atomic uint64_t *word;
-    link->watched =
-        link->watching > 0 ? link->watched : (struct redist__watched){.look = look, .data = link};
-    int is_first = link->watching++ == 0;
-    int code = redist__notice_take(problem->context, problem->space, &word);
+    int is_first = link->users == NULL, code = REDIST_OK;
+    link->space = problem->space;
+    if (link->stream == NULL)
+        code = problem->space->stream_create(&link->stream);
+    pthread_mutex_lock(&link->lock);
+    user->next = link->users;
+    link->users = user;
+    pthread_mutex_unlock(&link->lock);
+    redist__keep_first(&code, redist__notice_take(problem->context, problem->space, &word));
+    link->watched = is_first ? (struct redist__watched){.look = look, .data = link} : link->watched;
     if (is_first)
         redist__notice_watch(problem->context, &link->watched);
-    return code;
+    return redist_agree(problem->context->comm, code);
 }
 
-void redist__nccl_unwatch(const struct redist__problem *problem, struct redist__nccl_link *link) {
-    if (--link->watching == 0)
+void redist__nccl_unwatch(const struct redist__problem *problem, struct redist__nccl_link *link,
+                          struct redist__nccl_user *user) {
+    pthread_mutex_lock(&link->lock);
+    struct redist__nccl_user **place = &link->users;
+    while (*place != user)
+        place = &(*place)->next;
+    *place = user->next;
+    int is_last = link->users == NULL;
+    pthread_mutex_unlock(&link->lock);
+    if (is_last)
         redist__notice_unwatch(problem->context, &link->watched);
     redist__notice_give(problem->context);
 }
@@ -124,6 +151,8 @@ static void free_link(struct redist__context *context, struct redist__kept *kept
         ncclCommAbort(link->comm); /* it would wait for them */
     else if (entered && link->comm != NULL)
         ncclCommDestroy(link->comm);
+    if (link->stream != NULL)
+        link->space->stream_destroy(link->stream);
     redist_leave(&visit);
     pthread_mutex_destroy(&link->lock);
     redist_release(link);

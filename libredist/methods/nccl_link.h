@@ -9,6 +9,13 @@
 
 struct redist__nccl_link;
 
+/* An asynchronous plan: the word on the device that tells its peers of a failure, and what it is set to. */
+struct redist__nccl_user {
+    uint64_t *word;
+    const uint64_t *failure;
+    struct redist__nccl_user *next;
+};
+
 /* Connects all ranks of the problem's context, or finds their communicator. Collective, the same result on all ranks;
  * REDIST_ERR_METHOD if ranks share a device, REDIST_ERR_DEVICE, REDIST_ERR_MEMORY. */
 int redist__nccl_connect(const struct redist__problem *problem, struct redist__nccl_link **link);
@@ -24,14 +31,18 @@ void redist__nccl_leave(struct redist__nccl_link *link);
 /* Checks that the communicator of this number is in use and has no error. REDIST_ERR_DEVICE. */
 int redist__nccl_check(struct redist__nccl_link *link, unsigned long long number);
 
-/* Aborts the communicator of this number, whose kernels end. The next plan makes a new one. Not collective. */
+/* Aborts the communicator of this number, whose kernels end; before that the words of its users are set, since what
+ * comes after these kernels in the streams would pass wrong data on. The next plan makes a new communicator. Not
+ * collective. */
 void redist__nccl_abort(struct redist__nccl_link *link, unsigned long long number);
 
 /* Begins and ends to watch the communicator in a thread (sync/notice.h), which aborts it after an error or the loss of
  * a peer: for plans whose hosts may be in no call while devices wait. The first is collective, the same result on all
  * ranks; the second is called after a failure of the first, too. */
-int redist__nccl_watch(const struct redist__problem *problem, struct redist__nccl_link *link);
-void redist__nccl_unwatch(const struct redist__problem *problem, struct redist__nccl_link *link);
+int redist__nccl_watch(const struct redist__problem *problem, struct redist__nccl_link *link,
+                       struct redist__nccl_user *user);
+void redist__nccl_unwatch(const struct redist__problem *problem, struct redist__nccl_link *link,
+                          struct redist__nccl_user *user);
 
 /* Converts a result to REDIST_OK or REDIST_ERR_DEVICE, with NCCL's last error rather than its code, and CUDA's error
  * rather than "unhandled cuda error". */
