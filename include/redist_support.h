@@ -302,9 +302,9 @@ REDIST_API int redist_enter(const redist_place *place, redist_visit *visit);
 REDIST_API void redist_leave(const redist_visit *visit);
 
 /**
- * Checks that asynchronous plans for arrays in a space can be made on a communicator: its ranks are on one node, and
- * have a device each. Call it in the place of these plans. Collective on comm. Errors: ERR_METHOD, ERR_DEVICE,
- * ERR_MEMORY, ERR_MPI.
+ * Checks that asynchronous plans for arrays in a space can be made on a communicator: its ranks have a device each,
+ * and are on one node or the library has NCCL. Call it in the place of these plans. Collective on comm. Errors:
+ * ERR_METHOD, ERR_DEVICE, ERR_MEMORY, ERR_MPI.
  */
 REDIST_API int redist_check_asynchronous(MPI_Comm comm, enum redist_space space);
 
