@@ -4,11 +4,11 @@
  * comes too late. Everybody learns of it within a bound, from the plan's query and from each later call, and can free
  * the plan.
  *     test_stream_survivors WORK METHOD FAULT VICTIM FILE
- * WORK is execute, put, transform, pencils or operator; with a method "signals..." or "enqueued:..." it is asynchronous.
- * FAULT is kernel
- * (it fails, and the rank queries its plan), call (it fails, and the rank goes on), kill or late. All but a killed rank
- * append "rank R: CODE after S s" to FILE. REDIST_TEST_LIMIT is the bound in seconds of all that a rank does. On a
- * device that stands in for CUDA, or on CUDA's (stream_device.h). test_stream_survivors.sh counts what they print.
+ * WORK is execute, put, transform, pencils or operator; with a method "signals..." or "enqueued:..." it is
+ * asynchronous. FAULT is kernel (it fails, and the rank queries its plan), call (it fails, and the rank goes on), kill
+ * or late. All but a killed rank append "rank R: CODE after S s" to FILE. REDIST_TEST_LIMIT is the bound in seconds of
+ * all that a rank does. On a device that stands in for CUDA, or on CUDA's (stream_device.h). test_stream_survivors.sh
+ * counts what they print.
  */
 #include <mpi.h>
 #include <signal.h>

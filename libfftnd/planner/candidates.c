@@ -24,8 +24,8 @@ static int has_stores(const struct fftnd__request *request) {
     return lines__library_for(request->settings.space)->stores != NULL;
 }
 
-/* Between nodes each segment is a group of messages, of which few large ones are faster than many; transforms store into
- * their buffers, which saves packing them (measured on four H200s with nodes of one:
+/* Between nodes each segment is a group of messages, of which few large ones are faster than many; transforms store
+ * into their buffers, which saves packing them (measured on four H200s with nodes of one:
  * docs/performance-notebook.md). */
 static void guess_for_network(struct fftnd__candidates *candidates) {
     struct fftnd__configuration *guess = &candidates->guess;
