@@ -218,7 +218,7 @@ typedef struct redist_target {
 typedef int redist_store(void *data, int ntargets, const redist_target targets[], void *stream);
 
 /** Returns nonzero if redist_plan_store_directly works with the plan: one with REDIST_PUT, without partitions, and a
- * method that maps the peers' arrays. The same on all ranks. Not collective. */
+ * method that maps the peers' arrays, or stores into the messages. The same on all ranks. Not collective. */
 REDIST_API int redist_plan_has_direct_stores(const redist_plan *plan);
 
 /**

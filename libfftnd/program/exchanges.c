@@ -220,6 +220,6 @@ int fftnd__check_exchanges(const struct fftnd__program *program,
 }
 
 void fftnd__free_exchanges(struct fftnd__program *program) {
-    for (int i = 1; i <= program->nsteps; i++)
+    for (int i = program->nsteps; i >= 1; i--)
         redist_plan_free(&program->steps[i].exchange);
 }

@@ -13,6 +13,8 @@ int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__tr
 /* Checks that asynchronous exchanges can be planned, before they have work space. Collective. REDIST_ERR_METHOD. */
 int fftnd__check_exchanges(const struct fftnd__program *program,
                            const struct fftnd__transform *transform);
+
+/* Frees the exchanges, the first one last, to whose words the others are joined. Collective. */
 void fftnd__free_exchanges(struct fftnd__program *program);
 
 /* Returns the number of segments in which a step's results go to a pushed exchange, and the array axis along which they

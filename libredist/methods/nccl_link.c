@@ -73,6 +73,9 @@ struct end {
     int aborts;
 };
 
+/* Seconds for which the end of a communicator is waited for. */
+enum { LONGEST_END = 5 };
+
 static void *end_comm(void *data) {
     struct end *end = data;
     redist_visit visit;
@@ -110,7 +113,7 @@ static void abort_comm(struct redist__nccl_link *link) {
         (void)link->space->copy(&copy, user->failure, user->word, REDIST__LINK, link->stream);
     if (link->users != NULL)
         (void)link->space->stream_wait(link->stream);
-    end_link(link, 1, 0);
+    end_link(link, 1, link->users != NULL ? 0 : LONGEST_END);
 }
 
 void redist__nccl_abort(struct redist__nccl_link *link, unsigned long long number) {
@@ -183,10 +186,9 @@ void redist__nccl_unwatch(const struct redist__problem *problem, struct redist__
 static void free_link(struct redist__context *context, struct redist__kept *kept) {
     struct redist__nccl_link *link = (struct redist__nccl_link *)kept;
     redist_visit visit;
-    enum { SECONDS = 5 };
     int aborts = redist__peers_see(context) != REDIST_OK; /* it would wait for them */
     if (redist_enter(&link->place, &visit) == REDIST_OK && link->comm != NULL)
-        end_link(link, aborts, SECONDS);
+        end_link(link, aborts, LONGEST_END);
     if (link->stream != NULL)
         link->space->stream_destroy(link->stream);
     redist_leave(&visit);
