@@ -7,9 +7,6 @@
 
 #include <stdint.h>
 
-/* Alignment of pieces, and of arrays of pieces, in host memory and on a device; bytes. */
-enum { FFTND__ALIGNMENT = 64, FFTND__DEVICE_ALIGNMENT = 256 };
-
 static inline size_t fftnd__round_up(size_t bytes, size_t alignment) {
     return (bytes + alignment - 1) / alignment * alignment;
 }

@@ -8,7 +8,6 @@
 #define FFTND__OFFLOAD_H
 
 #include "../../liblines/lines.h"
-#include "../geometry/cut.h"
 #include "redist_support.h"
 
 enum { FFTND__SLOTS = 3 }; /* tiles on the device at once */
@@ -39,6 +38,9 @@ struct fftnd__offload {
     int buffered; /* an array of the last transform used staging memory */
     int bare;     /* tiles are transferred, not transformed */
 };
+
+/* Alignment of pieces, and of arrays of pieces, in host memory and on a device; bytes. */
+enum { FFTND__ALIGNMENT = 64, FFTND__DEVICE_ALIGNMENT = 256 };
 
 /* Where a transform works, and what follows from that: a row of a table. */
 struct fftnd__workplace {
