@@ -32,7 +32,7 @@ struct fftnd__operator_type {
 /* Applies an operator to a row. Not collective. Returns REDIST_OK, or a code with its message. */
 typedef int fftnd__run_row(const struct fftnd__operator *op, const struct fftnd__row *row);
 
-/* What an operator does along one axis, and its tables, for each mode of the whole spectral side. */
+/* Symbols of an operator along one axis, and its tables, for each mode of the whole spectral side. */
 struct fftnd__symbols {
     int axis, user;  /* the library's number, and the user's */
     double length;   /* of the axis; 0 = that with which wavenumbers are those of the plan */

@@ -117,7 +117,7 @@ static int is_regular(const struct fftnd__transform *transform, const struct fft
            !is_padded(transform, step);
 }
 
-/* What arrives in partitions leaves as it arrives. */
+/* Arrays that arrive in partitions leave in the same pieces. */
 int fftnd__segments_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
                        int *axis) {
     int arrives = fftnd__previous(step)->by_partitions;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a user wants of a transform: the arguments of fftnd_plan_create, which api/ has checked and resolved, with all
+/* Settings of a transform: the arguments of fftnd_plan_create, which api/ has checked and resolved, with all
  * defaults filled in and the axes in the library's numbers. */
 #ifndef FFTND__SETTINGS_H
 #define FFTND__SETTINGS_H
@@ -48,7 +48,7 @@ struct fftnd__request {
     int memory[2][REDIST_MAX_NDIMS];      /* of each side: its axes from the slowest in memory */
     redist_index padding[2][REDIST_MAX_NDIMS]; /* elements added to its axes */
 
-    /* What is left to the planner. */
+    /* Choices that are left to the planner. */
     int has_order, order[REDIST_MAX_NDIMS];
     int mixes_kinds;                     /* FFTND_MIXED: without an order, that which sends least */
     int has_grid, grid_ndims;            /* 0 dimensions: any number */

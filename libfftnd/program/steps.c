@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of a listed step: the array after it, and its transform. */
+/* Properties of a listed step: the array after it, and its transform. */
 #include "program.h"
 
 #include <string.h>

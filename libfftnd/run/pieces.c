@@ -89,7 +89,7 @@ int fftnd__open_in_caches(struct fftnd__execution *execution) {
 
 /* ---------------------------------------------------------------- one piece */
 
-/* Where the memory of a piece begins, if it has that. */
+/* Begin of the memory of a piece, if it has its own. */
 static char *memory_of(const struct fftnd__execution *execution,
                        const struct fftnd__flight *flight) {
     return execution->memory + (size_t)flight->slot * execution->step->stage->piece_bytes;

@@ -105,7 +105,7 @@ void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct
     }
 }
 
-/* What arrives in partitions is cut as these are, what leaves in segments as all ranks can. */
+/* Cuts arrays that arrive in partitions as these are, those that leave in segments as all ranks can. */
 static int axis_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
                    int n) {
     redist_index extents[REDIST_MAX_NDIMS];

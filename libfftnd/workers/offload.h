@@ -42,7 +42,7 @@ struct fftnd__offload {
 /* Alignment of pieces, and of arrays of pieces, in host memory and on a device; bytes. */
 enum { FFTND__ALIGNMENT = 64, FFTND__DEVICE_ALIGNMENT = 256 };
 
-/* Where a transform works, and what follows from that: a row of a table. */
+/* Place where a transform works, and what follows from it: a row of a table. */
 struct fftnd__workplace {
     size_t alignment; /* of arrays of the work space, bytes */
     int in_caches;    /* tiles fit the caches of the host */

@@ -26,10 +26,9 @@ static int is_queued(const struct redist__direct *state) {
 /* Counts a tile that was put; nonzero if other ranks have a part of it. */
 static int note_tile(struct redist__direct *state, const struct redist__tile *tile) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    size_t before = state->elements;
-    for (int peer = 0; peer < transfer->nranks; peer++)
-        state->elements += redist__tile_elements(transfer, tile, 0, peer);
-    return state->elements - before > redist__tile_elements(transfer, tile, 0, transfer->rank);
+    size_t elements = redist__tile_sent(transfer, tile);
+    state->elements += elements;
+    return elements > redist__tile_elements(transfer, tile, 0, transfer->rank);
 }
 
 /* Returns whether all tiles were put. */
@@ -467,11 +466,10 @@ static int choose_stream(struct redist__direct *state, int is_whole, void **stre
 static int store_tile(struct redist__direct *state, const struct redist__tile *tile,
                       redist_store *store, void *given) {
     const struct redist__problem *problem = state->problem;
-    size_t all = problem->transfer->side[0].elements, n = 0;
+    size_t all = problem->transfer->side[0].elements,
+           n = redist__tile_sent(problem->transfer, tile);
     int ntargets;
     void *stream;
-    for (int peer = 0; peer < problem->transfer->nranks; peer++)
-        n += redist__tile_elements(problem->transfer, tile, 0, peer);
     if (n == 0)
         return REDIST_OK;
     REDIST_TRY(list_targets(state, tile, &ntargets));

@@ -365,9 +365,7 @@ int redist__nccl_begin(struct redist__nccl *state) {
     state->number = state->is_known ? 0 : redist__nccl_number(state->link);
     state->is_stuck = state->has_posted = 0;
     if (state->number == 0) {
-        redist__note(problem, redist__fail(REDIST_ERR_DEVICE,
-                                           "NCCL's communicator was given up after a failure: free "
-                                           "the plan and make a new one"));
+        redist__note(problem, redist__nccl_given_up());
         return 0;
     }
     redist__note(problem, space->event_record(state->forked, problem->stream));

@@ -40,13 +40,17 @@ unsigned long long redist__nccl_number(struct redist__nccl_link *link) {
     return number;
 }
 
+int redist__nccl_given_up(void) {
+    return redist__fail(REDIST_ERR_DEVICE, "NCCL's communicator was given up after a failure: free "
+                                           "the plan and make a new one");
+}
+
 ncclComm_t redist__nccl_enter(struct redist__nccl_link *link, unsigned long long number) {
     pthread_mutex_lock(&link->lock);
     if (link->comm != NULL && link->number == number)
         return link->comm;
     pthread_mutex_unlock(&link->lock);
-    redist__fail(REDIST_ERR_DEVICE, "NCCL's communicator was given up after a failure: free the "
-                                    "plan and make a new one");
+    (void)redist__nccl_given_up();
     return NULL;
 }
 

@@ -23,6 +23,9 @@ int redist__nccl_connect(const struct redist__problem *problem, struct redist__n
 /* Returns the number of the communicator, unique in this process; 0 = it was given up after a failure. */
 unsigned long long redist__nccl_number(struct redist__nccl_link *link);
 
+/* Sets the message of a communicator that was given up; REDIST_ERR_DEVICE. */
+int redist__nccl_given_up(void);
+
 /* Locks the communicator of this number for calls until redist__nccl_leave; NULL, and not locked, if it was given up
  * since. */
 ncclComm_t redist__nccl_enter(struct redist__nccl_link *link, unsigned long long number);

@@ -23,13 +23,6 @@ static void send_waves(struct redist__nccl *state, int all) {
         redist__nccl_post(state);
 }
 
-/* Counts a tile's elements, those that stay on this rank too. */
-static void note_tile(struct redist__nccl *state, const struct redist__tile *tile) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    for (int peer = 0; peer < transfer->nranks; peer++)
-        state->missing -= redist__tile_elements(transfer, tile, 0, peer);
-}
-
 /* Returns whether this rank has put and sent everything. */
 static int all_put(const struct redist__nccl *state) {
     return state->missing == 0 && state->next == state->nwaves;
@@ -104,7 +97,7 @@ void redist__nccl_put(void *data, const struct redist__tile *tile) {
     const struct redist__problem *problem = state->problem;
     if (state->number == 0 || redist__has_failed(problem))
         return;
-    note_tile(state, tile);
+    state->missing -= redist__tile_sent(problem->transfer, tile);
     redist__note(problem, follow_tile(state));
     for (int i = state->next; i < state->nwaves; i++)
         redist__attempt(problem, pack(state, &state->waves[i], tile));
@@ -148,7 +141,7 @@ void redist__nccl_store(void *data, const struct redist__tile *tile, redist_stor
     const struct redist__problem *problem = state->problem;
     if (state->number == 0 || redist__has_failed(problem))
         return;
-    note_tile(state, tile);
+    state->missing -= redist__tile_sent(problem->transfer, tile);
     int n = list_targets(state, tile);
     redist__note(problem, n > 0 ? by(given, n, state->targets, problem->stream) : REDIST_OK);
     redist__attempt(problem, redist__nccl_follow(state, problem->stream, state->forked,
@@ -180,10 +173,11 @@ static int wave_of(const struct redist__nccl *state, int partition) {
 static int has_arrived(const struct redist__nccl *state, int partition) {
     const struct redist__problem *problem = state->problem;
     const struct redist__space *space = problem->space;
-    int reached = 0, wave = wave_of(state, partition);
+    int reached = 0;
     if (!all_put(state))
         return 0;
-    redist__attempt(problem, space->event_is_reached(state->waves[wave].unpacked, &reached));
+    redist__attempt(problem, space->event_is_reached(
+                                 state->waves[wave_of(state, partition)].unpacked, &reached));
     if (reached)
         redist__attempt(problem, space->event_is_reached(state->joined[REDIST__OWN], &reached));
     return reached;

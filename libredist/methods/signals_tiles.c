@@ -16,11 +16,9 @@ static int all_put(const struct redist__signalled *state) {
 
 /* Counts and returns the elements of a tile. */
 static int note_tile(struct redist__signalled *state, const struct redist__tile *tile) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    size_t before = state->elements;
-    for (int peer = 0; peer < transfer->nranks; peer++)
-        state->elements += redist__tile_elements(transfer, tile, 0, peer);
-    return state->elements != before;
+    size_t elements = redist__tile_sent(state->problem->transfer, tile);
+    state->elements += elements;
+    return elements != 0;
 }
 
 /* Finds the part of a peer's array in the partitions `first` to `last` - 1. */

@@ -118,3 +118,10 @@ size_t redist__tile_elements(const struct redist__transfer *transfer,
     return redist__intersect(transfer->ndims, tile->start, tile->count, part->start, part->count,
                              start, count);
 }
+
+size_t redist__tile_sent(const struct redist__transfer *transfer, const struct redist__tile *tile) {
+    size_t elements = 0;
+    for (int peer = 0; peer < transfer->nranks; peer++)
+        elements += redist__tile_elements(transfer, tile, 0, peer);
+    return elements;
+}

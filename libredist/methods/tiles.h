@@ -55,4 +55,7 @@ int redist__tile_target(const struct redist__transfer *transfer, const struct re
 size_t redist__tile_elements(const struct redist__transfer *transfer,
                              const struct redist__tile *tile, int side, int peer);
 
+/* Counts those of array A that are sent to any rank, this one included. */
+size_t redist__tile_sent(const struct redist__transfer *transfer, const struct redist__tile *tile);
+
 #endif
