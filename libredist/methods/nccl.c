@@ -139,18 +139,20 @@ static int create_streams(struct redist__nccl *state) {
     return space->event_create(&state->ended);
 }
 
-/* Makes the words of failures: zero at first. */
+/* Makes the word of failures, zero at first, and what a failure sets it to. */
 static int create_words(struct redist__nccl *state) {
     const struct redist__space *space = state->problem->space;
+    const struct redist__copy copy = {.run = sizeof(uint64_t)};
     void *words;
-    REDIST_TRY(space->allocate_pinned(2 * sizeof *state->host_words, &words));
-    state->host_words = words;
-    atomic_store(&state->host_words[0], 0);
-    atomic_store(&state->host_words[1], (uint64_t)state->problem->context->rank + 1);
-    REDIST_TRY(space->allocate(sizeof *state->own_word, &words));
-    state->user.word = state->own_word = words;
-    state->user.failure = (const uint64_t *)(const void *)&state->host_words[1];
-    return space->clear(words, sizeof *state->own_word);
+    REDIST_TRY(space->allocate_pinned(2 * sizeof *state->words, &words));
+    state->user.word = state->words = words;
+    state->user.failure = (uint64_t)state->problem->context->rank + 1;
+    atomic_store(&state->words[0], 0);
+    atomic_store(&state->words[1], state->user.failure);
+    REDIST_TRY(space->allocate(sizeof(uint64_t), &state->failure));
+    REDIST_TRY(space->copy(&copy, (const char *)(size_t)&state->words[1], state->failure,
+                           REDIST__LINK, state->streams[REDIST__MOVES]));
+    return space->stream_wait(state->streams[REDIST__MOVES]);
 }
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
@@ -174,9 +176,8 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     REDIST_TRY(redist__messages_create(&state->messages, problem, 1));
     for (int which = 0; which < nwaves; which++)
         REDIST_TRY(create_wave(state, which));
-    if (problem->asynchronous)
-        REDIST_TRY(create_words(state));
-    return create_streams(state);
+    REDIST_TRY(create_streams(state));
+    return problem->asynchronous ? create_words(state) : REDIST_OK;
 }
 
 /* Comes first between nodes, where other methods pass through hosts or MPI; within a node `signals` is faster, and NCCL
@@ -320,22 +321,17 @@ static void give_up_enqueued(struct redist__nccl *state) {
 
 /* Reduces the highest failed rank on the device. */
 static int reduce_word(const struct redist__nccl *state) {
-    const struct redist__space *space = state->problem->space;
-    const struct redist__copy copy = {.run = sizeof *state->user.word};
-    void *stream = state->streams[REDIST__MOVES];
+    const struct redist__copy copy = {.run = sizeof(uint64_t)};
+    void *stream = state->streams[REDIST__MOVES], *word = (void *)(size_t)state->user.word;
     if (redist__has_failed(state->problem))
-        REDIST_TRY(space->copy(&copy, (const char *)(size_t)&state->host_words[1],
-                               (char *)state->user.word, REDIST__LINK, stream));
+        REDIST_TRY(state->problem->space->copy(&copy, state->failure, word, REDIST__LINK, stream));
     ncclComm_t comm = redist__nccl_enter(state->link, state->number);
     if (comm == NULL)
         return REDIST_ERR_DEVICE;
-    int code = redist__nccl_result(
-        ncclAllReduce(state->user.word, state->user.word, 1, ncclUint64, ncclMax, comm, stream),
-        "ncclAllReduce");
+    int code = redist__nccl_result(ncclAllReduce(word, word, 1, ncclUint64, ncclMax, comm, stream),
+                                   "ncclAllReduce");
     redist__nccl_leave(state->link);
-    REDIST_TRY(code);
-    return space->copy(&copy, (const char *)state->user.word, (char *)(size_t)&state->host_words[0],
-                       REDIST__LINK, stream);
+    return code;
 }
 
 static void query(void *data) {
@@ -343,7 +339,7 @@ static void query(void *data) {
     const struct redist__problem *problem = state->problem;
     if (!problem->asynchronous)
         return;
-    uint64_t word = atomic_load_explicit(&state->host_words[0], memory_order_acquire);
+    uint64_t word = atomic_load_explicit(state->user.word, memory_order_acquire);
     if (word != 0)
         redist__failure_note_peer(problem->failure, (int)word - 1, REDIST_OK);
     if (state->number != 0)
@@ -513,8 +509,8 @@ static void destroy(void *data) {
     }
     space->event_destroy(state->forked);
     space->event_destroy(state->ended);
-    space->release(state->own_word);
-    space->release_pinned((void *)(size_t)state->host_words);
+    space->release(state->failure);
+    space->release_pinned((void *)(size_t)state->words);
     redist_release(state->waves);
     redist_release(state->targets);
     if (!redist__messages_free(&state->messages)) /* else MPI may still write into `status` */
