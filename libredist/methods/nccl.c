@@ -534,6 +534,7 @@ const struct redist__method redist__method_nccl = {
     .put = redist__nccl_put,
     .own = redist__nccl_own,
     .store = redist__nccl_store,
+    .stores_partitions = 1,
     .arrived = redist__nccl_arrived,
     .await = redist__nccl_await,
     .close = redist__nccl_close,
