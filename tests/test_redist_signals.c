@@ -461,6 +461,24 @@ START_TEST(never_plain) {
 }
 END_TEST
 
+/* Messages that are contiguous in both arrays are sent from there and received there. */
+START_TEST(not_packed) {
+    NEEDS_STREAM_DEVICE();
+    const redist_index sizes[] = {harness_nranks, harness_nranks, 5};
+    test_element element = element_create(2);
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 1, 0);
+    for (int i = 0; i < 2; i++) {
+        struct job job = begin_job(&given, i ? "nccl:plain" : "nccl");
+        redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
+        check_ok(plan_job(&job));
+        check_ok(redist_plan_get_info(job.plan, &info));
+        check_all(info.workspace_bytes == 0, "%zu bytes of buffers", (size_t)info.workspace_bytes);
+        end_job(&job);
+    }
+    element_free(&element);
+}
+END_TEST
+
 /* The source may be any array, the destination only that of the plan. */
 START_TEST(other_arrays) {
     NEEDS_STREAM_DEVICE();
@@ -563,9 +581,9 @@ START_TEST(on_the_host) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes, between_boxes, enqueued,        replayed,
-                                  waited_for,   tiles,         failures,        refusals,
-                                  never_plain,  other_arrays,  unmapped_source, freed_unfinished,
-                                  on_the_host,  NULL};
+    const TTest *const tests[] = {between_axes,     between_boxes, enqueued,     replayed,
+                                  waited_for,       tiles,         failures,     refusals,
+                                  never_plain,      not_packed,    other_arrays, unmapped_source,
+                                  freed_unfinished, on_the_host,   NULL};
     return harness_run(argc, argv, "test_redist_signals", tests);
 }
