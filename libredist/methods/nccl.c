@@ -31,11 +31,10 @@ static int check_space(const struct redist__problem *problem) {
 
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
-    (void)candidate;
     REDIST_TRY(check_space(problem));
     if (problem->tiles == REDIST_GET)
         return redist__fail(REDIST_ERR_METHOD, "method nccl gets no tiles");
-    return redist__check_copyable(problem->transfer, "nccl");
+    return redist__check_copyable(problem->transfer, candidate->method->name);
 }
 
 static int check_ranks(const struct redist__problem *problem) {

@@ -71,7 +71,7 @@ run_simulate() {
     ./dev simulate --quick --out "$out/simulate"
 }
 
-# What they contain is not optimised here, which saves half a minute for each.
+# What they contain is not optimised here, which halves the time of building.
 run_wheels() {
     refuses 'openmpi, mpich or abi' ./dev wheels intel
     if ! CFLAGS=-O0 ./dev wheels mpich abi; then
