@@ -16,8 +16,12 @@
 
 #include <string.h>
 
-/* Waves of arrays without tiles, or of users' tiles, whose messages have at least so many bytes; others have one. */
-enum { USUAL_WAVES = 4, LEAST_BYTES = 32 << 20 };
+/* What distinguishes the methods of this file. */
+struct kind {
+    int waves; /* 1, or those of messages of at least LEAST_BYTES, unless segments and partitions say how to cut */
+};
+
+enum { LEAST_BYTES = 32 << 20 };
 
 static int check_space(const struct redist__problem *problem) {
     if (!problem->space->asynchronous)
@@ -27,11 +31,10 @@ static int check_space(const struct redist__problem *problem) {
 
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
-    (void)candidate;
     REDIST_TRY(check_space(problem));
     if (problem->tiles == REDIST_GET)
         return redist__fail(REDIST_ERR_METHOD, "method nccl gets no tiles");
-    return redist__check_copyable(problem->transfer, "nccl");
+    return redist__check_copyable(problem->transfer, candidate->method->name);
 }
 
 static int check_ranks(const struct redist__problem *problem) {
@@ -54,10 +57,10 @@ static void cut_part(struct redist__part *part, const struct redist__side *side,
 }
 
 /* Chooses the slowest axis that can be cut in all waves, else the longest: the same at both ends of a message. */
-static int choose_axis(const struct redist__part *part, int ndims) {
+static int choose_axis(const struct redist__part *part, int ndims, int nwaves) {
     int longest = 0;
     for (int i = 0; i < ndims; i++) {
-        if (part->count[i] >= USUAL_WAVES)
+        if (part->count[i] >= nwaves)
             return i;
         if (part->count[i] > part->count[longest])
             longest = i;
@@ -79,13 +82,18 @@ static void cut_freely(const struct redist__nccl *state, struct redist__part *pa
                        const struct redist__side *side, int which) {
     const struct redist__transfer *transfer = state->problem->transfer;
     if (part->elements * transfer->item >= LEAST_BYTES)
-        cut_part(part, side, choose_axis(part, transfer->ndims), USUAL_WAVES, which);
+        cut_part(part, side, choose_axis(part, transfer->ndims, state->nwaves), state->nwaves,
+                 which);
     else if (which > 0)
         part->elements = 0, part->count[0] = 0;
 }
 
-static int is_told(const struct redist__problem *problem) {
-    return problem->segments > 0 || problem->partitions > 1;
+/* Chooses how to cut, and returns the number of waves. */
+static int count_waves(struct redist__nccl *state, const struct kind *kind) {
+    const struct redist__problem *problem = state->problem;
+    int is_told = kind->waves > 1 && (problem->segments > 0 || problem->partitions > 1);
+    state->nsegments = !is_told ? 0 : problem->segments > 1 ? problem->segments : 1;
+    return is_told ? state->nsegments - 1 + problem->partitions : kind->waves;
 }
 
 static int create_wave(struct redist__nccl *state, int which) {
@@ -101,8 +109,8 @@ static int create_wave(struct redist__nccl *state, int which) {
         struct redist__part *parts = wave->transfer.side[side].parts;
         for (int peer = 0; peer < transfer->nranks; peer++) {
             redist__part_copy(transfer, &parts[peer], &transfer->side[side].parts[peer]);
-            (is_told(problem) ? cut_as_told : cut_freely)(state, &parts[peer],
-                                                          &transfer->side[side], which);
+            (state->nsegments > 0 ? cut_as_told : cut_freely)(state, &parts[peer],
+                                                              &transfer->side[side], which);
             wave->is_empty &= parts[peer].elements == 0 || peer == transfer->rank;
         }
         int in_tiles = side == 0 && problem->tiles == REDIST_PUT;
@@ -157,13 +165,11 @@ static int create_words(struct redist__nccl *state) {
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
-    (void)candidate;
     struct redist__nccl *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
-    state->nsegments = problem->segments > 1 ? problem->segments : 1;
-    int nwaves = is_told(problem) ? state->nsegments - 1 + problem->partitions : USUAL_WAVES;
+    int nwaves = count_waves(state, candidate->method->kind);
     size_t ntargets = (size_t)nwaves * (size_t)problem->context->size;
     state->waves = redist_calloc((size_t)nwaves, sizeof *state->waves);
     state->targets =
@@ -178,6 +184,13 @@ static int create(const struct redist__problem *problem, const struct redist__ca
         REDIST_TRY(create_wave(state, which));
     REDIST_TRY(create_streams(state));
     return problem->asynchronous ? create_words(state) : REDIST_OK;
+}
+
+/* Stays below `nccl`, which may be selectable only by name itself. */
+static int preference_of_plain(const struct redist__problem *problem,
+                               const struct redist__candidate *candidate) {
+    (void)problem, (void)candidate;
+    return REDIST__BY_NAME - 1;
 }
 
 /* Comes first between nodes, where other methods pass through hosts or MPI; within a node `signals` is faster, and NCCL
@@ -517,19 +530,16 @@ static void destroy(void *data) {
         redist_release(state);
 }
 
+#define METHOD(id, sentence, most_waves)                                                           \
+    .name = id, .summary = sentence, .kind = &(const struct kind){most_waves},                     \
+    .modes = REDIST__DOES_BOTH, .applies = applies, .create = create, .connect = connect,          \
+    .start = start, .wait = redist__nccl_wait, .query = query, .join = join,                       \
+    .workspace = workspace, .destroy = destroy
+
 const struct redist__method redist__method_nccl = {
-    .name = "nccl",
-    .summary = "packed messages by NCCL, between CUDA devices",
-    .modes = REDIST__DOES_BOTH,
+    METHOD("nccl", "packed messages by NCCL, between CUDA devices", 4),
     .check_ranks = check_ranks,
-    .applies = applies,
     .preference = preference,
-    .create = create,
-    .connect = connect,
-    .start = start,
-    .wait = redist__nccl_wait,
-    .query = query,
-    .join = join,
     .open = redist__nccl_open,
     .put = redist__nccl_put,
     .own = redist__nccl_own,
@@ -538,6 +548,9 @@ const struct redist__method redist__method_nccl = {
     .arrived = redist__nccl_arrived,
     .await = redist__nccl_await,
     .close = redist__nccl_close,
-    .workspace = workspace,
-    .destroy = destroy,
+};
+
+const struct redist__method redist__method_nccl_plain = {
+    METHOD("nccl:plain", "packs all parts, one group of messages by NCCL, unpacks all", 1),
+    .preference = preference_of_plain,
 };
