@@ -169,6 +169,9 @@ typedef struct redist__space {
     int (*allocate_pinned)(size_t bytes, void **memory);
     void (*release_pinned)(void *memory);
     int (*clear)(void *memory, size_t bytes);
+    /** Raises a word to another one in a stream, if that is higher; the word may be in pinned memory, where the host
+     * writes at any time, too. NULL = no streams. */
+    int (*raise)(uint64_t *word, const uint64_t *to, void *stream);
     /** Pins an array of the host, 0 = failure; and returns whether it is pinned already. */
     int (*pin)(void *array, size_t bytes);
     void (*unpin)(void *array);

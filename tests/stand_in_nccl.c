@@ -254,13 +254,15 @@ ncclResult_t ncclRecv(void *destination, size_t count, ncclDataType_t type, int 
 
 struct reduction {
     struct stand_in_comm *comm;
-    uint64_t *word;
+    const uint64_t *source;
+    uint64_t *destination;
 };
 
+/* Writes after an abort, too, and not what the source has by then. */
 static void run_reduction(void *data) {
     const struct reduction *given = data;
     struct stand_in_comm *comm = given->comm;
-    uint64_t theirs[MOST_RANKS] = {0}, mine = *given->word;
+    uint64_t theirs[MOST_RANKS] = {0}, mine = *given->source;
     struct group words = {.comm = comm};
     for (int peer = 0; peer < comm->size; peer++)
         if (peer != comm->rank) {
@@ -270,16 +272,17 @@ static void run_reduction(void *data) {
         }
     run_group(&words);
     for (int peer = 0; peer < comm->size; peer++)
-        *given->word = theirs[peer] > *given->word ? theirs[peer] : *given->word;
+        mine = theirs[peer] > mine ? theirs[peer] : mine;
+    *given->destination = mine;
 }
 
-/* Of one number, in place. */
+/* Of one number. */
 ncclResult_t ncclAllReduce(const void *source, void *destination, size_t count, ncclDataType_t type,
                            ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream) {
     (void)operation;
-    if (count != 1 || type != ncclUint64 || source != destination)
+    if (count != 1 || type != ncclUint64)
         return ncclSystemError;
-    const struct reduction given = {comm, destination};
+    const struct reduction given = {comm, source, destination};
     return stand_in_give(stream, run_reduction, &given, sizeof given) == 0 ? ncclSuccess
                                                                            : ncclSystemError;
 }

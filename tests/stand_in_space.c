@@ -497,6 +497,22 @@ static int clear(void *memory, size_t bytes) {
     return REDIST_OK;
 }
 
+struct raising {
+    _Atomic uint64_t *word;
+    const uint64_t *to;
+};
+
+static void run_raise(void *data) {
+    const struct raising *raising = data;
+    if (*raising->to > atomic_load(raising->word))
+        atomic_store(raising->word, *raising->to);
+}
+
+static int raise_word(uint64_t *word, const uint64_t *to, void *stream) {
+    const struct raising raising = {(_Atomic uint64_t *)word, to};
+    return stand_in_give(stream, run_raise, &raising, sizeof raising);
+}
+
 static int pin(void *array, size_t bytes) {
     (void)array, (void)bytes;
     return ask(NULL, "pinning memory") == REDIST_OK;
@@ -604,6 +620,7 @@ const struct redist__space redist__space_cuda = {
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,
     .clear = clear,
+    .raise = raise_word,
     .pin = pin,
     .unpin = unpin,
     .is_pinned = is_pinned,

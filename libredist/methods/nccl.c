@@ -147,20 +147,15 @@ static int create_streams(struct redist__nccl *state) {
     return space->event_create(&state->ended);
 }
 
-/* Makes the word of failures, zero at first, and what a failure sets it to. */
+/* Makes the words of failures: zero at first. */
 static int create_words(struct redist__nccl *state) {
     const struct redist__space *space = state->problem->space;
-    const struct redist__copy copy = {.run = sizeof(uint64_t)};
-    void *words;
-    REDIST_TRY(space->allocate_pinned(2 * sizeof *state->words, &words));
-    state->user.word = state->words = words;
+    void *word;
+    REDIST_TRY(space->allocate_pinned(sizeof *state->word, &word));
+    state->user.word = state->word = word;
     state->user.failure = (uint64_t)state->problem->context->rank + 1;
-    atomic_store(&state->words[0], 0);
-    atomic_store(&state->words[1], state->user.failure);
-    REDIST_TRY(space->allocate(sizeof(uint64_t), &state->failure));
-    REDIST_TRY(space->copy(&copy, (const char *)(size_t)&state->words[1], state->failure,
-                           REDIST__LINK, state->streams[REDIST__MOVES]));
-    return space->stream_wait(state->streams[REDIST__MOVES]);
+    atomic_store(state->word, 0);
+    return space->allocate(sizeof(uint64_t), &state->reduced);
 }
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
@@ -332,19 +327,20 @@ static void give_up_enqueued(struct redist__nccl *state) {
     redist__give_up(state->problem->context);
 }
 
-/* Reduces the highest failed rank on the device. */
+/* Reduces the highest failed rank on the device. NCCL writes it beside the word, since the kernel of a communicator that
+ * is aborted writes what it likes. */
 static int reduce_word(const struct redist__nccl *state) {
-    const struct redist__copy copy = {.run = sizeof(uint64_t)};
     void *stream = state->streams[REDIST__MOVES], *word = (void *)(size_t)state->user.word;
     if (redist__has_failed(state->problem))
-        REDIST_TRY(state->problem->space->copy(&copy, state->failure, word, REDIST__LINK, stream));
+        atomic_store(state->user.word, state->user.failure);
     ncclComm_t comm = redist__nccl_enter(state->link, state->number);
     if (comm == NULL)
         return REDIST_ERR_DEVICE;
-    int code = redist__nccl_result(ncclAllReduce(word, word, 1, ncclUint64, ncclMax, comm, stream),
-                                   "ncclAllReduce");
+    int code = redist__nccl_result(
+        ncclAllReduce(word, state->reduced, 1, ncclUint64, ncclMax, comm, stream), "ncclAllReduce");
     redist__nccl_leave(state->link);
-    return code;
+    REDIST_TRY(code);
+    return state->problem->space->raise(word, state->reduced, stream);
 }
 
 static void query(void *data) {
@@ -352,11 +348,11 @@ static void query(void *data) {
     const struct redist__problem *problem = state->problem;
     if (!problem->asynchronous)
         return;
+    if (state->number != 0)
+        redist__attempt(problem, redist__nccl_check(state->link, state->number));
     uint64_t word = atomic_load_explicit(state->user.word, memory_order_acquire);
     if (word != 0)
         redist__failure_note_peer(problem->failure, (int)word - 1, REDIST_OK);
-    if (state->number != 0)
-        redist__attempt(problem, redist__nccl_check(state->link, state->number));
 }
 
 static void join(void *data, const void *other) {
@@ -522,8 +518,8 @@ static void destroy(void *data) {
     }
     space->event_destroy(state->forked);
     space->event_destroy(state->ended);
-    space->release(state->failure);
-    space->release_pinned((void *)(size_t)state->words);
+    space->release(state->reduced);
+    space->release_pinned((void *)(size_t)state->word);
     redist_release(state->waves);
     redist_release(state->targets);
     if (!redist__messages_free(&state->messages)) /* else MPI may still write into `status` */

@@ -42,10 +42,10 @@ struct redist__nccl {
     redist_target *targets;
     int status[2];                    /* this rank if it failed, the lowest failed rank */
     struct redist__messages messages; /* the reduction of the status, as a send */
-    /* Asynchronous: pinned words, the highest failed rank + 1 that the device knows of and what a failure of this rank
-     * sets it to, and a copy of the latter on the device, since copies from host to host would wait */
-    _Atomic uint64_t *words;
-    void *failure;
+    /* Asynchronous: the highest failed rank + 1 that the device or the host knows of, in pinned memory, and what the
+     * communicator knows of */
+    _Atomic uint64_t *word;
+    void *reduced;
 };
 
 /* Begins an execution after the work of the user's stream: 0 = none moves data any more. */

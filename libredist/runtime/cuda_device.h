@@ -38,6 +38,9 @@ cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part parts[], int 
 /* Copies one box. */
 cudaError_t redist__cuda_copy_part(const struct redist__cuda_part *part, cudaStream_t stream);
 
+/* As `raise` of struct redist__space. */
+cudaError_t redist__cuda_raise(uint64_t *word, const uint64_t *to, cudaStream_t stream);
+
 /* REDIST_OK, or a code and a message that names `what`; the error is cleared. */
 int redist__cuda_check(cudaError_t error, const char *what);
 

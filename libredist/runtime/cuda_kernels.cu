@@ -32,7 +32,17 @@ __global__ void __launch_bounds__(threads)
     copy_units(part);
 }
 
+__global__ void raise_word(volatile uint64_t *word, const uint64_t *to) {
+    if (*to > *word)
+        *word = *to;
+}
+
 } // namespace
+
+cudaError_t redist__cuda_raise(uint64_t *word, const uint64_t *to, cudaStream_t stream) {
+    raise_word<<<1, 1, 0, stream>>>(word, to);
+    return cudaGetLastError();
+}
 
 cudaError_t redist__cuda_copy_parts(const redist__cuda_part parts[], int count,
                                     cudaStream_t stream) {

@@ -133,6 +133,10 @@ static int clear(void *memory, size_t bytes) {
     return CHECK(cudaStreamSynchronize(stream));
 }
 
+static int raise_word(uint64_t *word, const uint64_t *to, void *stream) {
+    return CHECK(redist__cuda_raise(word, to, stream));
+}
+
 /* ---------------------------------------------------------------- streams and events */
 
 static int stream_create(void **made) {
@@ -458,6 +462,7 @@ const struct redist__space redist__space_cuda = {
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,
     .clear = clear,
+    .raise = raise_word,
     .pin = pin,
     .unpin = unpin,
     .is_pinned = is_pinned,
