@@ -5,9 +5,26 @@
 
 #include "redist_support.h"
 
+/* The numbers of a box that is added to another one. Complex numbers are two real ones each, and the sum of integers
+ * does not depend on their sign. */
+enum redist__number {
+    REDIST__NO_NUMBER,
+    REDIST__BYTES_1,
+    REDIST__BYTES_2,
+    REDIST__BYTES_4,
+    REDIST__BYTES_8,
+    REDIST__FLOAT,
+    REDIST__DOUBLE,
+    REDIST__LONG_DOUBLE
+};
+
+/* Bytes of a number. */
+size_t redist__number_bytes(enum redist__number number);
+
 /* A loop nest that copies a box: contiguous runs, and strides in bytes around them. Axes that are
  * contiguous on both sides are merged, so that few and long runs remain. */
 struct redist__copy {
+    enum redist__number adds;           /* added to the destination; 0 = they replace it */
     int ndims;                          /* loops around a run, outermost first */
     size_t run;                         /* bytes of one contiguous run; 0 = nothing to copy */
     size_t count[REDIST_MAX_NDIMS];     /* iterations of each loop */
@@ -27,6 +44,9 @@ size_t redist__array_bytes(int ndims, const redist_index extent[], size_t item);
 
 /* Bytes that a copy moves. */
 size_t redist__copy_bytes(const struct redist__copy *copy);
+
+/* Returns whether two boxes have a byte in common in memory; `tail` bytes at the end of an item hold nothing. */
+int redist__boxes_meet(const struct redist__copy boxes[2], const void *const first[2], size_t tail);
 
 /* Intersection of two boxes given by start and count; returns its elements. */
 size_t redist__intersect(int ndims, const redist_index start_a[], const redist_index count_a[],

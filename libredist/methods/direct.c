@@ -68,6 +68,7 @@ static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     const struct redist__traits *chosen = &traits[candidate->variant];
     REDIST_TRY(redist__check_copyable(problem->transfer, "direct"));
+    REDIST_TRY(redist__check_single(problem->transfer, "direct"));
     REDIST_TRY(redist__check_one_node(problem, "direct"));
     if (chosen->space != REDIST_SPACE_AUTO && redist_space_at(chosen->space) != problem->space)
         return redist__fail(REDIST_ERR_METHOD, "method direct:%s is not for %s memory",

@@ -22,7 +22,7 @@
 #include "packing.h"
 #include "tiled_messages.h"
 
-#include <string.h>
+#include <stdint.h>
 
 struct kind {
     enum redist__layout layout;
@@ -55,6 +55,9 @@ static int applies(const struct redist__problem *problem,
     int as_types = kind->layout == REDIST__AS_IN_ARRAY;
     if (!as_types || problem->staged)
         REDIST_TRY(redist__check_copyable(problem->transfer, name));
+    if (as_types && problem->transfer->adds != REDIST__NO_NUMBER)
+        return redist__fail(REDIST_ERR_METHOD, "method %s receives in array A, and adds nothing",
+                            name);
     if (problem->tiles == REDIST_GET && problem->space->asynchronous)
         return redist__fail(REDIST_ERR_METHOD, "method %s gets tiles in host memory only", name);
     return as_types ? redist__check_extents(problem->transfer, name)
@@ -91,7 +94,7 @@ static int create_side(struct state *state, int side) {
     int as_types = layout == REDIST__AS_IN_ARRAY;
     int own = as_types && (!redist__transfer_copyable(problem->transfer) ||
                            (state->kind->collective && !problem->space->asynchronous));
-    if (!as_types && problem->staged)
+    if (!as_types && (problem->staged || redist__added_to(problem->transfer, side)))
         layout = REDIST__NONE_IN_ARRAY;
     if (!own)
         redist__own_copy_prepare(&state->own[side], problem->transfer, side);
@@ -227,6 +230,23 @@ static void unpack(struct state *state, int peer) {
 
 /* ---------------------------------------------------------------- whole arrays */
 
+/* Returns whether this execution adds what arrives, in the order of ranks, when all has arrived. */
+static int adds(const struct state *state) {
+    return redist__added_to(state->transfer, !state->direction) != REDIST__NO_NUMBER;
+}
+
+static void add_all(struct state *state) {
+    const struct redist__problem *problem = state->problem;
+    redist__enter(problem->timer, REDIST__UNPACK);
+    for (int peer = 0; peer < state->transfer->nranks; peer++)
+        if (peer == state->transfer->rank)
+            copy_own(state);
+        else
+            redist__attempt(problem,
+                            redist__packing_unpack(&state->packing[!state->direction], peer, 1,
+                                                   state->destination, problem->space->stream(0)));
+}
+
 static void begin(struct state *state, int direction, const void *source, void *destination) {
     state->direction = direction;
     state->source = source;
@@ -241,7 +261,8 @@ static void start(void *data, int direction, const void *source, void *destinati
     begin(state, direction, source, destination);
     post_receives(state);
     pack_and_send(state);
-    copy_own(state);
+    if (!adds(state))
+        copy_own(state);
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
 }
 
@@ -253,13 +274,16 @@ static void wait(void *data) {
         redist__enter(timer, state->messages.nlater != 0 ? REDIST__PACK : REDIST__FIRST_MESSAGE);
         i = redist__messages_test(&state->messages, &left);
         if (i >= 0) {
-            unpack(state, i);
+            if (!adds(state))
+                unpack(state, i);
             poll = 0;
         } else if (left)
             redist__messages_pause(&state->messages, poll++);
     }
     redist__enter(timer, REDIST__COMMUNICATE);
     redist__messages_end(&state->messages);
+    if (!state->is_known && adds(state))
+        add_all(state);
     redist__enter(timer, REDIST__UNPACK);
     finish_stream(state);
     if (state->kind->streams && redist__has_failed(state->problem))
@@ -269,9 +293,8 @@ static void wait(void *data) {
 /* Returns the base address of all messages. For an array without elements it may be the address of the other array, and
  * Open MPI's nonblocking calls read two equal addresses as MPI_IN_PLACE: a rank that only sends would send nothing. */
 static void *base_of(const struct redist__packing *packing, const void *array) {
-    if (packing->side->bytes == 0)
-        return NULL;
-    return packing->all_in_array ? (void *)(size_t)array : packing->buffer;
+    const void *base = packing->all_in_array ? array : packing->buffer;
+    return packing->side->bytes == 0 ? NULL : (void *)((uintptr_t)base - packing->shift);
 }
 
 static int begin_collective(const void *data, MPI_Comm comm, MPI_Request *request) {
@@ -307,18 +330,21 @@ static void execute_collective(struct state *state) {
     const struct redist__problem *problem = state->problem;
     int beside = problem->space->asynchronous;
     pack_all(state);
-    if (beside)
+    if (beside && !adds(state))
         copy_own(state);
     redist__enter(problem->timer, REDIST__COMMUNICATE);
     if (all_begin(state))
         redist__messages_collect(&state->messages, begin_collective, state);
     redist__messages_end(&state->messages);
-    if (!beside)
+    if (!beside && !adds(state))
         copy_own(state);
     redist__enter(problem->timer, REDIST__UNPACK);
-    redist__attempt(problem, redist__packing_unpack(&state->packing[!state->direction], 0,
-                                                    state->transfer->nranks, state->destination,
-                                                    problem->space->stream(0)));
+    if (adds(state))
+        add_all(state);
+    else
+        redist__attempt(problem, redist__packing_unpack(&state->packing[!state->direction], 0,
+                                                        state->transfer->nranks, state->destination,
+                                                        problem->space->stream(0)));
     finish_stream(state);
 }
 

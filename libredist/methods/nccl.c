@@ -31,6 +31,7 @@ static int applies(const struct redist__problem *problem,
     REDIST_TRY(check_space(problem));
     if (problem->tiles == REDIST_GET)
         return redist__fail(REDIST_ERR_METHOD, "method nccl gets no tiles");
+    REDIST_TRY(redist__check_single(problem->transfer, "nccl"));
     return redist__check_copyable(problem->transfer, "nccl");
 }
 

@@ -21,11 +21,15 @@ struct redist__packing {
     int staged;   /* the buffer is host memory for MPI, the array is not */
     char *buffer; /* messages outside of the array */
     size_t buffer_bytes;
-    size_t *position;            /* of each peer's message in array or buffer, in bytes */
+    size_t *position; /* of each peer's message in array or buffer, in bytes */
+    int *first;       /* of each peer's boxes among those of `pack` and `unpack` */
+    /* bytes by which displacements begin before array and buffer: 0 of array A, as Open MPI's nonblocking collective
+     * calls read two equal addresses as MPI_IN_PLACE, and both arrays may be one */
+    size_t shift;
     char *in_array;              /* is the message in the array? */
     int all_in_array;            /* all messages lie in the array */
-    struct redist__batch pack;   /* from the array to the buffer, one box for each peer */
-    struct redist__batch unpack; /* from the buffer to the array */
+    struct redist__batch pack;   /* from the array to the buffer, */
+    struct redist__batch unpack; /* and from the buffer to the array */
 };
 
 /* Creates a packing; own parts have no message. Messages of arrays on a device are packed to the device, or, if
@@ -59,11 +63,15 @@ void redist__types_free(struct redist__types *types);
 /* Creates a committed datatype of one element's bytes; the caller frees it. */
 int redist__element_type(const struct redist__transfer *transfer, MPI_Datatype *element);
 
-/* Prepares the copy of a rank's own part from the source array to the destination array, and runs it. */
+/* Prepares the copy of a rank's own part from the source array to the destination array, and runs it with those of the
+ * other boxes of its list; an empty copy has none. */
 void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__transfer *transfer,
                               int direction);
 int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
                          int direction, const void *source, void *destination, void *stream);
+
+/* Checks that a description has one box for each two ranks and adds nothing, else REDIST_ERR_METHOD. */
+int redist__check_single(const struct redist__transfer *transfer, const char *method);
 
 /* Check that elements can be copied as bytes, else REDIST_ERR_METHOD; that every message and position fits MPI's int
  * counts, else REDIST_ERR_LIMIT (`total` counts all parts together); that MPI can describe the arrays as subarrays,

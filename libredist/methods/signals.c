@@ -50,6 +50,7 @@ static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
+    REDIST_TRY(redist__check_single(problem->transfer, "signals"));
     REDIST_TRY(check_node(problem));
     if (problem->partitions > most_partitions)
         return redist__fail(REDIST_ERR_LIMIT, "method signals has at most %d partitions, not %d",

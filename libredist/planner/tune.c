@@ -189,7 +189,8 @@ static int has_one_step(const struct contest *contest) {
 static void execute_pair(const struct contest *contest, struct redist__transport *transport,
                          steps seconds) {
     void *const *array = contest->array;
-    for (int step = REDIST_FORWARD; step <= REDIST_BACKWARD; step++) {
+    int last = contest->problem->transfer->one_way ? REDIST_FORWARD : REDIST_BACKWARD;
+    for (int step = REDIST_FORWARD; step <= last; step++) {
         double begin = MPI_Wtime();
         redist__transport_execute(transport, step, array[step], array[!step]);
         seconds[step] = MPI_Wtime() - begin;
@@ -201,6 +202,8 @@ static void enqueue(const struct contest *contest, struct redist__transport *tra
     const struct redist__method *method = transport->candidate.method;
     void *const *array = contest->array;
     method->start(transport->state, REDIST_FORWARD, array[0], array[1]);
+    if (contest->problem->transfer->one_way)
+        return;
     if (!method->needs_peers_arrays ||
         (contest->problem->bound[0] &&
          (contest->problem->mapped[0] || contest->problem->context->size == 1)))
