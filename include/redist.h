@@ -311,6 +311,7 @@ typedef struct redist_options {
 
     /** whether boxes in B may overlap, and what backward does then; without tiles; must agree */
     enum redist_overlap overlap;
+    int reserved; /**< 0; no padding follows the last field */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
@@ -321,7 +322,7 @@ typedef struct redist_options {
         .bind_a = REDIST_BIND_AT_PLAN, .bind_b = REDIST_BIND_AT_PLAN, .tiles = REDIST_WHOLE,       \
         .concurrent = 0, .partitions = 0, .partition_axis = 0, .skip_agreement = 0, .phases = 0,   \
         .asynchronous = 0, .wait_seconds = 0.0, .segments = 0, .segment_axis = 0,                  \
-        .overlap = REDIST_OVERLAP_REFUSED                                                          \
+        .overlap = REDIST_OVERLAP_REFUSED, .reserved = 0                                           \
     }
 
 /** REDIST_OPTIONS_DEFAULT as a function; as redist_box_init. */

@@ -27,13 +27,15 @@ typedef struct redist_halo {
     /** nonzero: the last element along the axis is followed by the first one; else there are no
      * ghosts beyond the ends of the global array */
     int periodic[REDIST_MAX_NDIMS];
-    int corners; /**< nonzero: also the ghosts that are outside of the box along several axes */
+    int corners;  /**< nonzero: also the ghosts that are outside of the box along several axes */
+    int reserved; /**< 0; no padding follows the last field */
 } redist_halo;
 
 /** No ghosts. */
 #define REDIST_HALO_DEFAULT                                                                        \
     REDIST_VALUE(redist_halo) {                                                                    \
-        .size = sizeof(redist_halo), .low = {0}, .high = {0}, .periodic = {0}, .corners = 0        \
+        .size = sizeof(redist_halo), .low = {0}, .high = {0}, .periodic = {0}, .corners = 0,       \
+        .reserved = 0                                                                              \
     }
 
 /** REDIST_HALO_DEFAULT as a function; as redist_box_init. Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size). */

@@ -110,8 +110,8 @@ int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype d
                              const redist_index sizes_b[], void *b, int axis_b,
                              const redist_options *options, redist_plan **plan);
 
-/* redist_plan_boxes for `function`, whose own checks had the result `code`; with a halo, of one array and one box, which
- * are both. */
+/* redist_plan_boxes for `function`, whose own checks had the result `code`. With a halo there is one array and one box,
+ * on both sides. */
 int redist__plan_boxes_in(const char *function, int code, MPI_Comm comm, MPI_Datatype datatype,
                           int ndims, const redist_index sizes[], const redist_box *const boxes[2],
                           void *const arrays[2], const redist_halo *halo,

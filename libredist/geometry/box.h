@@ -24,12 +24,12 @@ size_t redist__number_bytes(enum redist__number number);
 /* A loop nest that copies a box: contiguous runs, and strides in bytes around them. Axes that are
  * contiguous on both sides are merged, so that few and long runs remain. */
 struct redist__copy {
-    enum redist__number adds;           /* added to the destination; 0 = they replace it */
     int ndims;                          /* loops around a run, outermost first */
     size_t run;                         /* bytes of one contiguous run; 0 = nothing to copy */
     size_t count[REDIST_MAX_NDIMS];     /* iterations of each loop */
     ptrdiff_t source[REDIST_MAX_NDIMS]; /* bytes from one iteration to the next */
     ptrdiff_t destination[REDIST_MAX_NDIMS];
+    enum redist__number adds; /* added to the destination; 0 = the bytes replace it */
 };
 
 /* Prepares the copy of `count` items of `item` bytes; strides are in bytes. */
