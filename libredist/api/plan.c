@@ -294,6 +294,9 @@ static int plan_boxes(struct redist__request *request, int code, const redist_in
     code = redist_agree(comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request));
     if (code == REDIST_OK)
         code = redist_agree(comm, describe_boxes(request, sizes, own_names, all, plan));
+    if (code == REDIST_OK && request->halo != NULL)
+        code = redist_agree(comm,
+                            redist_all_reduce(comm, &plan->transfer.longest, 1, MPI_INT, MPI_MAX));
     redist_release(all);
     return complete_plan(plan, code, &request->options, result);
 }

@@ -55,6 +55,7 @@ static void begin(struct redist__transfer *transfer) {
     const struct redist__element *element = &transfer->element;
     transfer->item = element->run != 0 ? element->run : element->extent;
     transfer->ndims = transfer->array_ndims + element->naxes;
+    transfer->longest = 1;
 }
 
 static int set_extents(struct redist__transfer *transfer, struct redist__side *side,
@@ -157,19 +158,20 @@ int redist__transfer_begin(struct redist__transfer *transfer, const redist_index
 }
 
 /* Appends an empty part to a list, of which the first part is empty at first. */
-static struct redist__part *append(const struct redist__transfer *transfer,
-                                   struct redist__part *list) {
+static struct redist__part *append(struct redist__transfer *transfer, struct redist__part *list) {
     size_t ndims = (size_t)transfer->ndims;
+    int length = 2;
     if (list->elements == 0)
         return list;
-    while (list->next != NULL)
+    for (; list->next != NULL; length++)
         list = list->next;
     struct redist__part *part = redist_calloc(1, sizeof *part + 2 * ndims * sizeof *part->start);
-    if (part != NULL) {
-        part->start = (redist_index *)(part + 1);
-        part->count = part->start + ndims;
-        list->next = part;
-    }
+    if (part == NULL)
+        return NULL;
+    part->start = (redist_index *)(part + 1);
+    part->count = part->start + ndims;
+    list->next = part;
+    transfer->longest = length > transfer->longest ? length : transfer->longest;
     return part;
 }
 

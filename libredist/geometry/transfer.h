@@ -32,6 +32,7 @@ struct redist__transfer {
     int array_ndims;
     int ndims;                /* with those inside an element */
     size_t item;              /* contiguous bytes: one run of an element's data, or an element */
+    int longest;              /* boxes in the longest list of any two ranks, >= 1 */
     int one_way;              /* forward only, as several ranks may receive the same elements */
     enum redist__number adds; /* backward adds these to array A, in the order of ranks; 0 = no */
     struct redist__side side[2];
@@ -53,7 +54,7 @@ int redist__transfer_exchange(struct redist__transfer *transfer, const redist_in
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]);
 
 /* Begins a description of lists of boxes, with the extents of the local array in A and in B; and adds a box of this
- * rank's array to the list of a peer. Not collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
+ * rank's array to the list of a peer, with `longest` of this rank. Not collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
 int redist__transfer_begin(struct redist__transfer *transfer, const redist_index extent[]);
 int redist__transfer_add(struct redist__transfer *transfer, int side, int peer,
                          const redist_index start[], const redist_index count[]);

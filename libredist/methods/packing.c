@@ -342,15 +342,12 @@ int redist__check_copyable(const struct redist__transfer *transfer, const char *
 }
 
 int redist__check_single(const struct redist__transfer *transfer, const char *method) {
-    int several = 0;
-    for (int peer = 0; peer < transfer->nranks; peer++)
-        several |= transfer->side[0].parts[peer].next != NULL ||
-                   transfer->side[1].parts[peer].next != NULL;
-    if (!several && transfer->adds == REDIST__NO_NUMBER)
+    if (transfer->longest == 1 && transfer->adds == REDIST__NO_NUMBER)
         return REDIST_OK;
     return redist__fail(REDIST_ERR_METHOD, "method %s %s", method,
-                        several ? "moves one box between two ranks, but here there are several"
-                                : "adds no elements to others");
+                        transfer->longest == 1
+                            ? "adds no elements to others"
+                            : "moves one box between two ranks, but here there are several");
 }
 
 int redist__check_counts(const struct redist__transfer *transfer, const char *method, int total) {

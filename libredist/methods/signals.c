@@ -141,7 +141,8 @@ static int tell_all(struct redist__signalled *state, struct place places[],
     REDIST_TRY(redist__check_devices(problem, "signals"));
     REDIST_TRY(redist_agree(comm, redist_all_gather(comm, &mine, sizeof mine, places)));
     for (int i = 0; i < 2 * problem->context->size; i++)
-        own[i / 2].of[i % 2] = redist__remote_describe(problem, i % 2, i / 2);
+        own[i / 2].of[i % 2] =
+            redist__remote_describe(problem, i % 2, &problem->transfer->side[i % 2].parts[i / 2]);
     return redist__remotes_exchange(problem, own, state->remotes);
 }
 

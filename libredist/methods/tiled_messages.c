@@ -105,7 +105,8 @@ int redist__tiled_messages_connect(void *data) {
     int code = redist__agree_memory(problem->context->comm, own, "to connect the ranks");
     for (int peer = 0; peer < nranks && code == REDIST_OK; peer++)
         for (int side = 0; side < 2; side++)
-            own[peer].of[side] = redist__remote_describe(problem, side, peer);
+            own[peer].of[side] =
+                redist__remote_describe(problem, side, &problem->transfer->side[side].parts[peer]);
     if (code == REDIST_OK)
         code = redist__remotes_exchange(problem, own, tiled->remotes);
     redist_release(own);
@@ -178,7 +179,8 @@ static void cut_group(const struct state *tiled, int side, int peer, int group,
                       struct message_box *box) {
     const struct redist__problem *problem = tiled->problem;
     const struct redist__remote remote =
-        side == 1 ? redist__remote_describe(problem, 1, peer) : tiled->remotes[peer].of[1];
+        side == 1 ? redist__remote_describe(problem, 1, &tiled->transfer->side[1].parts[peer])
+                  : tiled->remotes[peer].of[1];
     int axis = problem->partition_axis;
     const struct redist__part *part = &tiled->transfer->side[side].parts[peer];
     redist_index begin = remote.start + box->tile.start[axis] - part->start[axis];
