@@ -48,7 +48,7 @@ REDIST_API int redist_halo_init(redist_halo *halo, size_t size);
  * than the halo from the faces of its box.
  *   comm      the ranks among which the array is distributed; must agree
  *   datatype  one element, as in redist_plan_exchange. REDIST_ACCUMULATE needs integers, or floating-point numbers,
- *             real or complex, of one kind; with other elements it returns ERR_ARGUMENT
+ *             real or complex, of one kind; with other elements, and long doubles on a device, it returns ERR_ARGUMENT
  *   ndims     array axes, 1..REDIST_MAX_NDIMS; must agree. Several fields are an axis without ghosts that each rank has
  *             whole, or elements of several numbers
  *   sizes     global extents (ndims values); must agree

@@ -99,6 +99,20 @@ static int choose_loops(struct redist__problem *problem, const redist_options *o
     return REDIST_OK;
 }
 
+/* Devices have no long doubles to add. */
+static int check_sums(const struct redist__request *request, struct redist_plan *plan) {
+    struct redist__transfer *transfer = &plan->transfer;
+    if (!plan->problem.space->asynchronous || transfer->adds != REDIST__LONG_DOUBLE)
+        return REDIST_OK;
+    if (request->options.overlap == REDIST_OVERLAP_ADD)
+        return redist_fail_in(request->function, REDIST_ERR_DATATYPE,
+                              "options->overlap = REDIST_OVERLAP_ADD, but devices add no long "
+                              "doubles");
+    transfer->adds = REDIST__NO_NUMBER;
+    transfer->one_way = 1;
+    return REDIST_OK;
+}
+
 /* Chooses the method, in the plan's place. */
 static int choose_method(struct redist_plan *plan, const redist_options *options) {
     struct redist__problem *problem = &plan->problem;
@@ -116,6 +130,7 @@ static int choose_method(struct redist_plan *plan, const redist_options *options
 static int find_method(struct redist_plan *plan, const redist_options *options) {
     redist_visit visit;
     REDIST_TRY(redist__find_space(&plan->request, &plan->problem));
+    REDIST_TRY(check_sums(&plan->request, plan));
     (void)redist_enter(&plan->problem.place, &visit); /* the current one */
     int code = choose_method(plan, options);
     redist_leave(&visit);

@@ -3,23 +3,8 @@
 #ifndef REDIST__BOX_H
 #define REDIST__BOX_H
 
+#include "number.h"
 #include "redist_support.h"
-
-/* The numbers of a box that is added to another one. Complex numbers are two real ones each, and the sum of integers
- * does not depend on their sign. */
-enum redist__number {
-    REDIST__NO_NUMBER,
-    REDIST__BYTES_1,
-    REDIST__BYTES_2,
-    REDIST__BYTES_4,
-    REDIST__BYTES_8,
-    REDIST__FLOAT,
-    REDIST__DOUBLE,
-    REDIST__LONG_DOUBLE
-};
-
-/* Bytes of a number. */
-size_t redist__number_bytes(enum redist__number number);
 
 /* A loop nest that copies a box: contiguous runs, and strides in bytes around them. Axes that are
  * contiguous on both sides are merged, so that few and long runs remain. */
