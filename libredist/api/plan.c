@@ -34,6 +34,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->transfer.one_way =
         request->adds == REDIST__NO_NUMBER && (request->one_array || request->options.overlap);
     plan->problem.transfer = &plan->transfer;
+    plan->problem.one_array = request->one_array;
     plan->problem.tiles = request->options.tiles;
     plan->problem.partitions = request->options.partitions > 1 ? request->options.partitions : 1;
     plan->problem.partition_axis =

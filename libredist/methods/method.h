@@ -21,6 +21,7 @@ struct redist__problem {
     int reaches_local;          /* peers can map memory of redist_alloc_local */
     int bound[2];               /* arrays bound when the plan is made, */
     void *arrays[2];            /* and their addresses */
+    int one_array;              /* A and B are one */
     int asynchronous;           /* executions are only enqueued in the user's stream */
     int rehearses;              /* nothing is enqueued: failures concern this rank only */
     double wait_seconds;        /* limit of a device's wait for a peer, if asynchronous */

@@ -143,7 +143,8 @@ static int allocate_side(struct contest *contest, int side, size_t bytes) {
 /* Allocates and clears scratch arrays, so that pages exist before timing. */
 static int allocate_scratch(struct contest *contest) {
     const struct redist__transfer *transfer = contest->problem->transfer;
-    for (int side = 0; side < 2; side++) {
+    int arrays = contest->problem->one_array ? 1 : 2;
+    for (int side = 0; side < arrays; side++) {
         const struct redist__element *element = &transfer->element;
         size_t bytes = element->before + transfer->side[side].bytes + element->behind;
         REDIST_TRY(allocate_side(contest, side, bytes));
@@ -151,6 +152,8 @@ static int allocate_scratch(struct contest *contest) {
                                 contest->problem->space->clear(contest->scratch[side], bytes)));
         contest->array[side] = (char *)contest->scratch[side] + element->before;
     }
+    if (arrays == 1)
+        contest->array[1] = contest->array[0];
     return REDIST_OK;
 }
 
