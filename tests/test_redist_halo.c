@@ -11,6 +11,9 @@
 
 /* NULL unless the library is a copy that has a device. */
 const test_device *stream_device_memory(void) __attribute__((weak));
+void *stream_device_create(void) __attribute__((weak));
+void stream_device_destroy(void *stream) __attribute__((weak));
+void stream_device_wait(void *stream) __attribute__((weak));
 
 /* ---------------------------------------------------------------- elements */
 
@@ -460,6 +463,48 @@ START_TEST(fields) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- in streams */
+
+/* On a device, without the host, where no two ranks exchange more than one box. */
+START_TEST(enqueued) {
+    if (arrays_device() == NULL)
+        skip_test("for a device");
+    const redist_index sizes[2] = {3 * (redist_index)harness_nranks, 5};
+    halo_case given = case_of(2, sizes, 0);
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    for (int rank = 0; rank < harness_nranks; rank++) {
+        redist_box *box = &given.given.boxes[0][rank];
+        box->start[0] = 3 * (redist_index)rank;
+        box->count[0] = 3;
+        box->count[1] = sizes[1];
+    }
+    given.halo.low[0] = given.halo.high[0] = 2;
+    set_room(&given);
+    test_array array =
+        array_create(MPI_COMM_WORLD, MEMORY_SHARED,
+                     elements_of(&given, &given.given.boxes[0][harness_rank]) * sizeof(double));
+    options.asynchronous = 1;
+    options.overlap = REDIST_OVERLAP_READ;
+    options.stream = stream_device_create();
+    check_ok(redist_plan_halo(MPI_COMM_WORLD, MPI_DOUBLE, 2, sizes,
+                              &given.given.boxes[0][harness_rank], array.data, &given.halo,
+                              &options, &plan));
+    for (int round = 0; round < 3; round++) {
+        check filled = {.array = array.data};
+        visit_all(&given, harness_rank, set_element, array.data);
+        check_ok(redist_plan_execute(plan, REDIST_FILL));
+        stream_device_wait(options.stream);
+        visit_all(&given, harness_rank, check_element, &filled);
+        check_all(filled.wrong == 0, "fill: %s", filled.text);
+    }
+    check_ok(redist_plan_query(plan));
+    check_ok(redist_plan_free(&plan));
+    stream_device_destroy(options.stream);
+    array_free(&array);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- sums */
 
 /* The bits of sums do not depend on the method, nor on which message is first. */
@@ -619,6 +664,7 @@ int main(int argc, char **argv) {
                                   no_elements,
                                   all_dimensions,
                                   fields,
+                                  enqueued,
                                   sums_are_the_same_bits,
                                   bad_widths,
                                   widths_that_differ,
