@@ -44,8 +44,8 @@ REDIST_API int redist_halo_init(redist_halo *halo, size_t size);
 /**
  * Plans the exchange of ghosts in a distributed array. redist_plan_execute(plan, REDIST_FILL) copies elements to the
  * ghosts that show them, redist_plan_execute(plan, REDIST_ACCUMULATE) adds ghosts to the elements that they show, in
- * the order of ranks. Between redist_plan_start and redist_plan_wait the program may work on elements that are further
- * than the halo from the faces of its box.
+ * the order of ranks. Between redist_plan_start and redist_plan_wait the program leaves ghosts alone, and elements that
+ * ghosts show: these it may read in REDIST_FILL. It may work on all other elements of its box.
  *   comm      the ranks among which the array is distributed; must agree
  *   datatype  one element, as in redist_plan_exchange. REDIST_ACCUMULATE needs integers, or floating-point numbers,
  *             real or complex, of one kind; with other elements, and long doubles on a device, it returns ERR_ARGUMENT
@@ -62,8 +62,9 @@ REDIST_API int redist_halo_init(redist_halo *halo, size_t size);
  *             REDIST_OVERLAP_ADD refuses elements that cannot be added
  *   plan      out: the plan, freed with redist_plan_free
  * The functions of redist.h that execute a plan on other arrays take the same array twice. The array is not touched
- * here. Collective on comm. Errors: those of redist_plan_boxes; ERR_SIZE: a width that is negative, wider than the
- * global extent of an axis that is not periodic, or has no room in the array, and boxes that leave a hole.
+ * here. Collective on comm. Errors: those of redist_plan_boxes; ERR_ARGUMENT also for tiles; ERR_SIZE also for a width
+ * that is negative, wider than the global extent of an axis that is not periodic, or has no room in the array, and for
+ * boxes that leave a hole.
  */
 REDIST_API int redist_plan_halo(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                                 const redist_index sizes[], const redist_box *box, void *array,

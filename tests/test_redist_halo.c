@@ -594,6 +594,18 @@ START_TEST(bad_widths) {
 }
 END_TEST
 
+START_TEST(tiles) {
+    halo_case given = simple_case();
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    options.tiles = REDIST_PUT;
+    check_code(redist_plan_halo(MPI_COMM_WORLD, MPI_DOUBLE, 2, given.given.sizes,
+                                &given.given.boxes[0][harness_rank], NULL, &given.halo, &options,
+                                &plan),
+               REDIST_ERR_ARGUMENT);
+}
+END_TEST
+
 START_TEST(widths_that_differ) {
     if (harness_nranks < 2)
         skip_test("one rank");
@@ -667,6 +679,7 @@ int main(int argc, char **argv) {
                                   enqueued,
                                   sums_are_the_same_bits,
                                   bad_widths,
+                                  tiles,
                                   widths_that_differ,
                                   holes_and_overlaps,
                                   elements_without_sums,

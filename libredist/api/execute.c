@@ -31,7 +31,7 @@ static int check_start(const char *function, const redist_plan *plan, int direct
             "ranks may receive the same elements, and it adds none (%s)",
             plan->request.options.overlap == REDIST_OVERLAP_READ
                 ? "options->overlap = REDIST_OVERLAP_READ"
-                : "datatype does not consist of numbers of one kind");
+                : "datatype has no numbers that are added here");
     if (plan->started || plan->opened)
         return redist_fail_in(function, REDIST_ERR_STATE,
                               "an execution of the plan is under way: complete it first");

@@ -37,6 +37,9 @@ int redist__check_halo(const struct redist__request *request, const redist_index
                        const redist_box *box) {
     const redist_halo *halo = request->halo;
     int empty = 0;
+    if (request->options.tiles != REDIST_WHOLE)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %s is not for ghosts",
+                    redist__tiles_name((int)request->options.tiles));
     for (int i = 0; i < request->ndims; i++)
         empty |= box->count[i] == 0;
     for (int i = 0; i < request->ndims; i++) {
