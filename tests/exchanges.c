@@ -150,14 +150,15 @@ static const char *const more_requests[][9] = {
     {"auto", "direct:nontemporal", "direct:cached", "direct:push-nontemporal", "direct:push-cached",
      "direct:push-pull-nontemporal", "direct:pull-push-nontemporal", "direct:paced",
      "direct:lockstep"},
-    {"auto", "nccl", "direct:engines", "direct:kernel", "direct:paced", "direct:lockstep"}};
+    {"auto", "nccl", "nccl:plain", "direct:engines", "direct:kernel", "direct:paced",
+     "direct:lockstep"}};
 
 static int on_device(void) {
     return arrays_device() != NULL;
 }
 
 int request_count(void) {
-    return host_method_count() + (on_device() ? 6 : 9);
+    return host_method_count() + (on_device() ? 7 : 9);
 }
 
 const char *request_name(int index) {
@@ -189,7 +190,7 @@ static int is_copyable(const exchange *given) {
 /* On a device: ranks that share one have no NCCL, later arrays are not mapped, and what cannot be copied
  * cannot be staged. */
 static int may_be_refused_on_device(const exchange *given, const exchange_way *way) {
-    return !is_copyable(given) || !strcmp(way->method, "nccl") ||
+    return !is_copyable(given) || !strncmp(way->method, "nccl", 4) ||
            ((!strncmp(way->method, "direct", 6) || !strncmp(way->method, "hier", 4)) &&
             is_later(way));
 }

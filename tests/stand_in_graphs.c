@@ -77,6 +77,7 @@ int stand_in_graph_end(void *stream, void **graph) {
     if (code != REDIST_OK)
         stream_device_free(capture);
     capture = NULL;
+    stand_in_settle();
     return code;
 }
 

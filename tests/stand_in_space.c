@@ -49,6 +49,9 @@ static struct stream *all_streams[MOST];
 /* A kernel of the user's has failed: no work is done any more, though it may be given, and nothing waits for any. */
 static _Atomic int is_lost;
 
+/* A graph is being made: as CUDA may, it waits for all streams, and no other thread gives them work meanwhile. */
+static int is_settling;
+
 int stand_in_is_lost(void) {
     return atomic_load(&is_lost);
 }
@@ -148,6 +151,8 @@ static void append(struct stream *stream, void (*run)(void *data), const void *d
 
 int stand_in_give(void *given, void (*run)(void *data), const void *data, size_t bytes) {
     pthread_mutex_lock(&lock);
+    while (is_settling)
+        pthread_cond_wait(&changed, &lock);
     struct stream *stream = find_stream(given);
     int is_kept = stand_in_is_capturing(), code = check_device(stream);
     if (code == REDIST_OK && is_kept)
@@ -236,6 +241,17 @@ static void drain(void) {
             pthread_cond_wait(&changed, &lock);
         pthread_mutex_unlock(&lock);
     }
+}
+
+void stand_in_settle(void) {
+    pthread_mutex_lock(&lock);
+    is_settling = 1;
+    pthread_mutex_unlock(&lock);
+    drain();
+    pthread_mutex_lock(&lock);
+    is_settling = 0;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
 }
 
 static void lose(void *data) {

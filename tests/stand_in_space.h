@@ -8,6 +8,9 @@
 /** Enqueues a call of `run` with a copy of `bytes` bytes. REDIST_ERR_DEVICE if that is in a capture that is spoilt. */
 int stand_in_give(void *stream, void (*run)(void *data), const void *data, size_t bytes);
 
+/** Waits for all streams as making a graph may: no thread gives them work meanwhile. */
+void stand_in_settle(void);
+
 /** The context that a stream is of (stand_in_places.h). */
 unsigned long long stand_in_context_of(const void *stream);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=bash disable=SC2154
 # Launching ranks of which some end early: launchers would end the others; so each rank is the child of a shell, which
 # stays until all have ended. Sourced, not run, with $kind, $launcher, $yield_library, $ranks and $program set.
 
@@ -15,6 +15,12 @@ stay='[ -z "${devices:-}" ] ||
     set -- unshare --pid --fork "$@"
 "$@"; echo >>"$0"; while [ "$(wc -l <"$0")" -lt "$ranks" ]; do sleep 0.05; done'
 export ranks
+
+# Whether to run a case, of those that fewer ranks have too; with REDIST_TEST_SHARE (0 to 1) that fraction runs, drawn
+# anew in each run.
+is_drawn() {
+    awk -v drawn=$RANDOM -v share="${REDIST_TEST_SHARE:-1}" 'BEGIN { exit drawn >= share * 32768 }'
+}
 
 launch() { # arguments of the program
     : >"$report"

@@ -14,7 +14,7 @@
 #include "stream_device.h"
 
 enum { SIZE_0 = 16, SIZE_1 = 12, SIZE_2 = 10, NUMBERS = 2 * SIZE_0 * SIZE_1 * SIZE_2 };
-enum { BYTES = NUMBERS * (int)sizeof(double), ROUNDS = 4, WAIT_SECONDS = 3 };
+enum { BYTES = NUMBERS * (int)sizeof(double), ROUNDS = 4, WAIT_SECONDS = 2 };
 
 static const redist_index sizes[3] = {SIZE_0, SIZE_1, SIZE_2};
 

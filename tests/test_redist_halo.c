@@ -381,7 +381,7 @@ END_TEST
 
 static void try_named(int ndims, int size, int low, int high, int periodic, int corners,
                       int index) {
-    redist_index sizes[REDIST_MAX_NDIMS];
+    redist_index sizes[REDIST_MAX_NDIMS] = {0};
     for (int i = 0; i < ndims; i++)
         sizes[i] = i == 0 ? size : size > 4 ? 4 : size;
     halo_case given = case_of(ndims, sizes, index);

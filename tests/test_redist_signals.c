@@ -3,6 +3,7 @@
  * Asynchronous executions: enqueued, in any number and with the user's work in between, replayed, in tiles, and when a
  * rank fails or never comes. On a device that stands in for CUDA, or on CUDA's (see stream_device.h).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,8 +13,9 @@
 #include "redist_support.h"
 #include "stream_device.h"
 
-static const char *const methods[] = {"signals:kernel", "signals:engines", "nccl", "auto"};
-enum { NMETHODS = 4, MOST_PARTITIONS = 5 };
+static const char *const methods[] = {"signals:kernel", "signals:engines", "nccl", "nccl:plain",
+                                      "auto"};
+enum { NMETHODS = sizeof methods / sizeof methods[0], MOST_PARTITIONS = 5 };
 
 /* ---------------------------------------------------------------- one plan and its arrays */
 
@@ -284,6 +286,11 @@ static void try_tiles(const exchange *given, const char *method) {
     job.options.tiles = REDIST_PUT;
     job.options.partitions = random_between(1, MOST_PARTITIONS);
     job.options.partition_axis = random_between(0, given->ndims - 1);
+    if (strcmp(method, "nccl:plain") == 0) {
+        check_code(plan_job(&job), REDIST_ERR_METHOD);
+        end_job(&job);
+        return;
+    }
     check_ok(plan_job(&job));
     uint64_t sequence = random_bits() ^ random_hash((uint64_t)given->rank);
     size_t bytes = job.arrays[1].bytes;
@@ -368,7 +375,7 @@ START_TEST(failures) {
     const redist_index sizes[] = {9, 10, 11};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
     for (int i = 0; i < NMETHODS; i++) {
-        if (strcmp(methods[i], "nccl") != 0) /* whose kernels wait without limit */
+        if (strncmp(methods[i], "nccl", 4) != 0) /* whose kernels wait without limit */
             check_late(&given, methods[i]);
         check_broken(&given, methods[i]);
     }
@@ -410,6 +417,64 @@ START_TEST(refusals) {
     if (harness_nranks > 1)
         check_code(plan_job(&job), REDIST_ERR_DISAGREE);
     end_job(&job);
+    element_free(&element);
+}
+END_TEST
+
+/* Copies in `chosen` the method of a plan that measures nothing. */
+static void find_method(MPI_Comm comm, const char *request, int asynchronous, char chosen[64]) {
+    const redist_index sizes[] = {8, 9, 10};
+    test_element element = element_create(2);
+    exchange given = exchange_between_axes(comm, &element, 3, sizes, 0, 1);
+    struct job job = begin_job(&given, request);
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
+    job.options.asynchronous = asynchronous;
+    job.options.effort = REDIST_ESTIMATE;
+    check_ok(plan_job(&job));
+    check_ok(redist_plan_get_info(job.plan, &info));
+    (void)snprintf(chosen, 64, "%s", info.method);
+    end_job(&job);
+    element_free(&element);
+}
+
+/* What packs, sends and unpacks one after the other is for those who name it, within a node and between nodes. */
+START_TEST(never_plain) {
+    NEEDS_STREAM_DEVICE();
+    for (int i = 0; i < 4; i++) {
+        int has_nodes = i / 2, asynchronous = i % 2;
+        char chosen[3][64];
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (has_nodes)
+            setenv("REDIST_NODE_SIZE", "1", 1);
+        find_method(comm, "auto", asynchronous, chosen[0]);
+        find_method(comm, "nccl", asynchronous, chosen[1]);
+        find_method(comm, "nccl:plain", asynchronous, chosen[2]);
+        unsetenv("REDIST_NODE_SIZE");
+        MPI_Comm_free(&comm);
+        check_all(strcmp(chosen[0], "nccl:plain") != 0, "auto is nccl:plain");
+        check_all(!has_nodes || harness_nranks == 1 || strcmp(chosen[0], "nccl") == 0, "auto is %s",
+                  chosen[0]);
+        check_all(strcmp(chosen[1], "nccl") == 0, "nccl is %s", chosen[1]);
+        check_all(strcmp(chosen[2], "nccl:plain") == 0, "nccl:plain is %s", chosen[2]);
+    }
+}
+END_TEST
+
+/* Messages that are contiguous in both arrays are sent from there and received there. */
+START_TEST(not_packed) {
+    NEEDS_STREAM_DEVICE();
+    const redist_index sizes[] = {harness_nranks, harness_nranks, 5};
+    test_element element = element_create(2);
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 1, 0);
+    for (int i = 0; i < 2; i++) {
+        struct job job = begin_job(&given, i ? "nccl:plain" : "nccl");
+        redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
+        check_ok(plan_job(&job));
+        check_ok(redist_plan_get_info(job.plan, &info));
+        check_all(info.workspace_bytes == 0, "%zu bytes of buffers", (size_t)info.workspace_bytes);
+        end_job(&job);
+    }
     element_free(&element);
 }
 END_TEST
@@ -464,7 +529,7 @@ START_TEST(unmapped_source) {
         check_ok(redist_plan_execute(job.plan, REDIST_FORWARD));
         check_result(&job, REDIST_FORWARD, salt);
         if (harness_nranks > 1 && is_unmapped(&job) &&
-            strcmp(methods[i], "nccl") != 0) /* CUDA's devices map all their memory */
+            strncmp(methods[i], "nccl", 4) != 0) /* CUDA's devices map all their memory */
             check_code(redist_plan_execute(job.plan, REDIST_BACKWARD), REDIST_ERR_STATE);
         exchange_prepare(&given, job.arrays, REDIST_FORWARD, salt + 1);
         check_ok(redist_plan_execute(job.plan, REDIST_FORWARD));
@@ -516,9 +581,9 @@ START_TEST(on_the_host) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes, between_boxes,   enqueued,         replayed,
-                                  waited_for,   tiles,           failures,         refusals,
-                                  other_arrays, unmapped_source, freed_unfinished, on_the_host,
-                                  NULL};
+    const TTest *const tests[] = {between_axes,     between_boxes, enqueued,     replayed,
+                                  waited_for,       tiles,         failures,     refusals,
+                                  never_plain,      not_packed,    other_arrays, unmapped_source,
+                                  freed_unfinished, on_the_host,   NULL};
     return harness_run(argc, argv, "test_redist_signals", tests);
 }

@@ -24,7 +24,7 @@ enum { BEFORE = 5, ENQUEUED = 6, AFTER = 200, AGAIN = 2, LIMIT = 30 };
 
 /* Seconds: the patience of a device that is not to be needed, and that for the one who is late; how long an error may
  * take in both cases. */
-static const double patient = 60, impatient = 5, bound = 15, late_bound = 9;
+static const double patient = 60, impatient = 2, bound = 15, late_bound = 6;
 
 static int is_late;
 

@@ -40,6 +40,7 @@ for method in "$@"; do
         [[ $fault != late || $method = signals* ]] || continue
         for work in "${works[@]}"; do
             case $fault-$work in late-execute | late-put) continue ;; esac # of one plan, which has failed
+            [ "$work" = pencils ] || is_drawn || continue
             try "$work" "$method" "$fault" $((run % ranks))
         done
     done

@@ -151,19 +151,30 @@ static int choose_cut(const struct fftnd__transform *transform, const struct fft
     return REDIST_OK;
 }
 
+/* Returns nonzero if the next transform may begin with partitions along an axis. With direct stores each partition of
+ * each rank is a target, of one piece along the axis that the exchange splits; the next exchange is not open yet. */
+static int takes_partitions(const struct fftnd__transform *transform,
+                            const struct fftnd__step *step, int axis) {
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    if (axis < 0 || step->direct_stores != FFTND__DIRECT_ALL)
+        return axis >= 0;
+    int nothers = configuration->grid[step->grid_dim] - 1;
+    return axis == step->axis_source && !is_exchange(fftnd__next(step) + 1) &&
+           nothers * configuration->partitions < LINES__MOST_TARGETS;
+}
+
 /* Receives pushed exchanges by partitions, if all ranks can cut the next transform, whose results must not overwrite
  * segments that wait to be sent. Collective. */
 static int receive_by_partitions(struct fftnd__program *program,
                                  const struct fftnd__transform *transform) {
     for (int i = 1; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i], *next = fftnd__next(step);
-        if (transform->configuration.partitions == 1 ||
-            transform->configuration.direct_stores == FFTND__DIRECT_ALL ||
-            step->fused_with != FFTND__PUSHED || !goes_in_pieces(transform, next))
+        if (transform->configuration.partitions == 1 || step->fused_with != FFTND__PUSHED ||
+            !goes_in_pieces(transform, next))
             continue;
         REDIST_TRY(
             choose_cut(transform, next, transform->configuration.partitions, &next->arrival_axis));
-        step->by_partitions = next->arrival_axis >= 0;
+        step->by_partitions = takes_partitions(transform, step, next->arrival_axis);
     }
     return REDIST_OK;
 }

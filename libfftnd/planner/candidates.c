@@ -312,7 +312,8 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
     };
     static const struct cuts in_node[] = {{8, 8}, {16, 16}, {2, 2}, {8, 0}, {4, 0}, {2, 0},
                                           {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}},
-                             between_nodes[] = {{4, 1}, {8, 1}, {1, 1}, {4, 4}, {1, 4}};
+                             between_nodes[] = {{4, 1}, {8, 1}, {1, 1}, {2, 2},
+                                                {4, 2}, {4, 4}, {1, 4}};
     const struct fftnd__request *request = candidates->request;
     int has_nodes = candidates->nnodes > 1;
     const struct cuts *values = has_nodes ? between_nodes : in_node;
@@ -320,7 +321,7 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
     if (request->nranks == 1 || request->settings.fusion == FFTND_FUSION_NEVER || (size_t)i == n)
         return 0;
     if (candidate->direct_stores == FFTND__DIRECT_ALL &&
-        !(has_nodes && values[i].partitions == 1)) {
+        !(has_nodes && values[i].partitions <= 2)) {
         if (values[i].segments == 0 || values[i].partitions == 0)
             return 1;
         candidate->direct_stores = FFTND__DIRECT_LOCAL;

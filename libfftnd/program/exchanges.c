@@ -179,12 +179,20 @@ static int agree_on_exchange(const struct fftnd__transform *transform, int code)
     return redist_agree(transform->comm, code);
 }
 
+/* Returns whether a method would have to give up direct stores for partitions, which gain less. */
+static int loses_stores(const struct fftnd__step *step) {
+    return step->by_partitions && step->direct_stores == FFTND__DIRECT_ALL &&
+           !redist_plan_has_direct_stores(step->exchange);
+}
+
 /* Plans an exchange in segments and by partitions if the methods can, else over whole arrays. */
 static int plan_step(const struct fftnd__program *program, struct fftnd__step *step,
                      const struct fftnd__transform *transform, void *const work[2]) {
     for (;;) {
         int code = agree_on_exchange(transform, plan_exchange(program, step, transform, work));
-        if (code != REDIST_ERR_METHOD || program->fused || step->fused_with == FFTND__UNFUSED)
+        if (code == REDIST_OK
+                ? !loses_stores(step)
+                : code != REDIST_ERR_METHOD || program->fused || step->fused_with == FFTND__UNFUSED)
             return code;
         redist_plan_free(&step->exchange);
         if (step->by_partitions)

@@ -373,8 +373,9 @@ static int are_whole(const redist_plan *plan) {
 }
 
 int redist_plan_has_direct_stores(const redist_plan *plan) {
-    return plan->problem.tiles == REDIST_PUT && plan->problem.partitions <= 1 && are_whole(plan) &&
-           plan->transport.candidate.method->store != NULL;
+    const struct redist__method *method = plan->transport.candidate.method;
+    return plan->problem.tiles == REDIST_PUT && are_whole(plan) && method->store != NULL &&
+           (plan->problem.partitions <= 1 || method->stores_partitions);
 }
 
 int redist_plan_store_directly(redist_plan *plan, const redist_index start[],

@@ -143,6 +143,7 @@ struct redist__method {
     void (*open)(void *state, void *array);
     void (*put)(void *state, const struct redist__tile *tile);
     void (*store)(void *state, const struct redist__tile *tile, redist_store *store, void *data);
+    int stores_partitions; /* 1 = also for problems with partitions */
     /* Finds the destination of this rank's part of a tile; 0 = none. NULL = `put` takes no `kept` tiles. */
     int (*own)(const void *state, const struct redist__tile *tile, redist_target *target);
     void (*get)(void *state, const struct redist__tile *tile);

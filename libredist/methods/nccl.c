@@ -16,8 +16,12 @@
 
 #include <string.h>
 
-/* Waves of arrays without tiles, or of users' tiles, whose messages have at least so many bytes; others have one. */
-enum { USUAL_WAVES = 4, LEAST_BYTES = 32 << 20 };
+/* What distinguishes the methods of this file. */
+struct kind {
+    int waves; /* 1, or those of messages of at least LEAST_BYTES, unless segments and partitions say how to cut */
+};
+
+enum { LEAST_BYTES = 32 << 20 };
 
 static int check_space(const struct redist__problem *problem) {
     if (!problem->space->asynchronous)
@@ -27,12 +31,11 @@ static int check_space(const struct redist__problem *problem) {
 
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
-    (void)candidate;
     REDIST_TRY(check_space(problem));
     if (problem->tiles == REDIST_GET)
         return redist__fail(REDIST_ERR_METHOD, "method nccl gets no tiles");
-    REDIST_TRY(redist__check_single(problem->transfer, "nccl"));
-    return redist__check_copyable(problem->transfer, "nccl");
+    REDIST_TRY(redist__check_single(problem->transfer, candidate->method->name));
+    return redist__check_copyable(problem->transfer, candidate->method->name);
 }
 
 static int check_ranks(const struct redist__problem *problem) {
@@ -55,10 +58,10 @@ static void cut_part(struct redist__part *part, const struct redist__side *side,
 }
 
 /* Chooses the slowest axis that can be cut in all waves, else the longest: the same at both ends of a message. */
-static int choose_axis(const struct redist__part *part, int ndims) {
+static int choose_axis(const struct redist__part *part, int ndims, int nwaves) {
     int longest = 0;
     for (int i = 0; i < ndims; i++) {
-        if (part->count[i] >= USUAL_WAVES)
+        if (part->count[i] >= nwaves)
             return i;
         if (part->count[i] > part->count[longest])
             longest = i;
@@ -80,13 +83,18 @@ static void cut_freely(const struct redist__nccl *state, struct redist__part *pa
                        const struct redist__side *side, int which) {
     const struct redist__transfer *transfer = state->problem->transfer;
     if (part->elements * transfer->item >= LEAST_BYTES)
-        cut_part(part, side, choose_axis(part, transfer->ndims), USUAL_WAVES, which);
+        cut_part(part, side, choose_axis(part, transfer->ndims, state->nwaves), state->nwaves,
+                 which);
     else if (which > 0)
         part->elements = 0, part->count[0] = 0;
 }
 
-static int is_told(const struct redist__problem *problem) {
-    return problem->segments > 0 || problem->partitions > 1;
+/* Chooses how to cut, and returns the number of waves. */
+static int count_waves(struct redist__nccl *state, const struct kind *kind) {
+    const struct redist__problem *problem = state->problem;
+    int is_told = kind->waves > 1 && (problem->segments > 0 || problem->partitions > 1);
+    state->nsegments = !is_told ? 0 : problem->segments > 1 ? problem->segments : 1;
+    return is_told ? state->nsegments - 1 + problem->partitions : kind->waves;
 }
 
 static int create_wave(struct redist__nccl *state, int which) {
@@ -102,8 +110,8 @@ static int create_wave(struct redist__nccl *state, int which) {
         struct redist__part *parts = wave->transfer.side[side].parts;
         for (int peer = 0; peer < transfer->nranks; peer++) {
             redist__part_copy(transfer, &parts[peer], &transfer->side[side].parts[peer]);
-            (is_told(problem) ? cut_as_told : cut_freely)(state, &parts[peer],
-                                                          &transfer->side[side], which);
+            (state->nsegments > 0 ? cut_as_told : cut_freely)(state, &parts[peer],
+                                                              &transfer->side[side], which);
             wave->is_empty &= parts[peer].elements == 0 || peer == transfer->rank;
         }
         int in_tiles = side == 0 && problem->tiles == REDIST_PUT;
@@ -140,29 +148,29 @@ static int create_streams(struct redist__nccl *state) {
     return space->event_create(&state->ended);
 }
 
-/* Makes the words of failures: zero at first. */
+/* Makes the word of failures, zero at first, and what a failure sets it to. */
 static int create_words(struct redist__nccl *state) {
     const struct redist__space *space = state->problem->space;
+    const struct redist__copy copy = {.run = sizeof(uint64_t)};
     void *words;
-    REDIST_TRY(space->allocate_pinned(2 * sizeof *state->host_words, &words));
-    state->host_words = words;
-    atomic_store(&state->host_words[0], 0);
-    atomic_store(&state->host_words[1], (uint64_t)state->problem->context->rank + 1);
-    REDIST_TRY(space->allocate(sizeof *state->own_word, &words));
-    state->user.word = state->own_word = words;
-    state->user.failure = (const uint64_t *)(const void *)&state->host_words[1];
-    return space->clear(words, sizeof *state->own_word);
+    REDIST_TRY(space->allocate_pinned(2 * sizeof *state->words, &words));
+    state->user.word = state->words = words;
+    state->user.failure = (uint64_t)state->problem->context->rank + 1;
+    atomic_store(&state->words[0], 0);
+    atomic_store(&state->words[1], state->user.failure);
+    REDIST_TRY(space->allocate(sizeof(uint64_t), &state->failure));
+    REDIST_TRY(space->copy(&copy, (const char *)(size_t)&state->words[1], state->failure,
+                           REDIST__LINK, state->streams[REDIST__MOVES]));
+    return space->stream_wait(state->streams[REDIST__MOVES]);
 }
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
-    (void)candidate;
     struct redist__nccl *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
-    state->nsegments = problem->segments > 1 ? problem->segments : 1;
-    int nwaves = is_told(problem) ? state->nsegments - 1 + problem->partitions : USUAL_WAVES;
+    int nwaves = count_waves(state, candidate->method->kind);
     size_t ntargets = (size_t)nwaves * (size_t)problem->context->size;
     state->waves = redist_calloc((size_t)nwaves, sizeof *state->waves);
     state->targets =
@@ -175,9 +183,15 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     REDIST_TRY(redist__messages_create(&state->messages, problem, 1));
     for (int which = 0; which < nwaves; which++)
         REDIST_TRY(create_wave(state, which));
-    if (problem->asynchronous)
-        REDIST_TRY(create_words(state));
-    return create_streams(state);
+    REDIST_TRY(create_streams(state));
+    return problem->asynchronous ? create_words(state) : REDIST_OK;
+}
+
+/* Stays below `nccl`, which may be selectable only by name itself. */
+static int preference_of_plain(const struct redist__problem *problem,
+                               const struct redist__candidate *candidate) {
+    (void)problem, (void)candidate;
+    return REDIST__BY_NAME - 1;
 }
 
 /* Comes first between nodes, where other methods pass through hosts or MPI; within a node `signals` is faster, and NCCL
@@ -321,22 +335,17 @@ static void give_up_enqueued(struct redist__nccl *state) {
 
 /* Reduces the highest failed rank on the device. */
 static int reduce_word(const struct redist__nccl *state) {
-    const struct redist__space *space = state->problem->space;
-    const struct redist__copy copy = {.run = sizeof *state->user.word};
-    void *stream = state->streams[REDIST__MOVES];
+    const struct redist__copy copy = {.run = sizeof(uint64_t)};
+    void *stream = state->streams[REDIST__MOVES], *word = (void *)(size_t)state->user.word;
     if (redist__has_failed(state->problem))
-        REDIST_TRY(space->copy(&copy, (const char *)(size_t)&state->host_words[1],
-                               (char *)state->user.word, REDIST__LINK, stream));
+        REDIST_TRY(state->problem->space->copy(&copy, state->failure, word, REDIST__LINK, stream));
     ncclComm_t comm = redist__nccl_enter(state->link, state->number);
     if (comm == NULL)
         return REDIST_ERR_DEVICE;
-    int code = redist__nccl_result(
-        ncclAllReduce(state->user.word, state->user.word, 1, ncclUint64, ncclMax, comm, stream),
-        "ncclAllReduce");
+    int code = redist__nccl_result(ncclAllReduce(word, word, 1, ncclUint64, ncclMax, comm, stream),
+                                   "ncclAllReduce");
     redist__nccl_leave(state->link);
-    REDIST_TRY(code);
-    return space->copy(&copy, (const char *)state->user.word, (char *)(size_t)&state->host_words[0],
-                       REDIST__LINK, stream);
+    return code;
 }
 
 static void query(void *data) {
@@ -344,7 +353,7 @@ static void query(void *data) {
     const struct redist__problem *problem = state->problem;
     if (!problem->asynchronous)
         return;
-    uint64_t word = atomic_load_explicit(&state->host_words[0], memory_order_acquire);
+    uint64_t word = atomic_load_explicit(state->user.word, memory_order_acquire);
     if (word != 0)
         redist__failure_note_peer(problem->failure, (int)word - 1, REDIST_OK);
     if (state->number != 0)
@@ -514,34 +523,35 @@ static void destroy(void *data) {
     }
     space->event_destroy(state->forked);
     space->event_destroy(state->ended);
-    space->release(state->own_word);
-    space->release_pinned((void *)(size_t)state->host_words);
+    space->release(state->failure);
+    space->release_pinned((void *)(size_t)state->words);
     redist_release(state->waves);
     redist_release(state->targets);
     if (!redist__messages_free(&state->messages)) /* else MPI may still write into `status` */
         redist_release(state);
 }
 
+#define METHOD(id, sentence, most_waves)                                                           \
+    .name = id, .summary = sentence, .kind = &(const struct kind){most_waves},                     \
+    .modes = REDIST__DOES_BOTH, .applies = applies, .create = create, .connect = connect,          \
+    .start = start, .wait = redist__nccl_wait, .query = query, .join = join,                       \
+    .workspace = workspace, .destroy = destroy
+
 const struct redist__method redist__method_nccl = {
-    .name = "nccl",
-    .summary = "packed messages by NCCL, between CUDA devices",
-    .modes = REDIST__DOES_BOTH,
+    METHOD("nccl", "packed messages by NCCL, between CUDA devices", 4),
     .check_ranks = check_ranks,
-    .applies = applies,
     .preference = preference,
-    .create = create,
-    .connect = connect,
-    .start = start,
-    .wait = redist__nccl_wait,
-    .query = query,
-    .join = join,
     .open = redist__nccl_open,
     .put = redist__nccl_put,
     .own = redist__nccl_own,
     .store = redist__nccl_store,
+    .stores_partitions = 1,
     .arrived = redist__nccl_arrived,
     .await = redist__nccl_await,
     .close = redist__nccl_close,
-    .workspace = workspace,
-    .destroy = destroy,
+};
+
+const struct redist__method redist__method_nccl_plain = {
+    METHOD("nccl:plain", "packs all parts, one group of messages by NCCL, unpacks all", 1),
+    .preference = preference_of_plain,
 };

@@ -42,10 +42,10 @@ struct redist__nccl {
     redist_target *targets;
     int status[2];                    /* this rank if it failed, the lowest failed rank */
     struct redist__messages messages; /* the reduction of the status, as a send */
-    /* Asynchronous: the highest failed rank + 1 that the device knows of, shared by joined plans; copies in host memory
-     * of it, and of what this rank adds after a failure */
-    uint64_t *own_word;
-    _Atomic uint64_t *host_words;
+    /* Asynchronous: pinned words, the highest failed rank + 1 that the device knows of and what a failure of this rank
+     * sets it to, and a copy of the latter on the device, since copies from host to host would wait */
+    _Atomic uint64_t *words;
+    void *failure;
 };
 
 /* Begins an execution after the work of the user's stream: 0 = none moves data any more. */

@@ -16,9 +16,7 @@ struct redist__nccl_link {
     unsigned long long number; /* of this or the last one */
     struct redist__watched watched;
     struct redist__nccl_user *users; /* asynchronous plans */
-    const redist__space *space;
-    void *stream;      /* for their words */
-    int looks_in_vain; /* since another thread is in a call */
+    int looks_in_vain;               /* since another thread is in a call */
 };
 
 int redist__nccl_result(ncclResult_t result, const char *what) {
@@ -112,11 +110,8 @@ static void end_link(struct redist__nccl_link *link, int aborts, int seconds) {
 
 /* In the link's place. */
 static void abort_comm(struct redist__nccl_link *link) {
-    const struct redist__copy copy = {.run = sizeof(uint64_t)};
     for (const struct redist__nccl_user *user = link->users; user != NULL; user = user->next)
-        (void)link->space->copy(&copy, user->failure, user->word, REDIST__LINK, link->stream);
-    if (link->users != NULL)
-        (void)link->space->stream_wait(link->stream);
+        atomic_store(user->word, user->failure);
     end_link(link, 1, link->users != NULL ? 0 : LONGEST_END);
 }
 
@@ -157,9 +152,6 @@ int redist__nccl_watch(const struct redist__problem *problem, struct redist__ncc
                        struct redist__nccl_user *user) {
     const _Atomic uint64_t *word;
     int is_first = link->users == NULL, code = REDIST_OK;
-    link->space = problem->space;
-    if (link->stream == NULL)
-        code = problem->space->stream_create(&link->stream);
     pthread_mutex_lock(&link->lock);
     user->next = link->users;
     link->users = user;
@@ -193,8 +185,6 @@ static void free_link(struct redist__context *context, struct redist__kept *kept
     int aborts = redist__peers_see(context) != REDIST_OK; /* it would wait for them */
     if (redist_enter(&link->place, &visit) == REDIST_OK && link->comm != NULL)
         end_link(link, aborts, LONGEST_END);
-    if (link->stream != NULL)
-        link->space->stream_destroy(link->stream);
     redist_leave(&visit);
     pthread_mutex_destroy(&link->lock);
     redist_release(link);

@@ -9,10 +9,11 @@
 
 struct redist__nccl_link;
 
-/* An asynchronous plan: the word on the device that tells its peers of a failure, and what it is set to. */
+/* An asynchronous plan: the word that tells its peers of a failure, and what it is set to. Devices read and write it in
+ * pinned memory: a host that aborts must not call CUDA, where another thread may wait for the kernels to be aborted. */
 struct redist__nccl_user {
-    uint64_t *word;
-    const uint64_t *failure;
+    _Atomic uint64_t *word;
+    uint64_t failure;
     struct redist__nccl_user *next;
 };
 

@@ -3,6 +3,7 @@
 # ./dev gpu-test [--ranks "N ..."] [--only REGEX] [--seconds N] [--sanitize] [--large]
 # ./dev gpu-bench [--ranks N] [--quick] [--core] [--ratios]
 # ./dev gpu-bench --sizes LIST [--ranks N] [--kind LIST] [--precision LIST] [--skip-peers]
+# ./dev gpu-bench --nodes [--ranks N] [--sizes LIST] [--kind LIST] [--precision LIST] [--seconds N] [--quick] [--host]
 # ./dev gpu-bench --study [--ranks N] [--seconds N] [--host] [JOB ...]
 # Build with CUDA and run on whatever devices are there. Install nothing and need no network. The last lines are a
 # short table.
@@ -18,14 +19,21 @@
 #               random:COUNT:SEED, different numbers from 64 to 1152 without prime factors above 7. A third of a second
 #               for each size, and what planning takes, mostly for lengths that out/gpu/wisdom.txt (REDIST_WISDOM) does
 #               not have yet
-#   --kind      c2c, r2c, or both with a comma (both)
+#   --kind      c2c, r2c, or both with a comma (both; --nodes: c2c)
 #   --precision  double, float, or both with a comma (double)
 #   --skip-peers  without cuFFT on all devices from one process
+#   --nodes     transforms whose ranks are treated as nodes of 1 and of 2 (REDIST_NODE_SIZE; 2 with four ranks), by
+#               methods nccl and nccl:plain over three networks: peers (as NCCL likes it), host (NCCL_P2P_DISABLE=1)
+#               and sockets (NCCL_SHM_DISABLE=1 too), beside two exchanges of the messages alone and the serial
+#               transforms alone, and over the longer one of these; --sizes 256,512,1024, of which the last is for
+#               peers alone; at most four ranks unless --ranks says so
 #   --study     jobs of fftnd-study (tools/study/jobs/gpu_large.json and gpu_quick.json; docs/study.md), each rank bound
 #               to the cores next to its device, with a report; started again it goes on
-#   --seconds   for the study: no configuration begins after N seconds (150); for tests: everything, building included,
-#               ends after N seconds, and the table says what was left out (no limit)
-#   --host      the study with arrays in host memory, to try it where there is no device
+#   --seconds   for the study: no configuration begins after N seconds (150), with --nodes no transform (no limit); for
+#               tests: everything, building included, ends after N seconds, and the table says what was left out (no
+#               limit)
+#   --host      the study, or --nodes by p2p and alltoallv, with arrays in host memory, to try it where there is no
+#               device
 # Environment:
 #   BUILD         a folder that is configured already (build-gpu, made when it is not there)
 #   PACK          a folder that ./dev gpu-pack made (build-pack), with what the machine does not have
@@ -37,12 +45,13 @@ cd "$(dirname "$0")/../.." || exit
 . tools/shell/build.sh
 . tools/commands/gpu_study.sh
 . tools/commands/gpu_sizes.sh
+. tools/commands/gpu_nodes.sh
 
 build=${BUILD:-build-gpu}
 what=${1:-}
 [ $# -eq 0 ] || shift
-ranks='' only='' sanitize=no large=no quick=no core=no with_study=no with_ratios=no
-sizes='' kinds=c2c,r2c precisions=double peers='' seconds='' space=cuda jobs=()
+ranks='' only='' sanitize=no large=no quick=no core=no with_study=no with_ratios=no with_nodes=no
+sizes='' kinds='' precisions=double peers='' seconds='' space=cuda jobs=()
 while [ $# -gt 0 ]; do
     case $1 in
     --ranks)
@@ -68,6 +77,7 @@ while [ $# -gt 0 ]; do
         ;;
     --skip-peers) peers=--skip-peers ;;
     --ratios) with_ratios=yes ;;
+    --nodes) with_nodes=yes ;;
     --study) with_study=yes ;;
     --seconds)
         seconds=${2:?--seconds needs a value}
@@ -438,6 +448,8 @@ bench)
     check_tools
     if [ $with_study = yes ]; then
         run_study ${jobs[@]+"${jobs[@]}"}
+    elif [ $with_nodes = yes ]; then
+        bench_nodes
     elif [ -n "$sizes" ]; then
         bench_sizes
     elif [ $with_ratios = yes ]; then

@@ -55,7 +55,7 @@ bench_sizes() {
     local kind precision n mpi=usual code=0
     prepare_ratios
     for precision in ${precisions//,/ }; do
-        for kind in ${kinds//,/ }; do
+        for kind in $(tr ',' ' ' <<<"${kinds:-c2c,r2c}"); do
             bench_kind "$kind" "$precision" || code=1
         done
     done

@@ -183,7 +183,7 @@ pass_valgrind() {
 # Random work of all kinds.
 pass_soak() {
     check "random exchanges, transforms and faults" bash tools/commands/soak.sh --minutes 1
-    check "500 killed ranks" bash tools/commands/soak.sh --kills 500
+    check "300 killed ranks" bash tools/commands/soak.sh --kills 300
 }
 
 check_format() {

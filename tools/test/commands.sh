@@ -71,9 +71,10 @@ run_simulate() {
     ./dev simulate --quick --out "$out/simulate"
 }
 
+# What they contain is not optimised here, which halves the time of building.
 run_wheels() {
     refuses 'openmpi, mpich or abi' ./dev wheels intel
-    if ! ./dev wheels mpich abi; then
+    if ! CFLAGS=-O0 ./dev wheels mpich abi; then
         [ -x out/wheels/tools/bin/auditwheel ] || skip "PyPI is out of reach"
         return 1
     fi
@@ -96,7 +97,13 @@ run_gpu_test() {
     run_gpu test --ranks 2 --seconds 240
 }
 
+# What it does between nodes is tried in host memory too.
 run_gpu_bench() {
+    ./dev jobs "$out/jobs" --job tools/study/jobs/tiny.json --ranks-per-node 2 # which builds
+    BUILD=build ./dev gpu-bench --nodes --host --sizes 8,640 --seconds 0 | tee "$out/nodes.txt" && return 1
+    grep 'sockets: 8^3 c2c double was left out' "$out/nodes.txt"
+    BUILD=build ./dev gpu-bench --nodes --host --sizes 8,16 --kind c2c,r2c --quick | tee "$out/nodes.txt"
+    [ "$(grep -cE '^(peers|host|sockets) +[12]  (8|16)\^3 (c2c|r2c) ' "$out/nodes.txt")" -eq 24 ]
     run_gpu bench --quick
 }
 

@@ -4,7 +4,7 @@
 #   suite        the packages' own tests, on 1 to 4 ranks
 #   device       those for arrays on a device, on the stand-in of the tests in C (build-test/gcc)
 #   examples     the examples and the programs of README.md, docs/python.md and docs/plots.md
-#   sdist        a source package (of the last commit) has all that a build needs
+#   sdist        a source package (of the last commit) has all that a build needs, which does not optimise
 #   mpi4py-fft   the tests of mpi4py-fft, of its source package, with fftnd.mpi4py_fft in its place
 set -euo pipefail
 . tools/shell/environment.sh
@@ -64,7 +64,7 @@ sdist() {
     tar -xzf build-python/meson-dist/*.tar.gz -C "$folder/sdist" --strip-components=1
     [ -z "$(find "$folder/sdist" -type l)" ]
     meson setup "$folder/sdist/build" "$folder/sdist" --native-file=out/python.ini -Dlibredist:mpi=openmpi \
-        -Dlibredist:cuda=disabled
+        -Dlibredist:cuda=disabled -Dbuildtype=plain -Dlibredist:buildtype=plain
     ninja --quiet -C "$folder/sdist/build"
 }
 

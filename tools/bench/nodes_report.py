@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prints the lines of ./dev gpu-bench --nodes as a table: milliseconds of a forward and a backward transform.
+
+messages   two exchanges of the same bytes between contiguous arrays
+parts      the serial transforms alone
+of bound   the pair by the first method over the longer one of these
+of plain   over the pair by the second method
+"""
+import json
+import sys
+
+HEAD = "%-8s %5s  %-20s %10s %10s %10s %10s %9s %9s"
+ROW = "%-8s %5d  %-20s %10.3f %10.3f %10.3f %10.3f %9.2f %9.2f"
+NOTHING = float("nan")
+
+
+def read(path):
+    """Returns the messages of each network and transform, and the transforms, as {key: {method: line}}."""
+    messages, transforms = {}, {}
+    with open(path, encoding="utf-8") as lines:
+        for line in map(json.loads, lines):
+            key = line["network"], line["work"]
+            if line["benchmark"] == "redist-bench":
+                messages[key] = line
+            else:
+                transforms.setdefault((*key, line["node_size"]), {})[line["method"]] = line
+    return messages, transforms
+
+
+def main(path, methods):
+    """Returns the exit code: 1 if a time is missing, or messages were packed."""
+    name, plain = methods.split(",")
+    messages, transforms = read(path)
+    code = int(not transforms)
+    print(HEAD % ("network", "nodes", "transform", "messages", "parts", name, plain, "of bound", "of plain"))
+    for (network, work, node_size), found in transforms.items():
+        alone = messages.get((network, work), {})
+        pair, other = (found.get(method, {}).get("pair_ms_median", NOTHING) for method in (name, plain))
+        parts = next(iter(found.values()))["serial_ms_median"]
+        sent = 2 * alone.get("ms_median", NOTHING)
+        bound = max(sent, parts) if sent == sent else NOTHING
+        print(ROW % (network, node_size, work, sent, parts, pair, other, pair / bound, pair / other))
+        if alone.get("workspace_bytes"):
+            print("  the messages were packed: they have %d bytes of buffers" % alone["workspace_bytes"])
+            code = 1
+        code |= not pair / bound * other > 0
+    return int(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
