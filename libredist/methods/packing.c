@@ -10,8 +10,9 @@
 
 static int allocate(struct redist__packing *packing, int size) {
     packing->position = redist_calloc((size_t)size, sizeof *packing->position);
+    packing->wire_position = redist_calloc((size_t)size, sizeof *packing->wire_position);
     packing->in_array = redist_calloc((size_t)size, 1);
-    if (packing->position == NULL || packing->in_array == NULL)
+    if (packing->position == NULL || packing->wire_position == NULL || packing->in_array == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %d ranks", size);
     REDIST_TRY(redist__batch_create(&packing->pack, packing->space, size));
     REDIST_TRY(redist__batch_create(&packing->unpack, packing->space, size));
@@ -46,22 +47,34 @@ static void choose_in_array(struct redist__packing *packing,
         memset(packing->in_array, 0, (size_t)transfer->nranks);
 }
 
-/* Gives each message its position, and returns the buffer's bytes. The own part and messages in the array need none. */
-static size_t position_messages(struct redist__packing *packing,
-                                const struct redist__transfer *transfer) {
+static int has_wire(const struct redist__packing *packing) {
+    return packing->staged && packing->layout != REDIST__AS_IN_ARRAY;
+}
+
+/* Gives each message its positions, and counts the bytes of the buffers. The own part needs none, nor do messages in
+ * the array need the first one. */
+static void position_messages(struct redist__packing *packing,
+                              const struct redist__transfer *transfer) {
     size_t bytes = 0;
     for (int peer = 0; peer < transfer->nranks; peer++) {
         const struct redist__part *part = &packing->side->parts[peer];
-        int copied = !packing->in_array[peer] && peer != transfer->rank;
+        int sent = peer != transfer->rank, copied = sent && !packing->in_array[peer];
         if (packing->layout != REDIST__AS_IN_ARRAY)
             packing->position[peer] = packing->in_array[peer] ? part->offset : bytes;
+        packing->wire_position[peer] = packing->wire_bytes;
         bytes += copied ? part->elements * transfer->item : 0;
+        packing->wire_bytes += sent && has_wire(packing) ? part->elements * transfer->item : 0;
         if (!copied)
             packing->pack.copies[peer] = packing->unpack.copies[peer] = (struct redist__copy){0};
     }
     if (packing->layout == REDIST__AS_IN_ARRAY)
-        return packing->all_in_array ? 0 : packing->side->bytes;
-    return bytes;
+        bytes = packing->all_in_array ? 0 : packing->side->bytes;
+    packing->buffer_bytes = bytes;
+}
+
+/* Returns whether the buffer itself is for MPI. */
+static int is_pinned(const struct redist__packing *packing) {
+    return packing->staged && !has_wire(packing);
 }
 
 int redist__packing_create(struct redist__packing *packing, const struct redist__problem *problem,
@@ -74,16 +87,21 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
     for (int peer = 0; peer < transfer->nranks; peer++)
         prepare_peer(packing, transfer, peer);
     choose_in_array(packing, transfer);
-    packing->buffer_bytes = position_messages(packing, transfer);
-    return (staged ? space->allocate_pinned : space->allocate)(packing->buffer_bytes,
-                                                               (void **)&packing->buffer);
+    position_messages(packing, transfer);
+    if (has_wire(packing))
+        REDIST_TRY(space->allocate_pinned(packing->wire_bytes, (void **)&packing->wire));
+    return (is_pinned(packing) ? space->allocate_pinned
+                               : space->allocate)(packing->buffer_bytes, (void **)&packing->buffer);
 }
 
 void redist__packing_free(struct redist__packing *packing) {
     if (packing->buffer != NULL)
-        (packing->staged ? packing->space->release_pinned
-                         : packing->space->release)(packing->buffer);
+        (is_pinned(packing) ? packing->space->release_pinned
+                            : packing->space->release)(packing->buffer);
+    if (packing->wire != NULL)
+        packing->space->release_pinned(packing->wire);
     redist_release(packing->position);
+    redist_release(packing->wire_position);
     redist_release(packing->in_array);
     redist__batch_free(&packing->pack);
     redist__batch_free(&packing->unpack);
@@ -95,6 +113,34 @@ char *redist__packing_message(const struct redist__packing *packing, int peer, c
         return NULL;
     char *base = packing->in_array[peer] ? (char *)(size_t)array : packing->buffer;
     return base + packing->position[peer];
+}
+
+char *redist__packing_on_wire(const struct redist__packing *packing, int peer, const void *array) {
+    if (packing->wire == NULL || packing->side->parts[peer].elements == 0)
+        return redist__packing_message(packing, peer, array);
+    return packing->wire + packing->wire_position[peer];
+}
+
+size_t redist__packing_bytes(const struct redist__packing *packing) {
+    return packing->buffer_bytes + packing->wire_bytes;
+}
+
+/* ---------------------------------------------------------------- copies */
+
+int redist__packing_download(const struct redist__packing *packing, int peer, size_t first,
+                             size_t bytes, const void *array, void *stream) {
+    const struct redist__copy copy = {.run = bytes};
+    return packing->space->copy(&copy, redist__packing_message(packing, peer, array) + first,
+                                redist__packing_on_wire(packing, peer, array) + first, REDIST__LINK,
+                                stream);
+}
+
+int redist__packing_upload(const struct redist__packing *packing, int peer, size_t first,
+                           size_t bytes, void *array, void *stream) {
+    const struct redist__copy copy = {.run = bytes};
+    return packing->space->copy(&copy, redist__packing_on_wire(packing, peer, array) + first,
+                                redist__packing_message(packing, peer, array) + first, REDIST__LINK,
+                                stream);
 }
 
 /* Copies the boxes of some peers between the array and the buffer. */
@@ -117,14 +163,32 @@ static int copy_boxes(const struct redist__packing *packing, struct redist__batc
     return packing->space->batch_run(batch, first, count, stream);
 }
 
+/* Returns the bytes of a peer's message in pinned memory, 0 = none. */
+static size_t staged_bytes(const struct redist__packing *packing, int peer) {
+    size_t next =
+        peer + 1 < packing->pack.count ? packing->wire_position[peer + 1] : packing->wire_bytes;
+    return next - packing->wire_position[peer];
+}
+
 int redist__packing_pack(struct redist__packing *packing, int first, int count, const void *array,
                          void *stream) {
-    return copy_boxes(packing, &packing->pack, first, count, (char *)(size_t)array, stream);
+    int code = copy_boxes(packing, &packing->pack, first, count, (char *)(size_t)array, stream);
+    for (int peer = first; peer < first + count && code == REDIST_OK; peer++)
+        if (staged_bytes(packing, peer) != 0)
+            code = redist__packing_download(packing, peer, 0, staged_bytes(packing, peer), array,
+                                            stream);
+    return code;
 }
 
 int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
                            void *stream) {
-    return copy_boxes(packing, &packing->unpack, first, count, array, stream);
+    int code = REDIST_OK;
+    for (int peer = first; peer < first + count && code == REDIST_OK; peer++)
+        if (staged_bytes(packing, peer) != 0)
+            code = redist__packing_upload(packing, peer, 0, staged_bytes(packing, peer), array,
+                                          stream);
+    return code == REDIST_OK ? copy_boxes(packing, &packing->unpack, first, count, array, stream)
+                             : code;
 }
 
 /* ---------------------------------------------------------------- datatypes */
@@ -199,7 +263,8 @@ static int share_element(struct redist__types *types, const struct redist__probl
             continue;
         types->counts[peer] =
             (int)packing->side->parts[peer].elements; /* checked by redist__check_counts */
-        types->displacements[peer] = (int)(packing->position[peer] / problem->transfer->item);
+        const size_t *position = packing->wire != NULL ? packing->wire_position : packing->position;
+        types->displacements[peer] = (int)(position[peer] / problem->transfer->item);
     }
     return code;
 }
