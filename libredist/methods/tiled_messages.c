@@ -524,12 +524,15 @@ static void put_to(struct state *tiled, const struct redist__tile *tile, int pee
         send(tiled, peer, i, &box);
 }
 
+/* Packs a tile piece by piece; on a device those before it are sent and received meanwhile. */
 static void put_to_peers(struct state *tiled, const struct redist__tile *tile) {
     const struct redist__problem *problem = tiled->problem;
-    for (int i = 0; i < each(tiled); i++)
-        for (int distance = 1; distance < tiled->transfer->nranks && !redist__has_failed(problem);
-             distance++)
-            put_to(tiled, tile, redist__rank_at(tiled->transfer, distance), i);
+    for (int i = 0; i < each(tiled); i++) {
+        for (int k = 1; k < tiled->transfer->nranks && !redist__has_failed(problem); k++)
+            put_to(tiled, tile, redist__rank_at(tiled->transfer, k), i);
+        if (problem->space->asynchronous)
+            (void)advance(tiled);
+    }
 }
 
 static void get_from(struct state *tiled, const struct redist__tile *tile, int peer) {
@@ -557,12 +560,9 @@ static void get_from_peers(struct state *tiled, const struct redist__tile *tile)
 
 void redist__tiled_messages_tile(void *data, const struct redist__tile *tile) {
     struct state *tiled = data;
-    const struct redist__problem *problem = tiled->problem;
-    if (!redist__has_failed(problem))
+    if (!redist__has_failed(tiled->problem))
         copy_own(tiled, tile);
     (is_put(tiled) ? put_to_peers : get_from_peers)(tiled, tile);
-    if (problem->space->asynchronous)
-        redist__tiled_messages_progress(data);
 }
 
 void redist__tiled_messages_start(void *data, int direction, const void *source,
