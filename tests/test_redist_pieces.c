@@ -95,6 +95,52 @@ START_TEST(random_pieces) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- segments */
+
+enum { SEGMENTS = 4, PATIENCE = 20 };
+
+/* Puts a segment of array A, of the last axis, and continues until its messages have left, or not. */
+static void put_segment(redist_plan *plan, const redist_index sizes[3], double *a, int segment) {
+    const redist_index length = sizes[2] / SEGMENTS, start[3] = {0, 0, segment * length},
+                       count[3] = {sizes[0], sizes[1], length};
+    const ptrdiff_t stride[3] = {(ptrdiff_t)(8 * sizes[1] * sizes[2]), (ptrdiff_t)(8 * sizes[2]),
+                                 8};
+    const double begin = MPI_Wtime();
+    const int expected = (segment + 1) * (harness_nranks - 1);
+    int code = redist_plan_put(plan, start, count, a + start[2], stride);
+    while (code == REDIST_OK && sends < expected && MPI_Wtime() < begin + PATIENCE)
+        code = redist_plan_put_progress(plan);
+    check_all(code == REDIST_OK && sends == expected, "%d messages after segment %d, not %d (%s)",
+              sends, segment, expected, redist_error_message());
+}
+
+START_TEST(leave_with_segments) {
+    NEEDS_STREAM_DEVICE();
+    const test_device *device = stream_device_memory();
+    const redist_index n = harness_nranks, sizes_a[3] = {8, 8 * n, LONG / 2},
+                       sizes_b[3] = {8 * n, 8, LONG / 2};
+    const size_t bytes = sizeof(double) * (size_t)(64 * n * (LONG / 2));
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    double *a = device->allocate(MPI_COMM_WORLD, bytes, 0);
+    double *b = device->allocate(MPI_COMM_WORLD, bytes, 0);
+    options.method = "p2p";
+    options.tiles = REDIST_PUT;
+    options.segments = SEGMENTS;
+    options.segment_axis = 2;
+    check_ok(redist_plan_exchange(MPI_COMM_WORLD, MPI_DOUBLE, 3, sizes_a, NULL, 1, sizes_b, b, 0,
+                                  &options, &plan));
+    check_ok(redist_plan_put_begin(plan, b));
+    sends = 0;
+    for (int segment = 0; segment < SEGMENTS; segment++)
+        put_segment(plan, sizes_a, a, segment);
+    check_ok(redist_plan_put_end(plan));
+    check_ok(redist_plan_free(&plan));
+    device->release(a, 0);
+    device->release(b, 0);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- the host */
 
 START_TEST(on_the_host) {
@@ -120,6 +166,7 @@ START_TEST(on_the_host) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {number_of_pieces, random_pieces, on_the_host, NULL};
+    const TTest *const tests[] = {number_of_pieces, random_pieces, leave_with_segments, on_the_host,
+                                  NULL};
     return harness_run(argc, argv, "test_redist_pieces", tests);
 }
