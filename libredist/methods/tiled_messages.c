@@ -52,8 +52,13 @@ static int each(const struct state *tiled) {
     return tiled->pieces * tiled->groups;
 }
 
+/* Returns the number of the source's side, or of the destination's. */
+static int side_number(const struct state *tiled, int destination) {
+    return destination ? !tiled->direction : tiled->direction;
+}
+
 static const struct redist__side *side_of(const struct state *tiled, int destination) {
-    return &tiled->transfer->side[destination ? !tiled->direction : tiled->direction];
+    return &tiled->transfer->side[side_number(tiled, destination)];
 }
 
 /* Returns whether messages leave with the segments in which a device's array is put. */
@@ -246,7 +251,7 @@ static struct message_box box_of_message(const struct state *tiled, int destinat
                                          int i) {
     const struct redist__transfer *transfer = tiled->transfer;
     static const ptrdiff_t none[REDIST_MAX_NDIMS];
-    int side = destination ? !tiled->direction : tiled->direction;
+    int side = side_number(tiled, destination);
     const struct redist__part *part = &transfer->side[side].parts[peer];
     struct message_box box = {.elements = part->elements,
                               .tile = redist__tile_of_part(transfer, side, peer, NULL, none)};
@@ -266,12 +271,12 @@ static struct message_box box_of_message(const struct state *tiled, int destinat
 }
 
 static const struct redist__packing *packing_of(const struct state *tiled, int destination) {
-    return &tiled->packing[destination ? !tiled->direction : tiled->direction];
+    return &tiled->packing[side_number(tiled, destination)];
 }
 
 /* The array of a side, NULL = it exists in tiles only. */
 static char *array_of(const struct state *tiled, int destination) {
-    return tiled->arrays[destination ? !tiled->direction : tiled->direction];
+    return tiled->arrays[side_number(tiled, destination)];
 }
 
 /* The same with the address of the packed message, in the buffer or the array. */
@@ -325,7 +330,7 @@ static size_t copy_common(const struct state *tiled, const struct redist__tile *
 static struct redist__tile part_in_array(const struct state *tiled, int destination, int rank,
                                          int of_destination) {
     const struct redist__side *there = side_of(tiled, destination);
-    int of = of_destination ? !tiled->direction : tiled->direction;
+    int of = side_number(tiled, of_destination);
     return redist__tile_of_part(tiled->transfer, of, rank,
                                 array_of(tiled, destination) + there->parts[rank].offset,
                                 there->stride);
