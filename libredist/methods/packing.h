@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One side of an exchange as messages, one for each peer: contiguous bytes, or an MPI subarray type over the array or
  * over a staging copy of it in host memory. Contiguous messages are packed where the array is; for an MPI that takes no
- * memory of a device, they are copied to pinned host memory and back as they are, by the copy engines. */
+ * memory of a device, they are copied to pinned host memory and back as they are, by the copy engines. Short ones are
+ * packed in that memory. */
 #ifndef REDIST__PACKING_H
 #define REDIST__PACKING_H
 
@@ -41,6 +42,10 @@ void redist__packing_free(struct redist__packing *packing);
  * one. The second function returns the address for MPI, which differs if the message is staged. */
 char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array);
 char *redist__packing_on_wire(const struct redist__packing *packing, int peer, const void *array);
+
+/* Returns whether a peer's message is packed on the device, but MPI gets host memory: it is downloaded before it is
+ * sent, and uploaded before it is unpacked. */
+int redist__packing_is_staged(const struct redist__packing *packing, int peer);
 
 /* Returns the bytes of all buffers. */
 size_t redist__packing_bytes(const struct redist__packing *packing);

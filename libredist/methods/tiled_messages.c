@@ -374,7 +374,7 @@ static int fill(const struct state *tiled, int peer, const struct message_box *b
     size_t item = tiled->transfer->item;
     void *stream = space->stream(pack_stream(tiled, peer));
     REDIST_TRY(space->event_record(filled, stream));
-    if (!tiled->problem->staged)
+    if (!redist__packing_is_staged(packing_of(tiled, 0), peer))
         return REDIST_OK;
     if (!tiled->own_streams) {
         stream = space->stream(DOWNLOAD_STREAM);
@@ -412,7 +412,7 @@ static void unpack(struct state *tiled, int message) {
     const struct message_box box = find_message(tiled, 1, peer, i);
     redist__arrived(tiled->problem->timer);
     redist__enter(tiled->problem->timer, REDIST__UNPACK);
-    if (tiled->problem->staged)
+    if (redist__packing_is_staged(packing_of(tiled, 1), peer))
         redist__attempt(tiled->problem, upload(tiled, peer, &box));
     if (!packing_of(tiled, 1)->in_array[peer] && !redist__has_failed(tiled->problem)) {
         const struct redist__tile part = part_in_array(tiled, 1, peer, 1);
