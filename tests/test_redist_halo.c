@@ -95,6 +95,7 @@ typedef struct halo_case {
     kind kind;
     exchange given; /* its boxes of side 0 */
     redist_halo halo;
+    enum redist_staging staging;
 } halo_case;
 
 static redist_index extent_of(const redist_box *box, int axis) {
@@ -234,6 +235,7 @@ static int plan_of(const halo_case *given, MPI_Datatype type, const test_array *
     options.overlap = overlap;
     options.tune_seconds = 0.02;
     options.space = arrays_device() != NULL ? arrays_device()->space : REDIST_SPACE_AUTO;
+    options.staging = given->staging;
     options.bind_a = later ? REDIST_BIND_AT_EXECUTION : REDIST_BIND_AT_PLAN;
     return redist_plan_halo(MPI_COMM_WORLD, type, of->ndims, of->sizes, &of->boxes[0][of->rank],
                             later ? NULL : array->data, &given->halo, &options, plan);
@@ -295,9 +297,10 @@ static void say(const halo_case *given, const char *method, enum test_memory mem
         n += snprintf(text + n, sizeof(text) - (size_t)n, " %lld(%lld,%lld%s)",
                       (long long)given->given.sizes[i], (long long)given->halo.low[i],
                       (long long)given->halo.high[i], given->halo.periodic[i] ? ",periodic" : "");
-    harness_case("%s,%s%s, method %s, %s%s", given->kind.name, text,
+    harness_case("%s,%s%s, method %s, %s%s%s", given->kind.name, text,
                  given->halo.corners ? ", corners" : "", method, memory_name(memory),
-                 later ? ", later" : "");
+                 later ? ", later" : "",
+                 given->staging == REDIST_STAGING_NEVER ? ", not staged" : "");
 }
 
 /* Room for the ghosts, and on some sides for more. */
@@ -326,6 +329,7 @@ static void try_methods(halo_case *given) {
         const char *method = request_name(i);
         enum test_memory memory = (enum test_memory)random_between(0, MEMORY_KINDS - 1);
         int later = random_chance(30);
+        given->staging = random_chance(30) ? REDIST_STAGING_NEVER : REDIST_STAGING_AUTO;
         say(given, method, memory, later);
         try_method(given, type, method, memory, later);
     }
@@ -410,6 +414,21 @@ END_TEST
 START_TEST(wider_than_blocks) {
     try_named(1, 2 * harness_nranks, 5, 3, 1, 0, 0);
     try_named(2, 9, 4, 4, 0, 1, 2);
+}
+END_TEST
+
+/* Messages that copy engines stage on a device, of numbers and of bytes without sums: those between two ranks are a
+ * list of two boxes, of three one box. */
+START_TEST(long_messages) {
+    enum { BYTES = 1 << 18 };
+    for (int index = 0; index < KINDS; index += KINDS - 1) {
+        redist_index row = 1 + (redist_index)(BYTES / kind_at(index).extent);
+        const redist_index sizes[2] = {harness_nranks, row};
+        halo_case given = case_of(2, sizes, index);
+        exchange_set_blocks(&given.given, 0, 1);
+        given.halo.low[0] = given.halo.high[0] = given.halo.periodic[0] = 1;
+        try_methods(&given);
+    }
 }
 END_TEST
 
@@ -670,6 +689,7 @@ int main(int argc, char **argv) {
                                   bricks,
                                   periodic_on_one_rank,
                                   wider_than_blocks,
+                                  long_messages,
                                   several_times_around,
                                   extents_of_one,
                                   no_ghosts,

@@ -92,8 +92,10 @@ enum redist__modes { REDIST__COMPLETES, REDIST__ENQUEUES, REDIST__DOES_BOTH };
 
 struct redist__method {
     const char *name;
-    const char *summary;         /* one sentence */
-    const char *const *variants; /* names, NULL at the end; the first is the usual one; or NULL */
+    const char *summary; /* one sentence */
+
+    /* Names of variants, NULL at the end; the first is the usual one, "" if it has the method's name; or NULL. */
+    const char *const *variants;
 
     const void *kind; /* what distinguishes methods with the same functions */
 

@@ -6,21 +6,42 @@
 #include <limits.h>
 #include <string.h>
 
+/* Bytes from which engines copy a message to the host and back: in the 19 us after which an engine begins, kernels move
+ * some 700 KB over the bus (about 40 GB/s), for two or three peers. */
+enum { ENGINE_BYTES = 256 << 10 };
+
 /* ---------------------------------------------------------------- packing */
 
 static int allocate(struct redist__packing *packing, const struct redist__transfer *transfer) {
     size_t size = (size_t)transfer->nranks;
     int side = packing->side == &transfer->side[1];
     packing->position = redist_calloc(size, sizeof *packing->position);
+    packing->wire_position = redist_calloc(size + 1, sizeof *packing->wire_position);
     packing->in_array = redist_calloc(size, 1);
     packing->first = redist_calloc(size + 1, sizeof *packing->first);
-    if (packing->position == NULL || packing->in_array == NULL || packing->first == NULL)
+    if (packing->position == NULL || packing->wire_position == NULL || packing->in_array == NULL ||
+        packing->first == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %zu ranks", size);
     int boxes = redist__transfer_number(transfer, side, packing->first);
     REDIST_TRY(redist__batch_create(&packing->pack, packing->space, boxes));
     REDIST_TRY(redist__batch_create(&packing->unpack, packing->space, boxes));
     packing->pack.use = packing->unpack.use = REDIST__COPY_AUTO;
     return REDIST_OK;
+}
+
+static int has_wire(const struct redist__packing *packing) {
+    return packing->staged && packing->layout != REDIST__AS_IN_ARRAY;
+}
+
+static size_t message_bytes(const struct redist__packing *packing,
+                            const struct redist__transfer *transfer, int peer) {
+    return redist__list_elements(&packing->side->parts[peer]) * transfer->item;
+}
+
+/* Returns whether a message is packed in the pinned memory. */
+static int is_on_wire(const struct redist__packing *packing,
+                      const struct redist__transfer *transfer, int peer) {
+    return has_wire(packing) && message_bytes(packing, transfer, peer) < (size_t)ENGINE_BYTES;
 }
 
 static void prepare_box(struct redist__packing *packing, const struct redist__transfer *transfer,
@@ -46,9 +67,9 @@ static void prepare_peer(struct redist__packing *packing, const struct redist__t
     if (packing->layout == REDIST__AS_IN_ARRAY)
         packing->in_array[peer] = !packing->staged;
     else
-        packing->in_array[peer] = list->next == NULL &&
-                                  packing->pack.copies[packing->first[peer]].ndims == 0 &&
-                                  list->offset % transfer->item == 0;
+        packing->in_array[peer] =
+            list->next == NULL && packing->pack.copies[packing->first[peer]].ndims == 0 &&
+            list->offset % transfer->item == 0 && !is_on_wire(packing, transfer, peer);
 }
 
 /* Chooses the messages in the array: all, those that can be, or none. */
@@ -61,22 +82,33 @@ static void choose_in_array(struct redist__packing *packing,
         memset(packing->in_array, 0, (size_t)transfer->nranks);
 }
 
-/* Gives each message its position, and returns the buffer's bytes. The own part and messages in the array need none. */
-static size_t position_messages(struct redist__packing *packing,
-                                const struct redist__transfer *transfer) {
+/* Gives each message its positions, and counts the bytes of the buffers. The own part needs none, nor do messages in
+ * the array, or in pinned memory alone, need the first one. */
+static void position_messages(struct redist__packing *packing,
+                              const struct redist__transfer *transfer) {
     size_t bytes = 0;
     for (int peer = 0; peer < transfer->nranks; peer++) {
-        const struct redist__part *list = &packing->side->parts[peer];
-        int copied = !packing->in_array[peer] && peer != transfer->rank;
+        int sent = peer != transfer->rank, copied = sent && !packing->in_array[peer];
+        size_t message = sent ? message_bytes(packing, transfer, peer) : 0;
         if (packing->layout != REDIST__AS_IN_ARRAY)
-            packing->position[peer] = packing->in_array[peer] ? list->offset : bytes;
-        bytes += copied ? redist__list_elements(list) * transfer->item : 0;
+            packing->position[peer] =
+                packing->in_array[peer] ? packing->side->parts[peer].offset : bytes;
+        if (copied && !is_on_wire(packing, transfer, peer))
+            bytes += message;
+        packing->wire_position[peer + 1] =
+            packing->wire_position[peer] + (has_wire(packing) ? message : 0);
         for (int box = packing->first[peer]; box < packing->first[peer + 1] && !copied; box++)
             packing->pack.copies[box] = packing->unpack.copies[box] = (struct redist__copy){0};
     }
     if (packing->layout == REDIST__AS_IN_ARRAY)
-        return packing->all_in_array ? 0 : packing->side->bytes;
-    return bytes;
+        bytes = packing->all_in_array ? 0 : packing->side->bytes;
+    packing->buffer_bytes = bytes;
+    packing->wire_bytes = packing->wire_position[transfer->nranks];
+}
+
+/* Returns whether the buffer itself is for MPI. */
+static int is_pinned(const struct redist__packing *packing) {
+    return packing->staged && !has_wire(packing);
 }
 
 int redist__packing_create(struct redist__packing *packing, const struct redist__problem *problem,
@@ -89,17 +121,22 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
     for (int peer = 0; peer < transfer->nranks; peer++)
         prepare_peer(packing, transfer, peer);
     choose_in_array(packing, transfer);
-    packing->buffer_bytes = position_messages(packing, transfer);
+    position_messages(packing, transfer);
     packing->shift = side == 0 ? 0 : layout == REDIST__AS_IN_ARRAY ? 1 : transfer->item;
-    return (staged ? space->allocate_pinned : space->allocate)(packing->buffer_bytes,
-                                                               (void **)&packing->buffer);
+    if (has_wire(packing))
+        REDIST_TRY(space->allocate_pinned(packing->wire_bytes, (void **)&packing->wire));
+    return (is_pinned(packing) ? space->allocate_pinned
+                               : space->allocate)(packing->buffer_bytes, (void **)&packing->buffer);
 }
 
 void redist__packing_free(struct redist__packing *packing) {
     if (packing->buffer != NULL)
-        (packing->staged ? packing->space->release_pinned
-                         : packing->space->release)(packing->buffer);
+        (is_pinned(packing) ? packing->space->release_pinned
+                            : packing->space->release)(packing->buffer);
+    if (packing->wire != NULL)
+        packing->space->release_pinned(packing->wire);
     redist_release(packing->position);
+    redist_release(packing->wire_position);
     redist_release(packing->in_array);
     redist_release(packing->first);
     redist__batch_free(&packing->pack);
@@ -107,24 +144,64 @@ void redist__packing_free(struct redist__packing *packing) {
     *packing = (struct redist__packing){0};
 }
 
+/* Returns the bytes of a peer's message in pinned memory, 0 = none. */
+static size_t staged_bytes(const struct redist__packing *packing, int peer) {
+    return packing->wire_position[peer + 1] - packing->wire_position[peer];
+}
+
+int redist__packing_is_staged(const struct redist__packing *packing, int peer) {
+    return staged_bytes(packing, peer) >= (size_t)ENGINE_BYTES;
+}
+
 char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array) {
     if (packing->side->parts[peer].elements == 0)
         return NULL;
+    if (packing->wire != NULL && !redist__packing_is_staged(packing, peer))
+        return packing->wire + packing->wire_position[peer];
     char *base = packing->in_array[peer] ? (char *)(size_t)array : packing->buffer;
     return base + packing->position[peer];
+}
+
+char *redist__packing_on_wire(const struct redist__packing *packing, int peer, const void *array) {
+    if (packing->wire == NULL || packing->side->parts[peer].elements == 0)
+        return redist__packing_message(packing, peer, array);
+    return packing->wire + packing->wire_position[peer];
+}
+
+size_t redist__packing_bytes(const struct redist__packing *packing) {
+    return packing->buffer_bytes + packing->wire_bytes;
+}
+
+/* ---------------------------------------------------------------- copies */
+
+int redist__packing_download(const struct redist__packing *packing, int peer, size_t first,
+                             size_t bytes, const void *array, void *stream) {
+    const struct redist__copy copy = {.run = bytes};
+    return packing->space->copy(&copy, redist__packing_message(packing, peer, array) + first,
+                                redist__packing_on_wire(packing, peer, array) + first, REDIST__LINK,
+                                stream);
+}
+
+int redist__packing_upload(const struct redist__packing *packing, int peer, size_t first,
+                           size_t bytes, void *array, void *stream) {
+    const struct redist__copy copy = {.run = bytes};
+    return packing->space->copy(&copy, redist__packing_on_wire(packing, peer, array) + first,
+                                redist__packing_message(packing, peer, array) + first, REDIST__LINK,
+                                stream);
 }
 
 /* Finds both ends of the copies of a peer's boxes, which follow each other in the buffer. */
 static void place_boxes(const struct redist__packing *packing, struct redist__batch *batch,
                         int peer, char *array) {
     const struct redist__part *part = &packing->side->parts[peer];
-    size_t position = packing->position[peer];
+    int as_in_array = packing->layout == REDIST__AS_IN_ARRAY;
+    char *base = as_in_array ? packing->buffer : redist__packing_message(packing, peer, array);
+    size_t position = 0;
     for (int box = packing->first[peer]; part != NULL; part = part->next, box++) {
         if (batch->copies[box].run == 0)
             continue;
         char *in_array = array + part->offset;
-        char *in_buffer =
-            packing->buffer + (packing->layout == REDIST__AS_IN_ARRAY ? part->offset : position);
+        char *in_buffer = base + (as_in_array ? part->offset : position);
         batch->sources[box] = batch == &packing->unpack ? in_buffer : in_array;
         batch->destinations[box] = batch == &packing->unpack ? in_array : in_buffer;
         position += redist__copy_bytes(&batch->copies[box]);
@@ -144,12 +221,23 @@ static int copy_boxes(const struct redist__packing *packing, struct redist__batc
 
 int redist__packing_pack(struct redist__packing *packing, int first, int count, const void *array,
                          void *stream) {
-    return copy_boxes(packing, &packing->pack, first, count, (char *)(size_t)array, stream);
+    int code = copy_boxes(packing, &packing->pack, first, count, (char *)(size_t)array, stream);
+    for (int peer = first; peer < first + count && code == REDIST_OK; peer++)
+        if (redist__packing_is_staged(packing, peer))
+            code = redist__packing_download(packing, peer, 0, staged_bytes(packing, peer), array,
+                                            stream);
+    return code;
 }
 
 int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
                            void *stream) {
-    return copy_boxes(packing, &packing->unpack, first, count, array, stream);
+    int code = REDIST_OK;
+    for (int peer = first; peer < first + count && code == REDIST_OK; peer++)
+        if (redist__packing_is_staged(packing, peer))
+            code = redist__packing_upload(packing, peer, 0, staged_bytes(packing, peer), array,
+                                          stream);
+    return code == REDIST_OK ? copy_boxes(packing, &packing->unpack, first, count, array, stream)
+                             : code;
 }
 
 /* ---------------------------------------------------------------- datatypes */
@@ -257,6 +345,7 @@ static int share_element(struct redist__types *types, const struct redist__probl
                          const struct redist__packing *packing) {
     MPI_Datatype element = MPI_DATATYPE_NULL;
     int code = redist__element_type(problem->transfer, &element);
+    const size_t *position = packing->wire != NULL ? packing->wire_position : packing->position;
     types->shared = 1;
     for (int peer = 0; peer < types->size; peer++) {
         types->types[peer] = element;
@@ -265,7 +354,7 @@ static int share_element(struct redist__types *types, const struct redist__probl
         types->counts[peer] =
             (int)redist__list_elements(&packing->side->parts[peer]); /* redist__check_counts */
         types->displacements[peer] =
-            (int)((packing->position[peer] + packing->shift) / problem->transfer->item);
+            (int)((position[peer] + packing->shift) / problem->transfer->item);
     }
     return code;
 }
@@ -341,8 +430,12 @@ int redist__check_copyable(const struct redist__transfer *transfer, const char *
                         method);
 }
 
+int redist__is_single(const struct redist__transfer *transfer) {
+    return transfer->longest == 1 && transfer->adds == REDIST__NO_NUMBER;
+}
+
 int redist__check_single(const struct redist__transfer *transfer, const char *method) {
-    if (transfer->longest == 1 && transfer->adds == REDIST__NO_NUMBER)
+    if (redist__is_single(transfer))
         return REDIST_OK;
     return redist__fail(REDIST_ERR_METHOD, "method %s %s", method,
                         transfer->longest == 1
