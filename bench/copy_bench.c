@@ -135,8 +135,11 @@ static int is_right(const struct settings *settings, const struct redist__rows *
     for (size_t row = 0; row < n; row++)
         memcpy(expected + SHIFT + row * (size_t)rows->destination_stride,
                from + row * (size_t)rows->source_stride, rows->run);
-    struct redist__copy copy = {
-        1, rows->run, {n}, {rows->source_stride}, {rows->destination_stride}};
+    struct redist__copy copy = {.ndims = 1,
+                                .run = rows->run,
+                                .count = {n},
+                                .source = {rows->source_stride},
+                                .destination = {rows->destination_stride}};
     redist__copy_run_with(&copy, from, to + SHIFT, loop);
     redist__copy_fence();
     int right = memcmp(to, expected, bytes) == 0;

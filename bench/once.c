@@ -13,7 +13,29 @@ void bench_once_begin(bench_once *once) {
     MPI_Comm_free(&grid);
 }
 
+static char *allocate_messages(const bench_once *once, int side) {
+    const bench_block *block = once->blocks[side];
+    size_t bytes = bench_block_elements(block) * block->element_bytes;
+    return once->space->allocate_pinned != NULL ? once->space->allocate_pinned(bytes)
+                                                : once->space->allocate(MPI_COMM_SELF, bytes, 0);
+}
+
+int bench_once_is_bound(const char *name) {
+    return strncmp(name, "messages", strlen("messages")) == 0;
+}
+
+void bench_once_prepare(bench_once *once, const char *name) {
+    for (int side = 0; side < 2 && bench_once_is_bound(name); side++)
+        if (once->messages[side] == NULL)
+            once->messages[side] = allocate_messages(once, side);
+}
+
 void bench_once_end(bench_once *once) {
+    for (int side = 0; side < 2; side++)
+        if (once->messages[side] != NULL && once->space->release_pinned != NULL)
+            once->space->release_pinned(once->messages[side]);
+        else if (once->messages[side] != NULL)
+            once->space->release(once->messages[side], 0);
     if (once->comm != MPI_COMM_NULL)
         MPI_Comm_free(&once->comm);
 }
@@ -66,8 +88,72 @@ static void run_listing(const bench_once *once, int direction) {
     free(places);
 }
 
+/* Pieces of a message as p2p has them on a device: of at most 4 MiB, or as many as a plan has tags. */
+enum { PIECE_BYTES = 4 << 20, MOST_PIECES = 16 };
+
+static int pieces_of(size_t bytes) {
+    size_t pieces = (bytes + PIECE_BYTES - 1) / PIECE_BYTES;
+    return pieces < MOST_PIECES ? (int)pieces : MOST_PIECES;
+}
+
+/* The part of a block that is exchanged with a rank. */
+static size_t part_bytes(const bench_block *block, int axis, int nranks, int rank) {
+    redist_index part, first;
+    redist_decompose(block->count[axis], nranks, rank, &part, &first);
+    size_t bytes = bench_block_elements(block) * block->element_bytes;
+    return bytes == 0 ? 0 : bytes / (size_t)block->count[axis] * (size_t)part;
+}
+
+/* Begins the messages of a side, one behind another in its memory; returns the number of requests. */
+static int post(const bench_once *once, int side, int sends, int in_pieces,
+                MPI_Request requests[]) {
+    int rank, n = 0;
+    size_t begin = 0;
+    MPI_Comm_rank(once->comm, &rank);
+    for (int distance = 1; distance < once->nranks; distance++) {
+        int peer = (rank + (sends ? distance : once->nranks - distance)) % once->nranks;
+        size_t bytes = part_bytes(once->blocks[side], once->axes[side], once->nranks, peer);
+        redist_index length, start;
+        for (int i = 0, pieces = in_pieces ? pieces_of(bytes) : bytes != 0; i < pieces; i++) {
+            redist_decompose((redist_index)bytes, pieces, i, &length, &start);
+            char *message = once->messages[side] + begin + start;
+            if (sends)
+                MPI_Isend(message, (int)length, MPI_BYTE, peer, i, once->comm, &requests[n++]);
+            else
+                MPI_Irecv(message, (int)length, MPI_BYTE, peer, i, once->comm, &requests[n++]);
+        }
+        begin += bytes;
+    }
+    return n;
+}
+
+static void run_messages(const bench_once *once, int direction, int in_pieces) {
+    size_t most = 2 * (size_t)once->nranks * MOST_PIECES;
+    MPI_Request *requests = malloc(most * sizeof *requests);
+    int n = post(once, !direction, 0, in_pieces, requests);
+    n += post(once, direction, 1, in_pieces, requests + n);
+    MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+    free(requests);
+}
+
+static void run_whole_messages(const bench_once *once, int direction) {
+    run_messages(once, direction, 0);
+}
+
+static void run_pieces(const bench_once *once, int direction) {
+    run_messages(once, direction, 1);
+}
+
 bench_once_run *bench_once_named(const char *name) {
-    if (strcmp(name, "one-shot") == 0)
-        return run_library;
-    return strcmp(name, "listing") == 0 ? run_listing : NULL;
+    static const struct {
+        const char *name;
+        bench_once_run *run;
+    } rows[] = {{"one-shot", run_library},
+                {"listing", run_listing},
+                {"messages", run_whole_messages},
+                {"messages-in-pieces", run_pieces}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(name, rows[i].name) == 0)
+            return rows[i].run;
+    return NULL;
 }

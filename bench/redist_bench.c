@@ -27,6 +27,9 @@ static const char notes[] =
     "  copy_rate_gb_per_s  for devices: what the copy engines send in large contiguous pieces, "
     "all\n"
     "                      ranks to all others at once, in the same run\n"
+    "  host_rate_gb_per_s  for devices: what they send to the host and get from it, both "
+    "together,\n"
+    "                      all ranks at once, in the same run\n"
     "  plan_ms             time to make the plan; auto measures in it\n"
     "  workspace_bytes     buffers that the plan holds, on the rank that holds most\n"
     "  wrong               elements, on all ranks, that differ from the expected ones after one\n"
@@ -40,7 +43,10 @@ static const char notes[] =
     "moves\n"
     "as many bytes within each rank, in one run, by the loops of direct: name it behind direct, "
     "whose\n"
-    "plan chooses these.\n"
+    "plan chooses these. Method messages sends the messages of p2p by MPI alone, from contiguous "
+    "memory\n"
+    "of the host, pinned for devices; messages-in-pieces those of at most 4 MiB of p2p on a "
+    "device.\n"
     "\n"
     "exit code: 0; 1 if an element is wrong or an exchange fails; 2 for a bad command line\n";
 
@@ -57,7 +63,8 @@ struct exchange {
     void *a, *b;
     size_t most_bytes; /* of A, on the rank that holds most */
     size_t most_out;   /* of A, for other ranks, on the rank that sends most */
-    double copy_rate;  /* of the space, 0 = it has none */
+    double copy_rate;  /* of the space, 0 = it has none, */
+    double host_rate;  /* and to the host and back */
 };
 
 /* One method and what was found out about it. */
@@ -178,8 +185,11 @@ static void prepare_arrays(struct exchange *exchange) {
     exchange->most_out = (size_t)most_of_ranks((long long)bytes_out(exchange));
     exchange->copy_rate =
         exchange->space->copy_rate != NULL ? exchange->space->copy_rate(MPI_COMM_WORLD) : 0.0;
+    exchange->host_rate =
+        exchange->space->host_rate != NULL ? exchange->space->host_rate(MPI_COMM_WORLD) : 0.0;
     bench_pattern_fill(exchange->space, &exchange->block_a, exchange->a);
     exchange->once = (bench_once){.type = datatype(exchange),
+                                  .space = exchange->space,
                                   .axes = {exchange->axes.values[0], exchange->axes.values[1]},
                                   .blocks = {&exchange->block_a, &exchange->block_b},
                                   .arrays = {exchange->a, exchange->b}};
@@ -210,6 +220,10 @@ static int is_copy(const struct entry *entry) {
     return strcmp(entry->name, "copy") == 0;
 }
 
+static int is_bound(const struct entry *entry) {
+    return is_copy(entry) || bench_once_is_bound(entry->name);
+}
+
 static int same_bytes(const struct exchange *exchange) {
     int same = block_bytes(&exchange->block_a) == block_bytes(&exchange->block_b);
     MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -217,13 +231,14 @@ static int same_bytes(const struct exchange *exchange) {
 }
 
 /* Makes the plan of one method; returns redist's code. */
-static int make_plan(const struct exchange *exchange, struct entry *entry) {
+static int make_plan(struct exchange *exchange, struct entry *entry) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     int copy = is_copy(entry);
     const bench_block *a = &exchange->block_a, *b = copy ? a : &exchange->block_b;
     options.method = copy ? "direct" : entry->name;
     entry->exchange = exchange;
     entry->run = bench_once_named(entry->name);
+    bench_once_prepare(&exchange->once, entry->name);
     if (entry->run != NULL)
         return REDIST_OK;
     if (copy && !same_bytes(exchange))
@@ -245,7 +260,7 @@ static int make_plan(const struct exchange *exchange, struct entry *entry) {
 }
 
 /* Makes the plans of all methods that apply; returns the exit code. */
-static int make_plans(const struct exchange *exchange, const bench_methods *methods,
+static int make_plans(struct exchange *exchange, const bench_methods *methods,
                       struct entry entries[], int *nentries) {
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -298,7 +313,7 @@ static long long check_direction(const struct exchange *exchange, struct entry *
 }
 
 static void check(const struct exchange *exchange, struct entry *entry) {
-    if (exchange->unchecked || is_copy(entry)) {
+    if (exchange->unchecked || is_bound(entry)) {
         entry->wrong = -1;
         return;
     }
@@ -355,6 +370,8 @@ static void print_json(const struct exchange *exchange, const struct entry *entr
     bench_json_number("gb_per_s_out", gb_per_s_out(exchange, candidate));
     if (exchange->copy_rate > 0)
         bench_json_number("copy_rate_gb_per_s", exchange->copy_rate);
+    if (exchange->host_rate > 0)
+        bench_json_number("host_rate_gb_per_s", exchange->host_rate);
     bench_json_number("memcpy_ms_median", median_ms(exchange, copy));
     if (entry->model_ms > 0)
         bench_json_number("model_ms", entry->model_ms);
@@ -382,6 +399,9 @@ static void print_heading(const struct exchange *exchange, const bench_candidate
     if (exchange->copy_rate > 0)
         printf("copy engines, all ranks to all others at once: %.1f GB/s out of each\n\n",
                exchange->copy_rate);
+    if (exchange->host_rate > 0)
+        printf("to the host and back, both together, all ranks at once: %.1f GB/s of each\n\n",
+               exchange->host_rate);
     printf("%-18s %10s %10s %8s %10s", "method", "min ms", "median ms", "GB/s", "of memcpy");
     if (exchange->model)
         printf(" %9s", "model ms");

@@ -22,6 +22,9 @@ typedef struct bench_space {
     /* 10^9 bytes in a second between this space and the host's, up and down together, in large contiguous
      * pieces; NULL = it is the host's; collective, all ranks at once */
     double (*host_rate)(MPI_Comm comm);
+    /* memory of the host that the device's engines copy fastest; NULL = there is no device */
+    void *(*allocate_pinned)(size_t bytes);
+    void (*release_pinned)(void *memory);
     /* the PCI address of this rank's device, as Linux writes it ("0000:1b:00.0"), or ""; NULL = there is
      * no device */
     void (*address)(size_t bytes, char text[]);

@@ -171,6 +171,16 @@ static double host_rate(MPI_Comm comm) {
     return best;
 }
 
+static void *allocate_pinned(size_t bytes) {
+    void *memory = NULL;
+    must(device()->allocate_pinned(bytes, &memory));
+    return memory;
+}
+
+static void release_pinned(void *memory) {
+    device()->release_pinned(memory);
+}
+
 static void address(size_t bytes, char text[]) {
     if (!device()->find_address(-1, bytes, text))
         text[0] = '\0';
@@ -186,5 +196,7 @@ const bench_space bench_space_cuda = {
     .synchronise = synchronise,
     .copy_rate = copy_rate,
     .host_rate = host_rate,
+    .allocate_pinned = allocate_pinned,
+    .release_pinned = release_pinned,
     .address = address,
 };

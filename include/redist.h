@@ -238,6 +238,16 @@ enum redist_staging {
     REDIST_STAGING_NEVER = 2   /**< no: the user knows that MPI accepts it */
 };
 
+/** Elements in the boxes of several ranks. */
+enum redist_overlap {
+    REDIST_OVERLAP_REFUSED = 0, /**< boxes of different ranks must not overlap */
+    /** boxes in B may: several ranks receive the same elements. The plan goes forward only */
+    REDIST_OVERLAP_READ = 1,
+    /** boxes in B may; backward adds their elements to those in A, in the order of ranks, where forward copies. The
+     * datatype consists of integers or of floating-point numbers, real or complex, of one kind */
+    REDIST_OVERLAP_ADD = 2
+};
+
 /** Options of a plan. "Must agree" = the same on all ranks. The texts may be freed once the plan is
  * made; the stream lives as long as the plan. */
 typedef struct redist_options {
@@ -298,6 +308,10 @@ typedef struct redist_options {
      * are allowed; 0 = unknown; must agree */
     int segments;
     int segment_axis; /**< the axis of these */
+
+    /** whether boxes in B may overlap, and what backward does then; without tiles; must agree */
+    enum redist_overlap overlap;
+    int reserved; /**< 0; no padding follows the last field */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
@@ -307,7 +321,8 @@ typedef struct redist_options {
         .space = REDIST_SPACE_AUTO, .staging = REDIST_STAGING_AUTO, .stream = NULL,                \
         .bind_a = REDIST_BIND_AT_PLAN, .bind_b = REDIST_BIND_AT_PLAN, .tiles = REDIST_WHOLE,       \
         .concurrent = 0, .partitions = 0, .partition_axis = 0, .skip_agreement = 0, .phases = 0,   \
-        .asynchronous = 0, .wait_seconds = 0.0, .segments = 0, .segment_axis = 0                   \
+        .asynchronous = 0, .wait_seconds = 0.0, .segments = 0, .segment_axis = 0,                  \
+        .overlap = REDIST_OVERLAP_REFUSED, .reserved = 0                                           \
     }
 
 /** REDIST_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -378,8 +393,8 @@ REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int nd
  *   sizes  global extents (ndims values); must agree
  *   box_a  what this rank holds of the array in A; inside sizes; boxes of different ranks must not overlap
  *   a      the local array A (extents box_a->extent, or count where that is 0)
- *   box_b  the same for B
- *   b      the local array B; must not overlap A
+ *   box_b  the same for B; boxes of different ranks may overlap if options.overlap allows it
+ *   b      the local array B; the boxes must not overlap in memory, but the arrays may, or be one
  * An element in no box of the source is unchanged in the destination. The other arguments are those of
  * redist_plan_exchange.
  * Collective on comm. Errors: as redist_plan_exchange.

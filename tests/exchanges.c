@@ -37,6 +37,50 @@ exchange exchange_between_slabs(MPI_Comm comm, const test_element *element, int 
     return given;
 }
 
+/* Cuts a box in `nparts` bricks: at a random place along a random axis, then each piece again. */
+static void cut(int ndims, const redist_box *whole, int nparts, redist_box parts[]) {
+    if (nparts == 1) {
+        parts[0] = *whole;
+        return;
+    }
+    int axis = random_between(0, ndims - 1), first = random_between(1, nparts - 1);
+    int count = random_between(0, (int)whole->count[axis]);
+    redist_box low = *whole, high = *whole;
+    low.count[axis] = count;
+    high.start[axis] += count;
+    high.count[axis] -= count;
+    cut(ndims, &low, first, parts);
+    cut(ndims, &high, nparts - first, parts + first);
+}
+
+void exchange_set_bricks(exchange *given, int side) {
+    redist_box whole = REDIST_BOX_DEFAULT, parts[EXCHANGE_MOST_RANKS];
+    int order[EXCHANGE_MOST_RANKS];
+    memcpy(whole.count, given->sizes, sizeof(whole.count));
+    cut(given->ndims, &whole, given->nranks, parts);
+    random_permutation(given->nranks, order);
+    for (int rank = 0; rank < given->nranks; rank++)
+        given->boxes[side][rank] = parts[order[rank]];
+}
+
+void exchange_set_blocks(exchange *given, int side, int grid_ndims) {
+    int dims[REDIST_MAX_NDIMS] = {0}, axes[REDIST_MAX_NDIMS];
+    MPI_Dims_create(given->nranks, grid_ndims, dims);
+    random_permutation(given->ndims, axes);
+    for (int rank = 0; rank < given->nranks; rank++) {
+        redist_box *box = &given->boxes[side][rank];
+        int rest = rank;
+        memcpy(box->count, given->sizes, sizeof(box->count));
+        for (int i = grid_ndims - 1; i >= 0; i--) {
+            int part = rest % dims[i], size = (int)given->sizes[axes[i]];
+            int start = size * part / dims[i], end = size * (part + 1) / dims[i];
+            rest /= dims[i];
+            box->start[axes[i]] = start;
+            box->count[axes[i]] = end - start;
+        }
+    }
+}
+
 void exchange_pad(redist_box *box) {
     for (int axis = 0; axis < 3; axis++) {
         box->offset[axis] = random_between(0, 2);
@@ -275,6 +319,7 @@ int exchange_plan(const exchange *given, const exchange_way *way, const test_arr
     options.skip_agreement = way->use == USE_LATER_START;
     options.space = on_device() ? arrays_device()->space : REDIST_SPACE_AUTO;
     options.staging = used_staging;
+    options.overlap = given->overlap;
     if (is_later(way))
         pointers[0] = pointers[1] = NULL;
     return plan_between(given, pointers, &options, plan);
@@ -345,7 +390,8 @@ static void check_plan(const exchange *given, const exchange_way *way, const tes
     if (refused)
         return;
     exchange_execute(given, way, arrays, plan, REDIST_FORWARD);
-    exchange_execute(given, way, arrays, plan, REDIST_BACKWARD);
+    if (given->overlap != REDIST_OVERLAP_READ)
+        exchange_execute(given, way, arrays, plan, REDIST_BACKWARD);
     code = redist_plan_free(&plan);
     check_all(code == REDIST_OK && !plan, "plan_free: %s", redist_error_message());
 }

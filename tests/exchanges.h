@@ -20,6 +20,7 @@ typedef struct exchange {
     redist_index sizes[REDIST_MAX_NDIMS]; /**< global extents */
     int axes[2];     /**< the axes that are whole in A and B, or -1 for a plan between boxes */
     int is_complete; /**< every element is in a box on both sides */
+    enum redist_overlap overlap; /**< of the options; REDIST_OVERLAP_READ goes forward only */
     redist_box boxes[2][EXCHANGE_MOST_RANKS];
 } exchange;
 
@@ -33,6 +34,12 @@ exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int 
 
 /** The same from slabs of a random array of three dimensions along one axis to slabs along another. */
 exchange exchange_between_slabs(MPI_Comm comm, const test_element *element, int axis_a, int axis_b);
+
+/** Gives each rank a brick of a side, in random order. */
+void exchange_set_bricks(exchange *given, int side);
+
+/** Gives each rank a block of a process grid of `grid_ndims` dimensions over random axes. */
+void exchange_set_blocks(exchange *given, int side, int grid_ndims);
 
 /** Puts a box of three dimensions somewhere into a larger local array. */
 void exchange_pad(redist_box *box);

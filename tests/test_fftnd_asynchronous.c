@@ -73,6 +73,22 @@ START_TEST(stored) {
 }
 END_TEST
 
+/* Segments are sent, and arrays whole, by messages over MPI, from memory of the device or through the host's. */
+START_TEST(by_messages) {
+    static const char *const methods[] = {"p2p", "p2p:1m", "p2p-streams", "alltoallv"};
+    NEEDS_FFT_STREAMS();
+    for (int i = 0; i < harness_cases(12); i++) {
+        fft_case given = asynchronous(fft_random_device_case(harness_nranks));
+        given.options.asynchronous = 0;
+        given.options.method = methods[i % 4];
+        given.options.staging = random_chance(50) ? REDIST_STAGING_NEVER : REDIST_STAGING_ALWAYS;
+        configure(random_between(1, 5), random_between(1, 4), 0);
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 /* Each real-to-real transform along each axis, of odd and even numbers of points, of one and two. */
 START_TEST(real_to_real) {
     static const int shapes[][3] = {{7, 8, 5}, {4, 9, 2}, {1, 6, 3}};
@@ -546,6 +562,7 @@ END_TEST
 int main(int argc, char **argv) {
     const TTest *const tests[] = {slabs_and_pencils,
                                   stored,
+                                  by_messages,
                                   real_to_real,
                                   retained_modes,
                                   random_retained_modes,

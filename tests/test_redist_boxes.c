@@ -9,52 +9,6 @@
 
 /* ---------------------------------------------------------------- distributions */
 
-/* Cuts a box in `nparts` bricks: at a random place along a random axis, then each piece again. */
-static void cut(int ndims, const redist_box *whole, int nparts, redist_box parts[]) {
-    if (nparts == 1) {
-        parts[0] = *whole;
-        return;
-    }
-    int axis = random_between(0, ndims - 1), first = random_between(1, nparts - 1);
-    int count = random_between(0, (int)whole->count[axis]);
-    redist_box low = *whole, high = *whole;
-    low.count[axis] = count;
-    high.start[axis] += count;
-    high.count[axis] -= count;
-    cut(ndims, &low, first, parts);
-    cut(ndims, &high, nparts - first, parts + first);
-}
-
-/* One brick for each rank, in random order */
-static void set_bricks(exchange *given, int side) {
-    redist_box whole = REDIST_BOX_DEFAULT, parts[EXCHANGE_MOST_RANKS];
-    int order[EXCHANGE_MOST_RANKS];
-    memcpy(whole.count, given->sizes, sizeof(whole.count));
-    cut(given->ndims, &whole, given->nranks, parts);
-    random_permutation(given->nranks, order);
-    for (int rank = 0; rank < given->nranks; rank++)
-        given->boxes[side][rank] = parts[order[rank]];
-}
-
-/* Blocks of a process grid of random dimensions, over random axes */
-static void set_blocks(exchange *given, int side, int grid_ndims) {
-    int dims[REDIST_MAX_NDIMS] = {0}, axes[REDIST_MAX_NDIMS];
-    MPI_Dims_create(given->nranks, grid_ndims, dims);
-    random_permutation(given->ndims, axes);
-    for (int rank = 0; rank < given->nranks; rank++) {
-        redist_box *box = &given->boxes[side][rank];
-        int rest = rank;
-        memcpy(box->count, given->sizes, sizeof(box->count));
-        for (int i = grid_ndims - 1; i >= 0; i--) {
-            int part = rest % dims[i], size = (int)given->sizes[axes[i]];
-            int start = size * part / dims[i], end = size * (part + 1) / dims[i];
-            rest /= dims[i];
-            box->start[axes[i]] = start;
-            box->count[axes[i]] = end - start;
-        }
-    }
-}
-
 /* Room around the boxes in the local arrays, on some sides of some axes */
 static void set_padding(exchange *given, int side) {
     for (int rank = 0; rank < given->nranks; rank++) {
@@ -85,9 +39,9 @@ enum kind { BRICKS, BLOCKS, KINDS };
 
 static void set_boxes(exchange *given, int side, enum kind kind) {
     if (kind == BRICKS)
-        set_bricks(given, side);
+        exchange_set_bricks(given, side);
     else
-        set_blocks(given, side, random_between(1, given->ndims));
+        exchange_set_blocks(given, side, random_between(1, given->ndims));
 }
 
 static exchange random_exchange(const test_element *element, int ndims, enum kind a, enum kind b) {
@@ -216,6 +170,170 @@ START_TEST(empty_arrays_where_others_lie) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- overlapping boxes */
+
+static void set_any_boxes(exchange *given, int side) {
+    for (int rank = 0; rank < given->nranks; rank++)
+        for (int i = 0; i < given->ndims; i++) {
+            redist_box *box = &given->boxes[side][rank];
+            box->start[i] = random_between(0, (int)given->sizes[i] - 1);
+            box->count[i] = random_between(0, (int)(given->sizes[i] - box->start[i]));
+        }
+}
+
+START_TEST(several_readers) {
+    for (int i = 0; harness_another(i, 4); i++) {
+        test_element element = element_create(random_between(0, element_count() - 1));
+        exchange given = random_exchange(&element, i % 4 + 1, BRICKS, BRICKS);
+        given.overlap = REDIST_OVERLAP_READ;
+        given.is_complete = 0;
+        set_any_boxes(&given, 1);
+        if (i % 2)
+            set_holes(&given, 0);
+        exchange_try_methods(&given);
+        element_free(&element);
+    }
+}
+END_TEST
+
+static redist_plan *plan_overlap(const exchange *given, const char *method,
+                                 enum redist_overlap overlap, void *a, void *b, int expected) {
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    options.method = method;
+    options.overlap = overlap;
+    options.tune_seconds = 1e-4;
+    int code = redist_plan_boxes(MPI_COMM_WORLD, MPI_INT, given->ndims, given->sizes,
+                                 &given->boxes[0][given->rank], a, &given->boxes[1][given->rank], b,
+                                 &options, &plan);
+    if (code != REDIST_ERR_METHOD || expected == REDIST_ERR_METHOD)
+        check_code(code, expected);
+    return plan;
+}
+
+/* Each rank adds its rank + 1 to all elements, and finds the sum of all ranks in its own. */
+static void add_by(const char *method, void *shared[2]) {
+    enum { COUNT = 4 };
+    const redist_index sizes[2] = {(redist_index)COUNT * harness_nranks, 3};
+    exchange given = exchange_between_boxes(MPI_COMM_WORLD, NULL, 2, sizes);
+    int *own = shared[0], *all = shared[1], wrong = 0, n = harness_nranks;
+    for (int rank = 0; rank < n; rank++) {
+        redist_box *a = &given.boxes[0][rank], *b = &given.boxes[1][rank];
+        a->start[0] = (redist_index)COUNT * rank;
+        a->count[0] = COUNT;
+        b->count[0] = sizes[0];
+        a->count[1] = b->count[1] = 3;
+    }
+    redist_plan *plan = plan_overlap(&given, method, REDIST_OVERLAP_ADD, own, all, REDIST_OK);
+    for (int round = 0; round < 2 && plan != NULL; round++) {
+        for (int i = 0; i < 3 * COUNT; i++)
+            own[i] = 100 * i;
+        for (int i = 0; i < 3 * COUNT * n; i++)
+            all[i] = harness_rank + 1;
+        check_ok(redist_plan_execute(plan, REDIST_BACKWARD));
+        for (int i = 0; i < 3 * COUNT; i++)
+            wrong += own[i] != 100 * i + n * (n + 1) / 2;
+        check_ok(redist_plan_execute(plan, REDIST_FORWARD));
+        for (int i = 0; i < 3 * COUNT * n; i++)
+            wrong += all[i] != 100 * (i % (3 * COUNT)) + n * (n + 1) / 2;
+        check_all(wrong == 0, "%d elements are wrong", wrong);
+    }
+    check_ok(redist_plan_free(&plan));
+}
+
+START_TEST(added_in_a) {
+    void *arrays[2];
+    for (int side = 0; side < 2; side++)
+        check_ok(
+            redist_alloc(MPI_COMM_WORLD, sizeof(int) * 12 * (size_t)harness_nranks, &arrays[side]));
+    for (int i = 0; i < request_count(); i++) {
+        harness_case("method %s", request_name(i));
+        add_by(request_name(i), arrays);
+    }
+    check_ok(redist_free(&arrays[0]));
+    check_ok(redist_free(&arrays[1]));
+}
+END_TEST
+
+START_TEST(nothing_to_add) {
+    const redist_index size = 4;
+    int own[4], all[4];
+    redist_box box = REDIST_BOX_DEFAULT;
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    options.overlap = REDIST_OVERLAP_ADD;
+    check_code(redist_plan_boxes(MPI_COMM_WORLD, MPI_BYTE, 1, &size, &box, own, &box, all, &options,
+                                 &plan),
+               REDIST_ERR_DATATYPE);
+    options.overlap = REDIST_OVERLAP_READ;
+    options.tiles = REDIST_PUT;
+    check_code(redist_plan_boxes(MPI_COMM_WORLD, MPI_BYTE, 1, &size, &box, own, &box, all, &options,
+                                 &plan),
+               REDIST_ERR_ARGUMENT);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- two boxes of one array */
+
+enum { ROWS = 5, COLUMNS = 8, WIDTH = 3 };
+
+/* Sets boxes of WIDTH columns in an array: A from the first one, B from column `from`, of the next rank. */
+static exchange boxes_of_one_array(int from) {
+    const redist_index sizes[2] = {(redist_index)ROWS * harness_nranks, WIDTH};
+    exchange given = exchange_between_boxes(MPI_COMM_WORLD, NULL, 2, sizes);
+    for (int rank = 0; rank < harness_nranks; rank++)
+        for (int side = 0; side < 2; side++)
+            given.boxes[side][rank] =
+                (redist_box){.size = sizeof(redist_box),
+                             .start = {(redist_index)ROWS * ((rank + side) % harness_nranks), 0},
+                             .count = {ROWS, WIDTH},
+                             .extent = {ROWS, COLUMNS},
+                             .offset = {0, side ? from : 0}};
+    return given;
+}
+
+static void move_in_one_array(const char *method, int *array, int apart) {
+    exchange given = boxes_of_one_array(apart ? 0 : WIDTH);
+    int wrong = 0, next = (harness_rank + 1) % harness_nranks, *b = array + (apart ? WIDTH : 0);
+    redist_plan *plan = plan_overlap(&given, method, REDIST_OVERLAP_REFUSED, array, b, REDIST_OK);
+    for (int round = 0; round < 2 && plan != NULL; round++) {
+        for (int i = 0; i < ROWS * COLUMNS; i++)
+            array[i] = 1000 * harness_rank + i;
+        if (round == 0)
+            check_ok(redist_plan_execute(plan, REDIST_FORWARD));
+        else
+            check_ok(redist_plan_execute_arrays(plan, REDIST_FORWARD, array, b));
+        for (int i = 0; i < ROWS * COLUMNS; i++) {
+            int column = i % COLUMNS, moved = column >= WIDTH && column < 2 * WIDTH;
+            wrong += array[i] != (moved ? 1000 * next + i - WIDTH : 1000 * harness_rank + i);
+        }
+        check_all(wrong == 0, "%d elements are wrong", wrong);
+    }
+    check_ok(redist_plan_free(&plan));
+}
+
+START_TEST(one_array) {
+    void *array;
+    check_ok(redist_alloc(MPI_COMM_WORLD, sizeof(int) * (ROWS + 1) * COLUMNS, &array));
+    for (int i = 0; i < request_count(); i++)
+        for (int apart = 0; apart < 2; apart++) {
+            harness_case("method %s, %s", request_name(i), apart ? "two addresses" : "one address");
+            move_in_one_array(request_name(i), array, apart);
+        }
+    for (int from = 0; from < 2 * WIDTH; from++) {
+        const exchange given = boxes_of_one_array(from);
+        harness_case("B from column %d", from);
+        redist_plan *plan =
+            plan_overlap(&given, NULL, REDIST_OVERLAP_REFUSED, array, array,
+                         from < WIDTH && from + WIDTH <= COLUMNS ? REDIST_ERR_OVERLAP
+                         : from + WIDTH <= COLUMNS               ? REDIST_OK
+                                                                 : REDIST_ERR_SIZE);
+        check_ok(redist_plan_free(&plan));
+    }
+    check_ok(redist_free(&array));
+}
+END_TEST
+
 /* ---------------------------------------------------------------- the library's own grids */
 
 static void boxes_of_grid(exchange *given, int side, const redist_grid *grid, const int axes[]) {
@@ -292,8 +410,8 @@ static void check_refused(const exchange *given, int expected, const char *argum
 static exchange bricks_of(const test_element *element) {
     static const redist_index sizes[] = {8, 6, 5};
     exchange made = exchange_between_boxes(MPI_COMM_WORLD, element, 3, sizes);
-    set_blocks(&made, 0, 1);
-    set_bricks(&made, 1);
+    exchange_set_blocks(&made, 0, 1);
+    exchange_set_bricks(&made, 1);
     return made;
 }
 
@@ -366,6 +484,10 @@ int main(int argc, char **argv) {
                                   padded,
                                   partly_covered,
                                   gather_and_scatter,
+                                  several_readers,
+                                  added_in_a,
+                                  nothing_to_add,
+                                  one_array,
                                   grid_to_grid,
                                   boxes_like_axes,
                                   overlapping_boxes,

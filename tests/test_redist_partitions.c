@@ -26,6 +26,7 @@ struct job {
     const exchange *given;
     test_array arrays[2];
     int partitions, axis;
+    int segments, segment_axis; /* of messages; tiles are put otherwise */
     redist_plan *plan;
     uint64_t sequence; /* of this rank's own choices */
     enum redist_staging staging;
@@ -146,6 +147,8 @@ static int plan_partitions(struct job *job, const char *method, enum redist_tile
     options.tiles = tiles;
     options.partitions = job->partitions;
     options.partition_axis = job->axis;
+    options.segments = job->segments;
+    options.segment_axis = job->segment_axis;
     options.tune_seconds = 1e-4;
     options.staging = job->staging;
     if (given->axes[0] < 0)
@@ -162,6 +165,8 @@ static struct job begin_job(const exchange *given) {
     struct job job = {.given = given, .partitions = random_between(1, most)};
     job.staging = random_chance(50) ? REDIST_STAGING_NEVER : REDIST_STAGING_AUTO;
     job.axis = random_between(0, given->ndims - 1);
+    job.segments = random_between(0, MOST_PARTITIONS);
+    job.segment_axis = random_between(0, given->ndims - 1);
     job.sequence = random_bits() ^ random_hash((uint64_t)given->rank);
     exchange_arrays(given, memory, job.arrays);
     job.copy = malloc(job.arrays[1].bytes + 1);

@@ -6,6 +6,7 @@
 
 #include "fftnd.h"
 #include "harness.h"
+#include "redist_halo.h"
 #include "redist_model.h"
 
 enum { ROOM = 4096, NEWER = 40, GARBAGE = 0x5a };
@@ -16,6 +17,7 @@ union passed {
     unsigned char bytes[ROOM];
     redist_box box;
     redist_options options;
+    redist_halo halo;
     redist_plan_info info;
     redist_phases phases;
     redist_model model;
@@ -32,7 +34,8 @@ union passed {
                        offsetof(type, size) == 0,                                                  \
                    #type)
 ENDS_WITH(redist_box, offset);
-ENDS_WITH(redist_options, segment_axis);
+ENDS_WITH(redist_options, reserved);
+ENDS_WITH(redist_halo, reserved);
 ENDS_WITH(redist_plan_info, concurrent);
 ENDS_WITH(redist_phases, own_part);
 ENDS_WITH(redist_model, network);
@@ -45,6 +48,7 @@ ENDS_WITH(fftnd_phases, rest);
 
 static redist_box box_defaults;
 static redist_options options_defaults;
+static redist_halo halo_defaults;
 static redist_plan_info info_defaults;
 static redist_phases phases_defaults;
 static redist_model model_defaults;
@@ -56,6 +60,7 @@ static fftnd_phases fft_phases_defaults;
 static void assign_defaults(void) {
     box_defaults = REDIST_BOX_DEFAULT;
     options_defaults = REDIST_OPTIONS_DEFAULT;
+    halo_defaults = REDIST_HALO_DEFAULT;
     info_defaults = REDIST_PLAN_INFO_DEFAULT;
     phases_defaults = REDIST_PHASES_DEFAULT;
     model_defaults = REDIST_MODEL_DEFAULT;
@@ -71,6 +76,7 @@ static void assign_defaults(void) {
     }
 INITIALISER(redist_box)
 INITIALISER(redist_options)
+INITIALISER(redist_halo)
 INITIALISER(redist_plan_info)
 INITIALISER(redist_phases)
 INITIALISER(redist_model)
@@ -94,6 +100,7 @@ static const struct structure {
     {"fftnd_layout", sizeof(fftnd_layout), &layout_defaults, init_fftnd_layout},
     {"fftnd_plan_info", sizeof(fftnd_plan_info), &fft_info_defaults, init_fftnd_plan_info},
     {"fftnd_phases", sizeof(fftnd_phases), &fft_phases_defaults, init_fftnd_phases},
+    {"redist_halo", sizeof(redist_halo), &halo_defaults, init_redist_halo},
 };
 enum { STRUCTURES = sizeof structures / sizeof *structures };
 
@@ -154,6 +161,15 @@ static int pass_options(const union passed *passed) {
     return code;
 }
 
+static int pass_halo(const union passed *passed) {
+    const redist_box own = {.size = sizeof(redist_box), .count = {square[0], square[1]}};
+    redist_plan *plan = NULL;
+    int code = redist_plan_halo(MPI_COMM_SELF, MPI_DOUBLE, 2, square, &own, array_a, &passed->halo,
+                                NULL, &plan);
+    check_ok(redist_plan_free(&plan));
+    return code;
+}
+
 static int pass_options_to_fit(const union passed *passed) {
     redist_model model = REDIST_MODEL_DEFAULT;
     return redist_model_fit(MPI_COMM_SELF, &passed->options, &model);
@@ -180,11 +196,9 @@ static const struct {
     int structure;
     const char *name;
     int (*pass)(const union passed *passed);
-} passes[] = {{0, "box_a", pass_box},
-              {1, "options", pass_options},
-              {1, "options", pass_options_to_fit},
-              {4, "model", pass_model},
-              {5, "options", pass_fft_options}};
+} passes[] = {
+    {0, "box_a", pass_box},   {1, "options", pass_options},     {1, "options", pass_options_to_fit},
+    {4, "model", pass_model}, {5, "options", pass_fft_options}, {9, "halo", pass_halo}};
 
 /* An older caller has something else behind its structure. */
 START_TEST(older_and_newer_arguments) {

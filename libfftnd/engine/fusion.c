@@ -152,7 +152,7 @@ static int choose_cut(const struct fftnd__transform *transform, const struct fft
 }
 
 /* Returns nonzero if the next transform may begin with partitions along an axis. With direct stores each partition of
- * each rank is a target, all of one piece along the axis that the exchange splits; the next exchange is not open yet. */
+ * each rank is a target, of one piece along the axis that the exchange splits; the next exchange is not open yet. */
 static int takes_partitions(const struct fftnd__transform *transform,
                             const struct fftnd__step *step, int axis) {
     const struct fftnd__configuration *configuration = &transform->configuration;

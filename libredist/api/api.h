@@ -5,6 +5,7 @@
 
 #include "../methods/method.h"
 #include "../planner/planner.h"
+#include "redist_halo.h"
 
 /* ---------------------------------------------------------------- the arguments of a plan (request.c) */
 
@@ -20,6 +21,10 @@ struct redist__request {
     redist_options options;
     int item_size;                  /* of the datatype, in bytes; its data are described by */
     struct redist__element element; /* element; redist__check_datatype sets both */
+    enum redist__number adds;       /* the numbers that backward adds, or none */
+    redist_box boxes[2];            /* of this rank; their sizes are not set */
+    const redist_halo *halo;        /* of redist_plan_halo, while its plan is made, */
+    int one_array;                  /* which is both arrays */
 };
 
 /* Copies the fields that the user's structure has; the others keep their defaults. */
@@ -31,6 +36,8 @@ int redist__check_segments(const struct redist__request *request);
 
 /* Checks the datatype, after ndims. */
 int redist__check_datatype(struct redist__request *request);
+/* Finds what a plan that adds has to add: the numbers of the datatype, after redist__check_datatype. */
+int redist__find_numbers(struct redist__request *request);
 int redist__check_ndims(const struct redist__request *request, int least);
 
 /* Refuses null and overlapping arrays; arrays bound at execution are not checked. */
@@ -45,6 +52,14 @@ int redist__check_box(const struct redist__request *request, const redist_index 
 /* Compares this rank's box of a side with those of higher ranks; `all` has both boxes of each rank. */
 int redist__check_disjoint(const struct redist__request *request, const char *name, int side,
                            const redist_box all[]);
+
+/* Check the halo of this rank's box; that all ranks have the same one (collective, after redist__agree_request); and
+ * that the boxes of all ranks leave no hole. */
+int redist__check_halo(const struct redist__request *request, const redist_index sizes[],
+                       const redist_box *box);
+int redist__agree_halo(const struct redist__request *request);
+int redist__check_cover(const struct redist__request *request, const redist_index sizes[],
+                        const redist_box all[]);
 
 /* Compares the arguments that must agree on all ranks; `sizes` are the global extents. Collective. */
 int redist__agree_request(const struct redist__request *request, int code, int axis_a, int axis_b,
@@ -94,6 +109,13 @@ int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype d
                              const redist_index sizes_a[], void *a, int axis_a,
                              const redist_index sizes_b[], void *b, int axis_b,
                              const redist_options *options, redist_plan **plan);
+
+/* redist_plan_boxes for `function`, whose own checks had the result `code`. With a halo there is one array and one box,
+ * on both sides. */
+int redist__plan_boxes_in(const char *function, int code, MPI_Comm comm, MPI_Datatype datatype,
+                          int ndims, const redist_index sizes[], const redist_box *const boxes[2],
+                          void *const arrays[2], const redist_halo *halo,
+                          const redist_options *options, redist_plan **plan);
 
 /* Frees a plan (NULL: nothing), not the context. Collective if the plan has a transport. */
 void redist__plan_destroy(redist_plan *plan);

@@ -24,6 +24,14 @@ static int check_start(const char *function, const redist_plan *plan, int direct
                        enum redist_tiles tiles) {
     REDIST_TRY(redist__check_plan(function, plan));
     REDIST_TRY(redist_check_enum_in(function, "direction", redist_direction_name, direction));
+    if (direction == REDIST_BACKWARD && plan->transfer.one_way)
+        return redist_fail_in(
+            function, REDIST_ERR_ARGUMENT,
+            "direction = REDIST_BACKWARD, but the plan goes forward only: several "
+            "ranks may receive the same elements, and it adds none (%s)",
+            plan->request.options.overlap == REDIST_OVERLAP_READ
+                ? "options->overlap = REDIST_OVERLAP_READ"
+                : "datatype has no numbers that are added here");
     if (plan->started || plan->opened)
         return redist_fail_in(function, REDIST_ERR_STATE,
                               "an execution of the plan is under way: complete it first");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan: check, agree, describe, choose, run. */
+#include "../geometry/halo.h"
 #include "api.h"
 
 #include <stddef.h>
@@ -22,13 +23,18 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->request = *request;
     plan->request.options.method = NULL; /* the user's strings need not live as long as the plan */
     plan->request.options.wisdom_file = NULL;
+    plan->request.halo = NULL;
     plan->problem.context = request->context;
     plan->problem.datatype = request->datatype;
     plan->transfer.rank = request->context->rank;
     plan->transfer.nranks = request->context->size;
     plan->transfer.element = request->element;
     plan->transfer.array_ndims = request->ndims;
+    plan->transfer.adds = request->adds;
+    plan->transfer.one_way =
+        request->adds == REDIST__NO_NUMBER && (request->one_array || request->options.overlap);
     plan->problem.transfer = &plan->transfer;
+    plan->problem.one_array = request->one_array;
     plan->problem.tiles = request->options.tiles;
     plan->problem.partitions = request->options.partitions > 1 ? request->options.partitions : 1;
     plan->problem.partition_axis =
@@ -94,6 +100,20 @@ static int choose_loops(struct redist__problem *problem, const redist_options *o
     return REDIST_OK;
 }
 
+/* Devices have no long doubles to add. */
+static int check_sums(const struct redist__request *request, struct redist_plan *plan) {
+    struct redist__transfer *transfer = &plan->transfer;
+    if (!plan->problem.space->asynchronous || transfer->adds != REDIST__LONG_DOUBLE)
+        return REDIST_OK;
+    if (request->options.overlap == REDIST_OVERLAP_ADD)
+        return redist_fail_in(request->function, REDIST_ERR_DATATYPE,
+                              "options->overlap = REDIST_OVERLAP_ADD, but devices add no long "
+                              "doubles");
+    transfer->adds = REDIST__NO_NUMBER;
+    transfer->one_way = 1;
+    return REDIST_OK;
+}
+
 /* Chooses the method, in the plan's place. */
 static int choose_method(struct redist_plan *plan, const redist_options *options) {
     struct redist__problem *problem = &plan->problem;
@@ -111,6 +131,7 @@ static int choose_method(struct redist_plan *plan, const redist_options *options
 static int find_method(struct redist_plan *plan, const redist_options *options) {
     redist_visit visit;
     REDIST_TRY(redist__find_space(&plan->request, &plan->problem));
+    REDIST_TRY(check_sums(&plan->request, plan));
     (void)redist_enter(&plan->problem.place, &visit); /* the current one */
     int code = choose_method(plan, options);
     redist_leave(&visit);
@@ -141,6 +162,7 @@ static int check_common(struct redist__request *request, const redist_options *o
     REDIST_TRY(redist__check_partitions(request));
     REDIST_TRY(redist__check_segments(request));
     REDIST_TRY(redist__check_datatype(request));
+    REDIST_TRY(redist__find_numbers(request));
     if (plan == NULL)
         return redist_fail_in(request->function, REDIST_ERR_NULL, "plan = NULL");
     return REDIST_OK;
@@ -190,6 +212,8 @@ static int plan_exchange(struct redist__request *request, const redist_index siz
     if (code == REDIST_OK) {
         memcpy(sizes, sizes_a, (size_t)request->ndims * sizeof *sizes);
         sizes[axis_b] = sizes_b[axis_b];
+        memcpy(request->boxes[0].count, sizes_a, (size_t)request->ndims * sizeof *sizes);
+        memcpy(request->boxes[1].count, sizes_b, (size_t)request->ndims * sizeof *sizes);
         const struct redist__element *element = &request->element;
         const size_t bytes[2] = {redist__element_array_bytes(element, request->ndims, sizes_a),
                                  redist__element_array_bytes(element, request->ndims, sizes_b)};
@@ -236,58 +260,88 @@ static size_t box_bytes(const struct redist__request *request, const redist_box 
 }
 
 /* Checks and reads the caller's boxes. */
-static int check_boxes(const struct redist__request *request, const redist_index sizes[],
-                       const redist_box *const given[2], redist_box boxes[2]) {
-    static const char *const names[2] = {"box_a", "box_b"};
+static int check_boxes(struct redist__request *request, const redist_index sizes[],
+                       const redist_box *const given[2], const char *const names[2]) {
     size_t bytes[2];
     for (int side = 0; side < 2; side++) {
-        boxes[side] = REDIST_BOX_DEFAULT;
-        REDIST_TRY(redist_struct_read(request->function, names[side], given[side], &boxes[side],
-                                      sizeof boxes[side]));
-        REDIST_TRY(redist__check_box(request, sizes, names[side], &boxes[side]));
-        bytes[side] = box_bytes(request, &boxes[side]);
+        redist_box *box = &request->boxes[side];
+        *box = REDIST_BOX_DEFAULT;
+        REDIST_TRY(
+            redist_struct_read(request->function, names[side], given[side], box, sizeof *box));
+        REDIST_TRY(redist__check_box(request, sizes, names[side], box));
+        bytes[side] = box_bytes(request, box);
     }
+    if (request->halo != NULL)
+        REDIST_TRY(redist__check_halo(request, sizes, &request->boxes[0]));
     return redist__check_arrays(request, request->arrays, bytes);
 }
 
-static int describe_boxes(const struct redist__request *request, const redist_box boxes[2],
-                          redist_box all[], struct redist_plan *plan) {
-    REDIST_TRY(redist_all_gather(request->context->comm, boxes, 2 * sizeof *boxes, all));
-    REDIST_TRY(redist__check_disjoint(request, "box_a", 0, all));
-    REDIST_TRY(redist__check_disjoint(request, "box_b", 1, all));
+static int describe_boxes(const struct redist__request *request, const redist_index sizes[],
+                          const char *const names[2], redist_box all[], struct redist_plan *plan) {
+    REDIST_TRY(
+        redist_all_gather(request->context->comm, request->boxes, sizeof request->boxes, all));
+    REDIST_TRY(redist__check_disjoint(request, names[0], 0, all));
+    if (request->halo != NULL) {
+        REDIST_TRY(redist__check_cover(request, sizes, all));
+        return redist__transfer_halo(&plan->transfer, sizes, request->halo, all);
+    }
+    if (request->options.overlap == REDIST_OVERLAP_REFUSED)
+        REDIST_TRY(redist__check_disjoint(request, names[1], 1, all));
     return redist__transfer_boxes(&plan->transfer, all);
 }
 
-static int plan_boxes(struct redist__request *request, const redist_index sizes[],
+static int plan_boxes(struct redist__request *request, int code, const redist_index sizes[],
                       const redist_box *const given[2], const redist_options *options,
                       redist_plan **result) {
-    redist_box boxes[2];
-    int code = check_common(request, options, 1, result);
+    static const char *const names[2][2] = {{"box_a", "box_b"}, {"box", "box"}};
+    const char *const *own_names = names[request->halo != NULL];
     if (code == REDIST_OK)
-        code = check_boxes(request, sizes, given, boxes);
+        code = check_common(request, options, 1, result);
+    if (request->one_array)
+        request->options.bind_b = request->options.bind_a;
+    if (code == REDIST_OK)
+        code = check_boxes(request, sizes, given, own_names);
     REDIST_TRY(redist__agree_request(request, code, -1, -1, sizes));
+    if (request->halo != NULL)
+        REDIST_TRY(redist__agree_halo(request));
     MPI_Comm comm = request->context->comm;
     redist_box *all = redist_calloc(2 * (size_t)request->context->size, sizeof *all);
     struct redist_plan *plan = allocate_plan(request);
     code = redist_agree(comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request));
     if (code == REDIST_OK)
-        code = redist_agree(comm, describe_boxes(request, boxes, all, plan));
+        code = redist_agree(comm, describe_boxes(request, sizes, own_names, all, plan));
+    if (code == REDIST_OK && request->halo != NULL)
+        code = redist_agree(comm,
+                            redist_all_reduce(comm, &plan->transfer.longest, 1, MPI_INT, MPI_MAX));
     redist_release(all);
     return complete_plan(plan, code, &request->options, result);
 }
 
-int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redist_index sizes[],
-                      const redist_box *box_a, void *a, const redist_box *box_b, void *b,
-                      const redist_options *options, redist_plan **plan) {
+int redist__plan_boxes_in(const char *function, int code, MPI_Comm comm, MPI_Datatype datatype,
+                          int ndims, const redist_index sizes[], const redist_box *const boxes[2],
+                          void *const arrays[2], const redist_halo *halo,
+                          const redist_options *options, redist_plan **plan) {
     struct redist__request request;
-    REDIST_TRY(open_request(__func__, comm, datatype, ndims, a, b, &request));
-    const redist_box *const boxes[2] = {box_a, box_b};
-    int code = plan_boxes(&request, sizes, boxes, options, plan);
+    REDIST_TRY(open_request(function, comm, datatype, ndims, arrays[0], arrays[1], &request));
+    request.halo = halo;
+    request.one_array = halo != NULL;
+    if (request.one_array)
+        request.names[0] = request.names[1] = "array";
+    code = plan_boxes(&request, code, sizes, boxes, options, plan);
     if (code != REDIST_OK)
         close_request(&request);
     else
         redist_closer_add((*plan)->context->comm, &(*plan)->closer, close_plan);
     return code;
+}
+
+int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redist_index sizes[],
+                      const redist_box *box_a, void *a, const redist_box *box_b, void *b,
+                      const redist_options *options, redist_plan **plan) {
+    const redist_box *const boxes[2] = {box_a, box_b};
+    void *const arrays[2] = {a, b};
+    return redist__plan_boxes_in(__func__, REDIST_OK, comm, datatype, ndims, sizes, boxes, arrays,
+                                 NULL, options, plan);
 }
 
 /* ---------------------------------------------------------------- the end */

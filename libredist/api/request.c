@@ -24,6 +24,7 @@ int redist__check_options(struct redist__request *request, const redist_options 
         {"options->bind_a", redist__binding_name, (int)own->bind_a},
         {"options->bind_b", redist__binding_name, (int)own->bind_b},
         {"options->staging", redist_staging_name, (int)own->staging},
+        {"options->overlap", redist__overlap_name, (int)own->overlap},
     };
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         REDIST_TRY(redist_check_enum_in(request->function, choices[i].name, choices[i].name_of,
@@ -31,6 +32,9 @@ int redist__check_options(struct redist__request *request, const redist_options 
     if (!(own->wait_seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->wait_seconds = %g is not 0 or more",
                     own->wait_seconds);
+    if (own->overlap != REDIST_OVERLAP_REFUSED && own->tiles != REDIST_WHOLE)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %s with options->overlap = %s",
+                    redist__tiles_name((int)own->tiles), redist__overlap_name((int)own->overlap));
     REDIST_TRY(redist__space_check(request->function, "options->space", own->space));
     REDIST_TRY(redist_check_method_in(request->function, own->method));
     if (own->tiles == REDIST_PUT) /* the array need not exist */
@@ -158,6 +162,28 @@ int redist__check_ndims(const struct redist__request *request, int least) {
                 REDIST_MAX_NDIMS);
 }
 
+/* Returns whether the boxes of both arrays have data in common. */
+static int do_boxes_meet(const struct redist__request *request, void *const arrays[2]) {
+    const struct redist__element *element = &request->element;
+    struct redist__copy copies[2];
+    const void *first[2];
+    for (int side = 0; side < 2; side++) {
+        const redist_box *box = &request->boxes[side];
+        redist_index extent[REDIST_MAX_NDIMS];
+        ptrdiff_t stride[REDIST_MAX_NDIMS];
+        uintptr_t address = (uintptr_t)arrays[side] + element->first;
+        for (int i = 0; i < request->ndims; i++)
+            extent[i] = box->extent[i] != 0 ? box->extent[i] : box->count[i];
+        redist__strides(request->ndims, extent, element->extent, stride);
+        for (int i = 0; i < request->ndims; i++)
+            address += (uintptr_t)(box->offset[i] * stride[i]);
+        redist__copy_prepare(&copies[side], request->ndims, box->count, element->extent, stride,
+                             stride);
+        first[side] = (const void *)address;
+    }
+    return redist__boxes_meet(copies, first, element->extent - (element->end - element->first));
+}
+
 int redist__check_arrays(const struct redist__request *request, void *const arrays[2],
                          const size_t bytes[2]) {
     const enum redist_binding later[2] = {request->options.bind_a, request->options.bind_b};
@@ -172,7 +198,13 @@ int redist__check_arrays(const struct redist__request *request, void *const arra
     if (arrays[0] == NULL || arrays[1] == NULL || bytes[0] == 0 || bytes[1] == 0)
         return REDIST_OK;
     uintptr_t a = (uintptr_t)arrays[0], b = (uintptr_t)arrays[1];
-    if (a < b + bytes[1] && b < a + bytes[0])
+    if (request->one_array)
+        return a == b ? REDIST_OK
+                      : FAIL(REDIST_ERR_ARGUMENT,
+                             "%s = %p and %s = %p differ, but a plan of redist_plan_halo has one "
+                             "array: pass it twice",
+                             request->names[0], arrays[0], request->names[1], arrays[1]);
+    if (a < b + bytes[1] && b < a + bytes[0] && do_boxes_meet(request, arrays))
         return FAIL(REDIST_ERR_OVERLAP,
                     "arrays %s = %p (%zu bytes) and %s = %p (%zu bytes) overlap", request->names[0],
                     arrays[0], bytes[0], request->names[1], arrays[1], bytes[1]);
@@ -321,6 +353,8 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         redist_share_enum("options->bind_b", (int)options->bind_b, redist__binding_name),
         redist_share_number("options->skip_agreement", options->skip_agreement != 0),
         redist_share_number("options->asynchronous", options->asynchronous != 0),
+        redist_share_enum("options->overlap", (int)options->overlap, redist__overlap_name),
+        redist_share_number("the kind of numbers in datatype", (long long)request->adds),
         redist_share_enum("options->tiles", (int)options->tiles, redist__tiles_name),
         redist_share_number("options->nontemporal_bytes", (long long)options->nontemporal_bytes),
         redist_share_enum("options->space", (int)options->space, redist_space_name),

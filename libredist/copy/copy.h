@@ -18,9 +18,12 @@ enum redist__copy_use {
     REDIST__COPY_STORE_NONTEMPORAL /* past them */
 };
 
-/* Runs the copy; redist__copy_fence orders its nontemporal stores. */
+/* Runs the copy, or adds if it adds; redist__copy_fence orders its nontemporal stores. */
 void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
                       enum redist__copy_use use);
+
+/* Adds the box at the source to that at the destination. */
+void redist__copy_add(const struct redist__copy *copy, const void *source, void *destination);
 
 /* Runs a copy that transposes a matrix of short elements, and fences its stores; 0 = not such a copy. */
 int redist__copy_transposed(const struct redist__copy *copy, const void *source, void *destination,

@@ -79,6 +79,58 @@ size_t redist__copy_bytes(const struct redist__copy *copy) {
     return bytes;
 }
 
+size_t redist__number_bytes(enum redist__number number) {
+    static const size_t bytes[] = {[REDIST__NO_NUMBER] = 1,
+                                   [REDIST__BYTES_1] = 1,
+                                   [REDIST__BYTES_2] = 2,
+                                   [REDIST__BYTES_4] = 4,
+                                   [REDIST__BYTES_8] = 8,
+                                   [REDIST__FLOAT] = sizeof(float),
+                                   [REDIST__DOUBLE] = sizeof(double),
+                                   [REDIST__LONG_DOUBLE] = sizeof(long double)};
+    return bytes[number];
+}
+
+/* ---------------------------------------------------------------- boxes in memory */
+
+/* The runs of a box by address, of which `copy` describes the source. */
+struct runs {
+    const struct redist__copy *copy;
+    uintptr_t first; /* of the current run */
+    size_t index[REDIST_MAX_NDIMS];
+};
+
+/* Advances to the next run; 0 = there is none. Addresses grow, as arrays are in C order. */
+static int next_run(struct runs *runs) {
+    const struct redist__copy *copy = runs->copy;
+    for (int i = copy->ndims - 1; i >= 0; i--) {
+        runs->first += (uintptr_t)copy->source[i];
+        if (++runs->index[i] < copy->count[i])
+            return 1;
+        runs->first -= (uintptr_t)copy->source[i] * copy->count[i];
+        runs->index[i] = 0;
+    }
+    return 0;
+}
+
+int redist__boxes_meet(const struct redist__copy boxes[2], const void *const first[2],
+                       size_t tail) {
+    struct runs runs[2] = {{.copy = &boxes[0], .first = (uintptr_t)first[0]},
+                           {.copy = &boxes[1], .first = (uintptr_t)first[1]}};
+    int more = boxes[0].run != 0 && boxes[1].run != 0;
+    while (more) {
+        if (runs[0].first + boxes[0].run - tail <= runs[1].first)
+            more = next_run(&runs[0]);
+        else if (runs[1].first + boxes[1].run - tail <= runs[0].first)
+            more = next_run(&runs[1]);
+        else
+            return 1;
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------- boxes of indices */
+
 size_t redist__intersect(int ndims, const redist_index start_a[], const redist_index count_a[],
                          const redist_index start_b[], const redist_index count_b[],
                          redist_index start[], redist_index count[]) {

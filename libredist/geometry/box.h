@@ -3,6 +3,7 @@
 #ifndef REDIST__BOX_H
 #define REDIST__BOX_H
 
+#include "number.h"
 #include "redist_support.h"
 
 /* A loop nest that copies a box: contiguous runs, and strides in bytes around them. Axes that are
@@ -13,6 +14,7 @@ struct redist__copy {
     size_t count[REDIST_MAX_NDIMS];     /* iterations of each loop */
     ptrdiff_t source[REDIST_MAX_NDIMS]; /* bytes from one iteration to the next */
     ptrdiff_t destination[REDIST_MAX_NDIMS];
+    enum redist__number adds; /* added to the destination; 0 = the bytes replace it */
 };
 
 /* Prepares the copy of `count` items of `item` bytes; strides are in bytes. */
@@ -27,6 +29,9 @@ size_t redist__array_bytes(int ndims, const redist_index extent[], size_t item);
 
 /* Bytes that a copy moves. */
 size_t redist__copy_bytes(const struct redist__copy *copy);
+
+/* Returns whether two boxes have a byte in common in memory; `tail` bytes at the end of an item hold nothing. */
+int redist__boxes_meet(const struct redist__copy boxes[2], const void *const first[2], size_t tail);
 
 /* Intersection of two boxes given by start and count; returns its elements. */
 size_t redist__intersect(int ndims, const redist_index start_a[], const redist_index count_a[],

@@ -55,6 +55,7 @@ static void begin(struct redist__transfer *transfer) {
     const struct redist__element *element = &transfer->element;
     transfer->item = element->run != 0 ? element->run : element->extent;
     transfer->ndims = transfer->array_ndims + element->naxes;
+    transfer->longest = 1;
 }
 
 static int set_extents(struct redist__transfer *transfer, struct redist__side *side,
@@ -145,8 +146,79 @@ int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box a
     return intersect_boxes(transfer, 1, all);
 }
 
+/* ---------------------------------------------------------------- lists of boxes */
+
+int redist__transfer_begin(struct redist__transfer *transfer, const redist_index extent[]) {
+    begin(transfer);
+    for (int s = 0; s < 2; s++) {
+        REDIST_TRY(allocate_parts(transfer, &transfer->side[s]));
+        REDIST_TRY(set_extents(transfer, &transfer->side[s], extent));
+    }
+    return REDIST_OK;
+}
+
+/* Appends an empty part to a list, of which the first part is empty at first. */
+static struct redist__part *append(struct redist__transfer *transfer, struct redist__part *list) {
+    size_t ndims = (size_t)transfer->ndims;
+    int length = 2;
+    if (list->elements == 0)
+        return list;
+    for (; list->next != NULL; length++)
+        list = list->next;
+    struct redist__part *part = redist_calloc(1, sizeof *part + 2 * ndims * sizeof *part->start);
+    if (part == NULL)
+        return NULL;
+    part->start = (redist_index *)(part + 1);
+    part->count = part->start + ndims;
+    list->next = part;
+    transfer->longest = length > transfer->longest ? length : transfer->longest;
+    return part;
+}
+
+int redist__transfer_add(struct redist__transfer *transfer, int side, int peer,
+                         const redist_index start[], const redist_index count[]) {
+    size_t bytes = (size_t)transfer->array_ndims * sizeof *start;
+    struct redist__part *part = append(transfer, &transfer->side[side].parts[peer]);
+    if (part == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of rank %d", peer);
+    memcpy(part->start, start, bytes);
+    memcpy(part->count, count, bytes);
+    finish_part(transfer, &transfer->side[side], part);
+    return REDIST_OK;
+}
+
+int redist__transfer_number(const struct redist__transfer *transfer, int side, int first[]) {
+    int count = 0;
+    for (int peer = 0; peer < transfer->nranks; peer++) {
+        first[peer] = count;
+        for (const struct redist__part *part = &transfer->side[side].parts[peer]; part != NULL;
+             part = part->next)
+            count++;
+    }
+    return first[transfer->nranks] = count;
+}
+
+size_t redist__list_elements(const struct redist__part *list) {
+    size_t elements = 0;
+    for (; list != NULL; list = list->next)
+        elements += list->elements;
+    return elements;
+}
+
+static void free_list(struct redist__part *list) {
+    while (list != NULL) {
+        struct redist__part *next = list->next;
+        redist_release(list);
+        list = next;
+    }
+}
+
+/* ---------------------------------------------------------------- all descriptions */
+
 void redist__transfer_free(struct redist__transfer *transfer) {
     for (int s = 0; s < 2; s++) {
+        for (int i = 0; i < transfer->nranks && transfer->side[s].parts != NULL; i++)
+            free_list(transfer->side[s].parts[i].next);
         redist_release(transfer->side[s].parts);
         transfer->side[s].parts = NULL;
     }
@@ -164,12 +236,17 @@ uint64_t redist__transfer_hash(const struct redist__transfer *transfer) {
         hash = redist__hash(redist__hash(hash, &element->extent, sizeof element->extent),
                             element->stride, (size_t)element->naxes * sizeof *element->stride);
     hash = redist__hash(hash, &transfer->rank, sizeof transfer->rank);
+    if (transfer->one_way || transfer->adds != REDIST__NO_NUMBER)
+        hash = redist__hash(hash, &transfer->adds, sizeof transfer->adds);
     for (int s = 0; s < 2; s++) {
         const struct redist__side *side = &transfer->side[s];
         hash = redist__hash(hash, side->extent, axes * sizeof *side->extent);
         for (int peer = 0; peer < transfer->nranks; peer++) {
-            hash = redist__hash(hash, side->parts[peer].start, axes * sizeof(redist_index));
-            hash = redist__hash(hash, side->parts[peer].count, axes * sizeof(redist_index));
+            const struct redist__part *part = &side->parts[peer];
+            for (; part != NULL; part = part->next) {
+                hash = redist__hash(hash, part->start, axes * sizeof *part->start);
+                hash = redist__hash(hash, part->count, axes * sizeof *part->count);
+            }
         }
     }
     return hash;

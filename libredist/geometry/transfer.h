@@ -12,6 +12,7 @@ struct redist__part {
     redist_index *start, *count; /* in the local array, along each axis */
     size_t elements;             /* 0 = nothing is exchanged with this peer */
     size_t offset;               /* bytes from the array's first element to the box's first */
+    struct redist__part *next;   /* the peer's next box, in the same order on both ranks, or NULL */
 };
 
 /* One of the two arrays, as this rank holds it. */
@@ -29,8 +30,11 @@ struct redist__transfer {
     int rank, nranks;
     struct redist__element element;
     int array_ndims;
-    int ndims;   /* with those inside an element */
-    size_t item; /* contiguous bytes: one run of an element's data, or an element */
+    int ndims;                /* with those inside an element */
+    size_t item;              /* contiguous bytes: one run of an element's data, or an element */
+    int longest;              /* boxes in the longest list of any two ranks, >= 1 */
+    int one_way;              /* forward only, as several ranks may receive the same elements */
+    enum redist__number adds; /* backward adds these to array A, in the order of ranks; 0 = no */
     struct redist__side side[2];
 };
 
@@ -48,6 +52,26 @@ static inline int redist__distance_of(const struct redist__transfer *transfer, i
 int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
                               int axis_a, const redist_index sizes_b[], int axis_b);
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]);
+
+/* Begins a description of lists of boxes, with the extents of the local array on both sides; and adds a box of this
+ * rank's array to the list of a peer, with `longest` of this rank. Not collective; REDIST_ERR_MEMORY or
+ * REDIST_ERR_LIMIT. */
+int redist__transfer_begin(struct redist__transfer *transfer, const redist_index extent[]);
+int redist__transfer_add(struct redist__transfer *transfer, int side, int peer,
+                         const redist_index start[], const redist_index count[]);
+
+/* Numbers the boxes of a side in the order of peers, each of which has at least one: those of peer p begin with
+ * first[p]. `first` has an element more than there are ranks; its last one, the number of boxes, is returned. */
+int redist__transfer_number(const struct redist__transfer *transfer, int side, int first[]);
+
+/* Returns the elements of all boxes of a list. */
+size_t redist__list_elements(const struct redist__part *list);
+
+/* Returns what is added when boxes arrive in the array of a side. */
+static inline enum redist__number redist__added_to(const struct redist__transfer *transfer,
+                                                   int side) {
+    return side == 0 ? transfer->adds : REDIST__NO_NUMBER;
+}
 
 /* Derives a description with empty parts for `nranks` ranks; to be freed also after a failure. REDIST_ERR_MEMORY. */
 int redist__transfer_derive(struct redist__transfer *derived, const struct redist__transfer *whole,

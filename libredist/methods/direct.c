@@ -52,6 +52,9 @@ static int check_mapped(const struct redist__problem *problem, int variant) {
             "method direct needs device memory that peers can map: of redist_alloc_in "
             "or cudaMalloc, given when the plan is made, on devices that reach each "
             "other");
+    if (problem->space->asynchronous && problem->transfer->adds && !mapped[1] && !alone)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method direct adds what is in an array b that peers can map");
     int puts = traits[variant].paced && problem->tiles == REDIST_PUT; /* array A need not exist */
     if (!problem->space->asynchronous && traits[variant].push && !puts && !(mapped[0] && mapped[1]))
         return redist__fail(
@@ -111,10 +114,11 @@ static enum redist__mode choose_mode(const struct redist__direct *state, int dir
     const int *mapped = state->problem->mapped;
     if (state->problem->context->size == 1)
         return REDIST__PULL;
+    int adds = redist__direct_adds(state, direction);
     if (mapped[direction] &&
-        !(redist__direct_pushes(state->traits, direction) && mapped[!direction]))
+        (adds || !(redist__direct_pushes(state->traits, direction) && mapped[!direction])))
         return REDIST__PULL;
-    return mapped[!direction] ? REDIST__PUSH : REDIST__STAGE;
+    return mapped[!direction] && !adds ? REDIST__PUSH : REDIST__STAGE;
 }
 
 /* Prepares the copies of a direction; those of tiles are prepared later. */
@@ -126,7 +130,9 @@ static int create_path(struct redist__direct *state, int direction) {
     /* only kernels need the batch on the device */
     const struct redist__space *space =
         state->traits->together ? state->problem->space : &redist__space_host;
-    int code = redist__batch_create(&path->batch, space, state->problem->context->size);
+    int near = !redist__direct_remote_side(path, direction);
+    int boxes = state->first[near][state->problem->context->size];
+    int code = redist__batch_create(&path->batch, space, boxes);
     path->batch.use = state->traits->copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
                                                                    : REDIST__COPY_CACHED;
     return code;
@@ -142,6 +148,24 @@ static void prepare_steps(struct redist__direct *state) {
     state->steps.ahead = whole ? paced - 1 : paced == 0 || size == 2;
 }
 
+/* Numbers the boxes of both sides; 0 without memory. */
+static int number_boxes(struct redist__direct *state) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    for (int side = 0; side < 2; side++) {
+        state->first[side] = redist_calloc((size_t)transfer->nranks + 1, sizeof *state->first[0]);
+        if (state->first[side] == NULL)
+            return 0;
+        (void)redist__transfer_number(transfer, side, state->first[side]);
+    }
+    return 1;
+}
+
+/* Returns the number of boxes of the side that has more. */
+static size_t most_boxes(const struct redist__direct *state) {
+    int size = state->problem->context->size, a = state->first[0][size], b = state->first[1][size];
+    return (size_t)(a > b ? a : b);
+}
+
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     struct redist__direct *state = *result = redist_calloc(1, sizeof *state);
@@ -155,11 +179,13 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     prepare_steps(state);
     state->events = redist_calloc(size + 1, sizeof *state->events);
     state->copies = redist_calloc(size, sizeof *state->copies);
+    int all = state->events != NULL && state->copies != NULL && number_boxes(state);
     int directions = problem->tiles == REDIST_WHOLE ? 2 : 1;
-    for (int direction = 0; direction < directions; direction++)
-        state->remotes[direction] = redist_calloc(size, sizeof *state->remotes[0]);
-    if (state->events == NULL || state->copies == NULL || state->remotes[0] == NULL ||
-        state->remotes[directions - 1] == NULL)
+    for (int direction = 0; direction < directions && all; direction++) {
+        state->remotes[direction] = redist_calloc(most_boxes(state), sizeof *state->remotes[0]);
+        all &= state->remotes[direction] != NULL;
+    }
+    if (!all)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     for (size_t i = 0; i <= size; i++)
         REDIST_TRY(problem->space->event_create(&state->events[i]));
@@ -171,12 +197,11 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 
 /* Locates a box of this rank for the peer: in the array, or in the stage from `staged` on. */
 static struct redist__remote locate_box(const struct redist__direct *state, int direction, int peer,
-                                        size_t *staged) {
+                                        const struct redist__part *part, size_t *staged) {
     const struct redist__transfer *transfer = state->problem->transfer;
     const struct redist__direct_path *path = &state->paths[direction];
     int side = redist__direct_remote_side(path, direction);
-    const struct redist__part *part = &transfer->side[side].parts[peer];
-    struct redist__remote box = redist__remote_describe(state->problem, side, peer);
+    struct redist__remote box = redist__remote_describe(state->problem, side, part);
     if (path->mode == REDIST__STAGE && peer != transfer->rank && part->elements > 0) {
         box.offset = *staged;
         *staged += redist__direct_stage_part(transfer, part, box.stride);
@@ -184,35 +209,75 @@ static struct redist__remote locate_box(const struct redist__direct *state, int 
     return box;
 }
 
+/* Locates all boxes that peers need in a direction. */
+static void locate_boxes(struct redist__direct *state, int direction,
+                         struct redist__remote boxes[]) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    int side = redist__direct_remote_side(&state->paths[direction], direction);
+    size_t staged = 0;
+    for (int peer = 0; peer < transfer->nranks; peer++)
+        for (const struct redist__part *part = &transfer->side[side].parts[peer]; part != NULL;
+             part = part->next)
+            *boxes++ = locate_box(state, direction, peer, part, &staged);
+    state->stage_bytes = staged > state->stage_bytes ? staged : state->stage_bytes;
+}
+
+/* Finds the box at a position of a peer's list on a side; -1 = the list is shorter. */
+static int find_box(const struct redist__direct *state, int side, int peer, int position) {
+    int box = state->first[side][peer] + position;
+    return box < state->first[side][peer + 1] ? box : -1;
+}
+
+/* Exchanges the boxes at one position of all lists. */
+static int exchange_boxes(struct redist__direct *state, int position,
+                          struct redist__remote *const mine[2], struct redist__remotes own[],
+                          struct redist__remotes theirs[]) {
+    int size = state->problem->context->size;
+    const int sides[2] = {redist__direct_remote_side(&state->paths[0], 0),
+                          redist__direct_remote_side(&state->paths[1], 1)};
+    for (int i = 0; i < 2 * size; i++) {
+        int box = find_box(state, sides[i % 2], i / 2, position);
+        if (box >= 0)
+            own[i / 2].of[i % 2] = mine[i % 2][box];
+    }
+    REDIST_TRY(redist__remotes_exchange(state->problem, own, theirs));
+    for (int i = 0; i < 2 * size; i++) {
+        int box = find_box(state, !sides[i % 2], i / 2, position);
+        if (box >= 0 && state->remotes[i % 2] != NULL)
+            state->remotes[i % 2][box] = theirs[i / 2].of[i % 2];
+    }
+    return REDIST_OK;
+}
+
 static int publish_boxes(struct redist__direct *state) {
     const struct redist__context *context = state->problem->context;
-    size_t size = (size_t)context->size;
+    size_t size = (size_t)context->size, most = most_boxes(state);
     struct redist__remotes *own = redist_calloc(2 * size, sizeof *own); /* and theirs */
-    int code = redist__agree_memory(context->comm, own, "to publish boxes");
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++) {
-        size_t staged = 0;
-        for (int peer = 0; peer < context->size; peer++)
-            own[peer].of[direction] = locate_box(state, direction, peer, &staged);
-        state->stage_bytes = staged > state->stage_bytes ? staged : state->stage_bytes;
-    }
-    if (code == REDIST_OK)
-        code = redist__remotes_exchange(state->problem, own, own + size);
-    for (size_t i = 0; i < 2 * size && code == REDIST_OK; i++)
-        if (state->remotes[i % 2] != NULL)
-            state->remotes[i % 2][i / 2] = own[size + i / 2].of[i % 2];
+    struct redist__remote *boxes = own != NULL ? redist_calloc(2 * most, sizeof *boxes) : NULL;
+    struct redist__remote *const mine[2] = {boxes, boxes != NULL ? boxes + most : NULL};
+    int code = redist__agree_memory(context->comm, boxes, "to publish boxes");
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        locate_boxes(state, direction, mine[direction]);
+    for (int i = 0; i < state->problem->transfer->longest && code == REDIST_OK; i++)
+        code = exchange_boxes(state, i, mine, own, own + size);
     redist_release(own);
+    redist_release(boxes);
     return code;
 }
 
-static void prepare_copy(struct redist__direct *state, int direction, int peer) {
+static void prepare_copies(struct redist__direct *state, int direction, int peer) {
     const struct redist__transfer *transfer = state->problem->transfer;
     struct redist__direct_path *path = &state->paths[direction];
-    const struct redist__side *local =
-        &transfer->side[!redist__direct_remote_side(path, direction)];
-    const ptrdiff_t *far = state->remotes[direction][peer].stride;
+    int side = !redist__direct_remote_side(path, direction), box = state->first[side][peer];
+    const struct redist__side *local = &transfer->side[side];
     int push = path->mode == REDIST__PUSH;
-    redist__copy_prepare(&path->batch.copies[peer], transfer->ndims, local->parts[peer].count,
-                         transfer->item, push ? local->stride : far, push ? far : local->stride);
+    for (const struct redist__part *part = &local->parts[peer]; part != NULL; part = part->next) {
+        struct redist__copy *copy = &path->batch.copies[box];
+        const ptrdiff_t *far = state->remotes[direction][box++].stride;
+        redist__copy_prepare(copy, transfer->ndims, part->count, transfer->item,
+                             push ? local->stride : far, push ? far : local->stride);
+        copy->adds = redist__added_to(transfer, !direction);
+    }
 }
 
 /* Creates the stage, which peers map even if it is empty. */
@@ -234,7 +299,7 @@ static int connect(void *data) {
     int staged = state->paths[0].mode == REDIST__STAGE || state->paths[1].mode == REDIST__STAGE;
     REDIST_TRY(publish_boxes(state));
     for (int i = 0; i < 2 * context->size && state->problem->tiles == REDIST_WHOLE; i++)
-        prepare_copy(state, i % 2, i / 2);
+        prepare_copies(state, i % 2, i / 2);
     REDIST_TRY(redist__flags_take(context, &state->flags));
     return staged ? create_stage(state) : REDIST_OK;
 }
@@ -296,6 +361,8 @@ static void destroy(void *data) {
         state->problem->space->event_destroy(state->events[i]);
     redist_release(state->events);
     redist_release(state->copies);
+    redist_release(state->first[0]);
+    redist_release(state->first[1]);
     redist_release(state->remotes[0]);
     redist_release(state->remotes[1]);
     redist_release(state->targets);

@@ -13,7 +13,7 @@ enum redist__mode { REDIST__PUSH, REDIST__PULL, REDIST__STAGE };
 /* This rank's copies in one direction of an exchange. */
 struct redist__direct_path {
     enum redist__mode mode;
-    struct redist__batch batch; /* one copy for each peer */
+    struct redist__batch batch; /* a copy for each box of this rank's side */
 };
 
 /* Progress of the copy with a peer. */
@@ -50,7 +50,9 @@ struct redist__direct {
     const struct redist__problem *problem;
     const struct redist__traits *traits;
     struct redist__direct_path paths[2];
-    /* Source or destination boxes of the peers in each direction; tiles have one direction. */
+    int *first[2]; /* of each peer's boxes, of either side */
+    /* Source or destination boxes of the peers in each direction, numbered as those of this rank; tiles have one
+     * direction. */
     struct redist__remote *remotes[2];
     struct redist__flags flags;
     void *stage; /* shared memory of the plan for mode REDIST__STAGE, else NULL */
@@ -74,6 +76,9 @@ struct redist__direct {
 
 /* Returns whether a peer has a part on side 0, array A, or on side 1. */
 int redist__direct_has_part(const struct redist__direct *state, int side, int peer);
+
+/* Returns whether an execution adds: then it pulls or stages, in the order of ranks, without steps. */
+int redist__direct_adds(const struct redist__direct *state, int direction);
 
 /* Returns whether the variant pushes in this direction even if it could pull. */
 int redist__direct_pushes(const struct redist__traits *traits, int direction);

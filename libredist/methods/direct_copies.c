@@ -9,6 +9,10 @@ int redist__direct_has_part(const struct redist__direct *state, int side, int pe
     return state->problem->transfer->side[side].parts[peer].elements != 0;
 }
 
+int redist__direct_adds(const struct redist__direct *state, int direction) {
+    return redist__added_to(state->problem->transfer, !direction) != REDIST__NO_NUMBER;
+}
+
 int redist__direct_pushes(const struct redist__traits *traits, int direction) {
     return traits->push >> direction & 1;
 }
@@ -105,6 +109,21 @@ size_t redist__direct_stage_part(const struct redist__transfer *transfer,
            REDIST__STAGE_ALIGNMENT;
 }
 
+/* Copies a box to the stage, and returns the end of its place there. */
+static char *stage_box(const struct redist__direct *state, const struct redist__part *part,
+                       char *to) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    const struct redist__side *side = &transfer->side[state->direction];
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    size_t bytes = redist__direct_stage_part(transfer, part, stride);
+    struct redist__copy copy;
+    redist__copy_prepare(&copy, transfer->ndims, part->count, transfer->item, side->stride, stride);
+    redist__copy_run(&copy, state->source + part->offset, to,
+                     state->traits->copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
+                                                                  : REDIST__COPY_CACHED);
+    return to + bytes;
+}
+
 /* Copies the boxes for the peers to the stage. */
 static void stage_source(const struct redist__direct *state) {
     const struct redist__transfer *transfer = state->problem->transfer;
@@ -113,17 +132,8 @@ static void stage_source(const struct redist__direct *state) {
     redist__enter(state->problem->timer, REDIST__PACK);
     for (int peer = 0; peer < transfer->nranks; peer++) {
         const struct redist__part *part = &side->parts[peer];
-        if (peer == transfer->rank || part->elements == 0)
-            continue;
-        ptrdiff_t stride[REDIST_MAX_NDIMS];
-        size_t bytes = redist__direct_stage_part(transfer, part, stride);
-        struct redist__copy copy;
-        redist__copy_prepare(&copy, transfer->ndims, part->count, transfer->item, side->stride,
-                             stride);
-        redist__copy_run(&copy, state->source + part->offset, to,
-                         state->traits->copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
-                                                                      : REDIST__COPY_CACHED);
-        to += bytes;
+        for (; peer != transfer->rank && part != NULL && part->elements != 0; part = part->next)
+            to = stage_box(state, part, to);
     }
     redist__copy_fence();
 }
@@ -198,41 +208,60 @@ static int near_side(const struct redist__direct *state) {
     return !redist__direct_remote_side(&state->paths[state->direction], state->direction);
 }
 
-/* Finds source and destination; this rank's own part bypasses the stage. */
+/* Returns whether this execution has steps. */
+static int is_paced(const struct redist__direct *state) {
+    return state->traits->paced && !redist__direct_adds(state, state->direction);
+}
+
+/* Finds sources and destinations; this rank's own part bypasses the stage. */
 static int find_addresses(struct redist__direct *state, int peer) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    struct redist__direct_path *path = &state->paths[state->direction];
-    const char **source = &path->batch.sources[peer];
-    char **destination = &path->batch.destinations[peer], *base = NULL;
-    int direction = state->direction;
-    size_t from = transfer->side[direction].parts[peer].offset,
-           to = transfer->side[!direction].parts[peer].offset;
-    *source = (const char *)((uintptr_t)state->source + from); /* arrays may be NULL and empty */
-    *destination = (char *)((uintptr_t)state->destination + to);
-    if (peer == transfer->rank)
-        return REDIST_OK;
-    REDIST_TRY(redist__direct_array(state, peer, &base));
-    if (path->mode == REDIST__PUSH)
-        *destination = base + state->remotes[direction][peer].offset;
-    else
-        *source = base + state->remotes[direction][peer].offset;
+    struct redist__batch *batch = &state->paths[state->direction].batch;
+    int direction = state->direction, near = near_side(state), own = peer == transfer->rank;
+    /* numbers, as arrays may be NULL and empty */
+    const uintptr_t arrays[2] = {(uintptr_t)state->source, (uintptr_t)state->destination};
+    const struct redist__part *here = &transfer->side[near].parts[peer],
+                              *there = &transfer->side[!near].parts[peer];
+    char *base = NULL;
+    if (!own)
+        REDIST_TRY(redist__direct_array(state, peer, &base));
+    for (int box = state->first[near][peer]; here != NULL; here = here->next, box++) {
+        uintptr_t local = arrays[near != direction] + here->offset;
+        uintptr_t far = own ? arrays[near == direction] + there->offset
+                            : (uintptr_t)base + state->remotes[direction][box].offset;
+        batch->sources[box] = (const char *)(near == direction ? local : far);
+        batch->destinations[box] = (char *)(near == direction ? far : local);
+        there = own ? there->next : there;
+    }
     return REDIST_OK;
 }
 
-static int issue_one(struct redist__direct *state, int peer) {
+/* Issues the copies of a peer's boxes. */
+static int issue_boxes(struct redist__direct *state, int peer, enum redist__copier copier,
+                       void *stream) {
     const struct redist__batch *batch = &state->paths[state->direction].batch;
+    const int *first = state->first[near_side(state)];
+    int code = batch->copies[first[peer]].run != 0 ? find_addresses(state, peer) : REDIST_OK;
+    for (int box = first[peer]; box < first[peer + 1] && code == REDIST_OK; box++)
+        if (batch->copies[box].run != 0)
+            code = state->problem->space->copy(&batch->copies[box], batch->sources[box],
+                                               batch->destinations[box], copier, stream);
+    return code;
+}
+
+/* Issues the copies with a peer: sums in one stream, which keeps their order. */
+static int issue_one(struct redist__direct *state, int peer) {
     const struct redist__space *space = state->problem->space;
     int far = redist__distance_of(state->problem->transfer, peer), own = far == 0,
-        stream = state->traits->paced && !own ? 1 : far;
+        stream = is_paced(state) && !own ? 1 : far;
     enum redist__copier copier =
         own && space->asynchronous ? REDIST__KERNEL : state->traits->copier;
+    if (redist__direct_adds(state, state->direction))
+        stream = 0;
     state->copies[peer] = REDIST__RUNS;
     state->steps.begun += !own;
     redist__enter(state->problem->timer, own ? REDIST__OWN_PART : REDIST__FIRST_MESSAGE);
-    int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
-    if (code == REDIST_OK && batch->copies[peer].run != 0)
-        code = space->copy(&batch->copies[peer], batch->sources[peer], batch->destinations[peer],
-                           copier, space->stream(stream));
+    int code = issue_boxes(state, peer, copier, space->stream(stream));
     if (code == REDIST_OK && space->asynchronous)
         code = space->event_record(state->events[peer], space->stream(stream));
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
@@ -242,12 +271,20 @@ static int issue_one(struct redist__direct *state, int peer) {
 /* Checks the step: the peer at distance i has step i - 1, the own part none. */
 static int has_step(const struct redist__direct *state, int peer) {
     int distance = redist__distance_of(state->problem->transfer, peer);
-    return !state->traits->paced || distance == 0 ||
+    return !is_paced(state) || distance == 0 ||
            (distance == state->steps.begun + 1 && redist__steps_may_begin(&state->steps));
 }
 
+/* Returns whether a peer's boxes are next: sums are made in the order of ranks. */
+static int is_turn(const struct redist__direct *state, int peer) {
+    int turn = 1;
+    for (int lower = 0; lower < peer && redist__direct_adds(state, state->direction); lower++)
+        turn &= state->copies[lower] != REDIST__WAITS;
+    return turn;
+}
+
 static int may_issue(const struct redist__direct *state, int peer) {
-    return state->copies[peer] == REDIST__WAITS && has_step(state, peer) &&
+    return state->copies[peer] == REDIST__WAITS && has_step(state, peer) && is_turn(state, peer) &&
            (redist__distance_of(state->problem->transfer, peer) == 0 ||
             redist__flags_is_ready(&state->flags, peer));
 }
@@ -263,7 +300,7 @@ static int try_to_end(struct redist__direct *state, int peer) {
     if (redist__distance_of(state->problem->transfer, peer) != 0 &&
         state->paths[state->direction].mode != REDIST__PUSH)
         redist__arrived(state->problem->timer);
-    if (state->traits->paced && redist__distance_of(state->problem->transfer, peer) != 0)
+    if (is_paced(state) && redist__distance_of(state->problem->transfer, peer) != 0)
         redist__steps_end(&state->steps);
     return code;
 }
@@ -272,7 +309,7 @@ static int try_to_end(struct redist__direct *state, int peer) {
 static int may_end(const struct redist__direct *state, int peer) {
     int distance = redist__distance_of(state->problem->transfer, peer);
     return state->copies[peer] == REDIST__RUNS &&
-           (!state->traits->paced || distance == 0 || distance == state->steps.ended + 1);
+           (!is_paced(state) || distance == 0 || distance == state->steps.ended + 1);
 }
 
 /* Advances the copy with a peer; empty parts take a step too. */
@@ -285,7 +322,7 @@ static int advance_peer(struct redist__direct *state, int peer) {
 static int issue_all(struct redist__direct *state) {
     struct redist__batch *batch = &state->paths[state->direction].batch;
     const struct redist__space *space = state->problem->space;
-    for (int peer = 0; peer < batch->count; peer++)
+    for (int peer = 0; peer < state->problem->context->size; peer++)
         if (state->copies[peer] == REDIST__WAITS)
             REDIST_TRY(find_addresses(state, peer));
     REDIST_TRY(space->batch_run(batch, 0, batch->count, space->stream(0)));
@@ -310,11 +347,14 @@ static int advance_together(struct redist__direct *state) {
 /* Advances all copies without waiting. */
 int redist__direct_advance_copies(struct redist__direct *state) {
     int code = REDIST_OK;
-    if (state->left != 0 && state->traits->together &&
+    int adds = redist__direct_adds(state, state->direction);
+    if (state->left != 0 && state->traits->together && !adds &&
         redist__direct_pushes(state->traits, state->direction))
         return advance_together(state);
     for (int i = 1; i <= state->problem->context->size && state->left != 0; i++) {
-        int failed = advance_peer(state, redist__rank_at(state->problem->transfer, i));
+        /* sums begin with rank 0, other executions with the next rank */
+        int peer = adds ? i - 1 : redist__rank_at(state->problem->transfer, i);
+        int failed = advance_peer(state, peer);
         code = code == REDIST_OK ? failed : code;
     }
     return code;
@@ -327,7 +367,7 @@ void redist__direct_expect(struct redist__direct *state) {
     state->left = 0;
     state->steps.begun = state->steps.ended = 0;
     for (int peer = 0; peer < size; peer++) {
-        int waits = !failed && (redist__direct_has_part(state, side, peer) || state->traits->paced);
+        int waits = !failed && (redist__direct_has_part(state, side, peer) || is_paced(state));
         state->copies[peer] = waits ? REDIST__WAITS : REDIST__DONE;
         state->left += waits;
     }

@@ -24,6 +24,7 @@ static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "hier"));
+    REDIST_TRY(redist__check_single(problem->transfer, "hier"));
     if (problem->space->asynchronous && problem->tiles == REDIST_GET)
         return redist__fail(REDIST_ERR_METHOD, "method hier gets tiles in host memory only");
     if (problem->space->asynchronous && !problem->mapped[0] && !problem->mapped[1])

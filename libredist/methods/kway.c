@@ -46,6 +46,7 @@ static int radix_of(int variant) {
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     REDIST_TRY(redist__check_copyable(problem->transfer, candidate->method->name));
+    REDIST_TRY(redist__check_single(problem->transfer, candidate->method->name));
     return redist__check_counts(problem->transfer, candidate->method->name, 0);
 }
 

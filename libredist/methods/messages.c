@@ -123,10 +123,14 @@ void redist__messages_send(struct redist__messages *messages, int i, void *event
     send_if_filled(messages, i);
 }
 
+/* Sends filled messages, in their order, in which they are filled: a query of each event would take too long. */
 static void send_filled(struct redist__messages *messages) {
-    for (int i = 0; i < messages->count && messages->nlater != 0; i++)
-        if (messages->later[i].event != NULL)
+    int waits = 0;
+    for (int i = 0; i < messages->count && messages->nlater != 0 && !waits; i++)
+        if (messages->later[i].event != NULL) {
             send_if_filled(messages, i);
+            waits = messages->later[i].event != NULL;
+        }
 }
 
 /* ---------------------------------------------------------------- completing */

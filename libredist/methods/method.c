@@ -27,7 +27,7 @@ const char *redist_method_summary(int index) {
 
 void redist__candidate_name(const struct redist__candidate *candidate, size_t bytes, char name[]) {
     const char *const *variants = candidate->method->variants;
-    if (variants != NULL)
+    if (variants != NULL && variants[candidate->variant][0] != '\0')
         snprintf(name, bytes, "%s:%s", candidate->method->name, variants[candidate->variant]);
     else
         snprintf(name, bytes, "%s", candidate->method->name);

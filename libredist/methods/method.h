@@ -21,6 +21,7 @@ struct redist__problem {
     int reaches_local;          /* peers can map memory of redist_alloc_local */
     int bound[2];               /* arrays bound when the plan is made, */
     void *arrays[2];            /* and their addresses */
+    int one_array;              /* A and B are one */
     int asynchronous;           /* executions are only enqueued in the user's stream */
     int rehearses;              /* nothing is enqueued: failures concern this rank only */
     double wait_seconds;        /* limit of a device's wait for a peer, if asynchronous */
@@ -91,8 +92,10 @@ enum redist__modes { REDIST__COMPLETES, REDIST__ENQUEUES, REDIST__DOES_BOTH };
 
 struct redist__method {
     const char *name;
-    const char *summary;         /* one sentence */
-    const char *const *variants; /* names, NULL at the end; the first is the usual one; or NULL */
+    const char *summary; /* one sentence */
+
+    /* Names of variants, NULL at the end; the first is the usual one, "" if it has the method's name; or NULL. */
+    const char *const *variants;
 
     const void *kind; /* what distinguishes methods with the same functions */
 

@@ -7,39 +7,39 @@
  *   alltoallv    packed parts, one MPI_Ialltoallv (Egger, All2All-Sync)
  *   p2p          packed parts, MPI_Isend and MPI_Irecv; each is unpacked as it arrives (Egger, Peer2Peer-Sync;
  *                Verma et al.)
- *   p2p-streams  the same, each part packed on a stream of its own and sent as soon as it is packed (Egger,
- *                Peer2Peer-Streams)
+ *   p2p-streams  the same, on a device each part packed on a stream of its own (Egger, Peer2Peer-Streams)
  *
  * This rank's own part is copied directly, except that alltoallw leaves it to MPI in host memory. The collective calls
  * are nonblocking, since a blocking one does not end when a peer is gone. Started executions send messages instead. A
  * collective call cannot carry a failure, so the ranks agree before it: a later failure concerns the rank's own data,
  * and the others learn of it in the next execution.
  *
- * In tiles (p2p only), a part travels in several messages (tiled_messages.h).
+ * On devices, and in tiles (p2p only), a packed part travels in several messages (tiled_messages.h). A list of boxes,
+ * and what is added, is one message for each peer.
  */
 #include "../copy/copy.h"
 #include "messages.h"
 #include "packing.h"
 #include "tiled_messages.h"
 
-#include <string.h>
+#include <stdint.h>
+#include <stdlib.h>
 
 struct kind {
     enum redist__layout layout;
     int collective; /* one call for all messages */
-    int streams;    /* each part is packed on its own stream */
+    int streams;    /* on a device each part is packed on its own stream */
 };
 
 struct state {
-    const struct redist__problem *problem; /* the first member, also in tiles */
+    const struct redist__problem *problem; /* the first member, also of messages in pieces */
     const struct redist__transfer *transfer;
     const struct kind *kind;
     struct redist__packing packing[2];
     struct redist__types types[2];
     struct redist__copy own[2]; /* empty if MPI moves the own part too */
     struct redist__messages messages;
-    void **events; /* packed parts: with streams one for each distance, else one */
-    int nevents;
+    void *event;   /* of the work in a stream */
     int is_known;  /* a failure is known to all ranks: none calls MPI any more */
     int direction; /* of the pending execution */
     const char *source;
@@ -48,6 +48,13 @@ struct state {
 
 /* ---------------------------------------------------------------- what they can serve */
 
+/* Returns whether packed parts travel in pieces: all but those of whole arrays in host memory, lists of boxes, which
+ * follow each other in one message, and those that are added when all have arrived. */
+static int is_cut(const struct redist__problem *problem) {
+    return problem->tiles != REDIST_WHOLE ||
+           (problem->space->asynchronous && redist__is_single(problem->transfer));
+}
+
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     const struct kind *kind = candidate->method->kind;
@@ -55,34 +62,34 @@ static int applies(const struct redist__problem *problem,
     int as_types = kind->layout == REDIST__AS_IN_ARRAY;
     if (!as_types || problem->staged)
         REDIST_TRY(redist__check_copyable(problem->transfer, name));
+    if (as_types && problem->transfer->adds != REDIST__NO_NUMBER)
+        return redist__fail(REDIST_ERR_METHOD, "method %s receives in array A, and adds nothing",
+                            name);
     if (problem->tiles == REDIST_GET && problem->space->asynchronous)
         return redist__fail(REDIST_ERR_METHOD, "method %s gets tiles in host memory only", name);
+    if (candidate->variant > 0 && (!problem->space->asynchronous || !is_cut(problem)))
+        return redist__fail(REDIST_ERR_METHOD,
+                            "the pieces of method %s are for devices, without sums, and for one "
+                            "box between two ranks",
+                            name);
     return as_types ? redist__check_extents(problem->transfer, name)
                     : redist__check_counts(problem->transfer, name, kind->collective);
 }
 
-/* Ranks the methods: MPI copies a type on a device run by run, extremely slowly; in host memory p2p-streams is p2p. */
+/* Ranks the methods: MPI copies a type on a device run by run, extremely slowly; without pieces p2p-streams is p2p.
+ * Variants of p2p are for comparisons. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct kind *kind = candidate->method->kind;
     int device = problem->space->asynchronous;
-    int slow =
-        kind->layout == REDIST__AS_IN_ARRAY ? device && !problem->staged : kind->streams && !device;
+    if (candidate->variant > 0)
+        return REDIST__BY_NAME;
+    int slow = kind->layout == REDIST__AS_IN_ARRAY ? device && !problem->staged
+                                                   : kind->streams && !is_cut(problem);
     return slow ? REDIST__BY_NAME : 0;
 }
 
 /* ---------------------------------------------------------------- making */
-
-static int allocate(struct state *state) {
-    int n = state->transfer->nranks;
-    state->nevents = state->kind->streams ? n : 1;
-    state->events = redist_calloc((size_t)state->nevents, sizeof *state->events);
-    if (state->events == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for %d messages", n);
-    for (int i = 0; i < state->nevents; i++)
-        REDIST_TRY(state->problem->space->event_create(&state->events[i]));
-    return redist__messages_create(&state->messages, state->problem, n);
-}
 
 /* Creates a side. MPI moves the own part of the reference, and of elements that are not plain bytes. */
 static int create_side(struct state *state, int side) {
@@ -91,7 +98,7 @@ static int create_side(struct state *state, int side) {
     int as_types = layout == REDIST__AS_IN_ARRAY;
     int own = as_types && (!redist__transfer_copyable(problem->transfer) ||
                            (state->kind->collective && !problem->space->asynchronous));
-    if (!as_types && problem->staged)
+    if (!as_types && (problem->staged || redist__added_to(problem->transfer, side)))
         layout = REDIST__NONE_IN_ARRAY;
     if (!own)
         redist__own_copy_prepare(&state->own[side], problem->transfer, side);
@@ -102,36 +109,25 @@ static int create_side(struct state *state, int side) {
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
-    if (problem->tiles != REDIST_WHOLE)
-        return redist__tiled_messages_create(problem, result);
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method %s", candidate->method->name);
     state->problem = problem;
     state->transfer = problem->transfer;
     state->kind = candidate->method->kind;
-    REDIST_TRY(allocate(state));
+    REDIST_TRY(problem->space->event_create(&state->event));
+    REDIST_TRY(redist__messages_create(&state->messages, problem, problem->transfer->nranks));
     REDIST_TRY(create_side(state, 0));
     return create_side(state, 1);
 }
 
-static int is_tiled(const void *data) {
-    const struct redist__problem *const *problem = data;
-    return (*problem)->tiles != REDIST_WHOLE;
-}
-
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return is_tiled(data) ? redist__tiled_messages_bytes(data)
-                          : state->packing[0].buffer_bytes + state->packing[1].buffer_bytes;
+    return redist__packing_bytes(&state->packing[0]) + redist__packing_bytes(&state->packing[1]);
 }
 
 static void destroy(void *data) {
     struct state *state = data;
-    if (is_tiled(data)) {
-        redist__tiled_messages_free(data);
-        return;
-    }
     int in_use = redist__messages_free(&state->messages);
     for (int side = 0; side < 2; side++) {
         if (!in_use && state->packing[side].space != NULL)
@@ -139,9 +135,7 @@ static void destroy(void *data) {
         if (!in_use) /* a collective call reads the counts until it is complete */
             redist__types_free(&state->types[side]);
     }
-    for (int i = 0; state->events != NULL && i < state->nevents; i++)
-        state->problem->space->event_destroy(state->events[i]);
-    redist_release(state->events);
+    state->problem->space->event_destroy(state->event);
     redist_release(state);
 }
 
@@ -150,14 +144,12 @@ static void destroy(void *data) {
 static void post(struct state *state, int sends, int peer) {
     int side = sends ? state->direction : !state->direction;
     const struct redist__types *types = &state->types[side];
-    char *message = redist__packing_message(&state->packing[side], peer,
+    char *message = redist__packing_on_wire(&state->packing[side], peer,
                                             sends ? state->source : state->destination);
-    void *packed =
-        state->kind->streams ? state->events[redist__distance_of(state->transfer, peer)] : NULL;
     if (types->counts[peer] == 0)
         return;
     if (sends)
-        redist__messages_send(&state->messages, peer, packed, message, types->counts[peer],
+        redist__messages_send(&state->messages, peer, NULL, message, types->counts[peer],
                               types->types[peer], peer, state->problem->tag);
     else
         redist__messages_receive(&state->messages, peer, message, types->counts[peer],
@@ -172,7 +164,7 @@ static void post_receives(struct state *state) {
 /* ---------------------------------------------------------------- packing */
 
 static void finish_stream(struct state *state) {
-    redist__finish(state->problem, state->events[0], state->problem->space->stream(0));
+    redist__finish(state->problem, state->event, state->problem->space->stream(0));
 }
 
 static void pack_all(struct state *state) {
@@ -185,24 +177,20 @@ static void pack_all(struct state *state) {
         finish_stream(state);
 }
 
-/* Packs and sends. On a device one kernel packs for all peers, unless each has a stream: stream 0 is for the own part
- * and for unpacking, stream i for the i-th peer. In host memory each message leaves as soon as it is packed. */
+/* Packs and sends; in host memory each message leaves as soon as it is packed. */
 static void pack_and_send(struct state *state) {
     const struct redist__problem *problem = state->problem;
-    const struct redist__space *space = problem->space;
-    int streams = state->kind->streams, at_once = space->asynchronous && !streams;
+    int at_once = problem->space->asynchronous;
     if (at_once)
         pack_all(state);
     for (int i = 0; i < state->transfer->nranks; i++) {
-        int peer = redist__rank_at(state->transfer, i), stream = streams ? i : 0;
+        int peer = redist__rank_at(state->transfer, i);
         if (state->types[state->direction].counts[peer] == 0)
             continue;
         redist__enter(problem->timer, REDIST__PACK);
         if (!at_once)
             redist__attempt(problem, redist__packing_pack(&state->packing[state->direction], peer,
-                                                          1, state->source, space->stream(stream)));
-        if (streams)
-            redist__attempt(problem, space->event_record(state->events[i], space->stream(i)));
+                                                          1, state->source, NULL));
         redist__enter(problem->timer, REDIST__FIRST_MESSAGE);
         post(state, 1, peer);
     }
@@ -227,11 +215,28 @@ static void unpack(struct state *state, int peer) {
 
 /* ---------------------------------------------------------------- whole arrays */
 
+/* Returns whether this execution adds what arrives, in the order of ranks, when all has arrived. */
+static int adds(const struct state *state) {
+    return redist__added_to(state->transfer, !state->direction) != REDIST__NO_NUMBER;
+}
+
+static void add_all(struct state *state) {
+    const struct redist__problem *problem = state->problem;
+    redist__enter(problem->timer, REDIST__UNPACK);
+    for (int peer = 0; peer < state->transfer->nranks; peer++)
+        if (peer == state->transfer->rank)
+            copy_own(state);
+        else
+            redist__attempt(problem,
+                            redist__packing_unpack(&state->packing[!state->direction], peer, 1,
+                                                   state->destination, problem->space->stream(0)));
+}
+
 static void begin(struct state *state, int direction, const void *source, void *destination) {
     state->direction = direction;
     state->source = source;
     state->destination = destination;
-    redist__finish(state->problem, state->events[0], state->problem->stream);
+    redist__finish(state->problem, state->event, state->problem->stream);
 }
 
 static void start(void *data, int direction, const void *source, void *destination) {
@@ -241,7 +246,8 @@ static void start(void *data, int direction, const void *source, void *destinati
     begin(state, direction, source, destination);
     post_receives(state);
     pack_and_send(state);
-    copy_own(state);
+    if (!adds(state))
+        copy_own(state);
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
 }
 
@@ -250,28 +256,29 @@ static void wait(void *data) {
     struct redist__phase_timer *timer = state->problem->timer;
     int left = !state->is_known, i;
     for (unsigned poll = 0; left && !state->messages.lost;) {
-        redist__enter(timer, state->messages.nlater != 0 ? REDIST__PACK : REDIST__FIRST_MESSAGE);
+        redist__enter(timer, REDIST__FIRST_MESSAGE);
         i = redist__messages_test(&state->messages, &left);
         if (i >= 0) {
-            unpack(state, i);
+            if (!adds(state))
+                unpack(state, i);
             poll = 0;
         } else if (left)
             redist__messages_pause(&state->messages, poll++);
     }
     redist__enter(timer, REDIST__COMMUNICATE);
     redist__messages_end(&state->messages);
+    if (!state->is_known && adds(state))
+        add_all(state);
     redist__enter(timer, REDIST__UNPACK);
     finish_stream(state);
-    if (state->kind->streams && redist__has_failed(state->problem))
-        state->problem->space->drain(); /* streams may still be packing */
 }
 
 /* Returns the base address of all messages. For an array without elements it may be the address of the other array, and
  * Open MPI's nonblocking calls read two equal addresses as MPI_IN_PLACE: a rank that only sends would send nothing. */
 static void *base_of(const struct redist__packing *packing, const void *array) {
-    if (packing->side->bytes == 0)
-        return NULL;
-    return packing->all_in_array ? (void *)(size_t)array : packing->buffer;
+    const void *buffer = packing->wire != NULL ? packing->wire : packing->buffer;
+    const void *base = packing->all_in_array ? array : buffer;
+    return packing->side->bytes == 0 ? NULL : (void *)((uintptr_t)base - packing->shift);
 }
 
 static int begin_collective(const void *data, MPI_Comm comm, MPI_Request *request) {
@@ -307,18 +314,21 @@ static void execute_collective(struct state *state) {
     const struct redist__problem *problem = state->problem;
     int beside = problem->space->asynchronous;
     pack_all(state);
-    if (beside)
+    if (beside && !adds(state))
         copy_own(state);
     redist__enter(problem->timer, REDIST__COMMUNICATE);
     if (all_begin(state))
         redist__messages_collect(&state->messages, begin_collective, state);
     redist__messages_end(&state->messages);
-    if (!beside)
+    if (!beside && !adds(state))
         copy_own(state);
     redist__enter(problem->timer, REDIST__UNPACK);
-    redist__attempt(problem, redist__packing_unpack(&state->packing[!state->direction], 0,
-                                                    state->transfer->nranks, state->destination,
-                                                    problem->space->stream(0)));
+    if (adds(state))
+        add_all(state);
+    else
+        redist__attempt(problem, redist__packing_unpack(&state->packing[!state->direction], 0,
+                                                        state->transfer->nranks, state->destination,
+                                                        problem->space->stream(0)));
     finish_stream(state);
 }
 
@@ -330,39 +340,86 @@ static void execute(void *data, int direction, const void *source, void *destina
     execute_collective(state);
 }
 
-/* ---------------------------------------------------------------- the methods */
+/* ---------------------------------------------------------------- packed messages */
 
-static int connect(void *data) {
-    return is_tiled(data) ? redist__tiled_messages_connect(data) : REDIST_OK;
+static int is_in_pieces(const void *data) {
+    const struct redist__problem *const *problem = data;
+    return is_cut(*problem);
 }
+
+/* Sizes of pieces on a device in MiB: the usual one, and others for comparisons. */
+static const char *const variants[] = {"", "1m", "4m", "16m", "64m", NULL};
+
+static int create_packed(const struct redist__problem *problem,
+                         const struct redist__candidate *candidate, void **result) {
+    const struct kind *kind = candidate->method->kind;
+    size_t mebibytes = strtoul(variants[candidate->variant], NULL, 10);
+    return is_cut(problem)
+               ? redist__tiled_messages_create(problem, kind->streams, mebibytes << 20, result)
+               : create(problem, candidate, result);
+}
+
+static int connect_packed(void *data) {
+    return is_in_pieces(data) ? redist__tiled_messages_connect(data) : REDIST_OK;
+}
+
+static void start_packed(void *data, int direction, const void *source, void *destination) {
+    (is_in_pieces(data) ? redist__tiled_messages_start : start)(data, direction, source,
+                                                                destination);
+}
+
+static void wait_packed(void *data) {
+    (is_in_pieces(data) ? redist__tiled_messages_close : wait)(data);
+}
+
+static size_t packed_workspace(const void *data) {
+    return is_in_pieces(data) ? redist__tiled_messages_bytes(data) : workspace(data);
+}
+
+static void destroy_packed(void *data) {
+    (is_in_pieces(data) ? redist__tiled_messages_free : destroy)(data);
+}
+
+/* ---------------------------------------------------------------- the methods */
 
 #define METHOD(id, sentence, ...)                                                                  \
     .name = id, .summary = sentence, .kind = &(const struct kind){__VA_ARGS__},                    \
-    .applies = applies, .preference = preference, .create = create, .start = start, .wait = wait,  \
-    .workspace = workspace, .destroy = destroy
+    .applies = applies, .preference = preference
+
+#define BY_TYPES_OR_COLLECTIVE                                                                     \
+    .create = create, .start = start, .wait = wait, .workspace = workspace, .destroy = destroy
+
+#define BY_PACKED_MESSAGES                                                                         \
+    .create = create_packed, .connect = connect_packed, .start = start_packed,                     \
+    .wait = wait_packed, .workspace = packed_workspace, .destroy = destroy_packed
 
 const struct redist__method redist__method_alltoallw = {
     METHOD("alltoallw", "one MPI_Ialltoallw over subarray datatypes; the reference for all others",
            REDIST__AS_IN_ARRAY, 1, 0),
-    .execute = execute};
+    BY_TYPES_OR_COLLECTIVE, .execute = execute};
 
-const struct redist__method redist__method_p2p_type = {METHOD(
-    "p2p-type", "MPI_Isend and MPI_Irecv of subarray datatypes; the own part is copied locally",
-    REDIST__AS_IN_ARRAY, 0, 0)};
+const struct redist__method redist__method_p2p_type = {
+    METHOD("p2p-type",
+           "MPI_Isend and MPI_Irecv of subarray datatypes; the own part is copied locally",
+           REDIST__AS_IN_ARRAY, 0, 0),
+    BY_TYPES_OR_COLLECTIVE};
 
 const struct redist__method redist__method_alltoallv = {
     METHOD("alltoallv", "packs all parts, one MPI_Ialltoallv, unpacks all", REDIST__ALL_IN_ARRAY, 1,
            0),
-    .execute = execute};
+    BY_TYPES_OR_COLLECTIVE, .execute = execute};
 
-const struct redist__method redist__method_p2p_streams = {METHOD(
-    "p2p-streams", "as p2p, each part packed on a stream of its own and sent when that is done",
-    REDIST__EACH_IN_ARRAY, 0, 1)};
+const struct redist__method redist__method_p2p_streams = {
+    METHOD("p2p-streams",
+           "as p2p, each part packed on a stream of its own and sent when that is done",
+           REDIST__EACH_IN_ARRAY, 0, 1),
+    BY_PACKED_MESSAGES};
 
 const struct redist__method redist__method_p2p = {
     METHOD("p2p", "packed MPI_Isend and MPI_Irecv; each part is unpacked as it arrives",
            REDIST__EACH_IN_ARRAY, 0, 0),
-    .connect = connect,
+    BY_PACKED_MESSAGES,
+    .variants = variants,
     .open = redist__tiled_messages_open,
     .put = redist__tiled_messages_tile,
     .get = redist__tiled_messages_tile,

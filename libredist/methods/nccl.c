@@ -34,6 +34,7 @@ static int applies(const struct redist__problem *problem,
     REDIST_TRY(check_space(problem));
     if (problem->tiles == REDIST_GET)
         return redist__fail(REDIST_ERR_METHOD, "method nccl gets no tiles");
+    REDIST_TRY(redist__check_single(problem->transfer, candidate->method->name));
     return redist__check_copyable(problem->transfer, candidate->method->name);
 }
 

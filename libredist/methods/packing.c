@@ -6,34 +6,70 @@
 #include <limits.h>
 #include <string.h>
 
+/* Bytes from which engines copy a message to the host and back: in the 19 us after which an engine begins, kernels move
+ * some 700 KB over the bus (about 40 GB/s), for two or three peers. */
+enum { ENGINE_BYTES = 256 << 10 };
+
 /* ---------------------------------------------------------------- packing */
 
-static int allocate(struct redist__packing *packing, int size) {
-    packing->position = redist_calloc((size_t)size, sizeof *packing->position);
-    packing->in_array = redist_calloc((size_t)size, 1);
-    if (packing->position == NULL || packing->in_array == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %d ranks", size);
-    REDIST_TRY(redist__batch_create(&packing->pack, packing->space, size));
-    REDIST_TRY(redist__batch_create(&packing->unpack, packing->space, size));
+static int allocate(struct redist__packing *packing, const struct redist__transfer *transfer) {
+    size_t size = (size_t)transfer->nranks;
+    int side = packing->side == &transfer->side[1];
+    packing->position = redist_calloc(size, sizeof *packing->position);
+    packing->wire_position = redist_calloc(size + 1, sizeof *packing->wire_position);
+    packing->in_array = redist_calloc(size, 1);
+    packing->first = redist_calloc(size + 1, sizeof *packing->first);
+    if (packing->position == NULL || packing->wire_position == NULL || packing->in_array == NULL ||
+        packing->first == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %zu ranks", size);
+    int boxes = redist__transfer_number(transfer, side, packing->first);
+    REDIST_TRY(redist__batch_create(&packing->pack, packing->space, boxes));
+    REDIST_TRY(redist__batch_create(&packing->unpack, packing->space, boxes));
     packing->pack.use = packing->unpack.use = REDIST__COPY_AUTO;
     return REDIST_OK;
 }
 
-static void prepare_peer(struct redist__packing *packing, const struct redist__transfer *transfer,
-                         int peer) {
-    const struct redist__part *part = &packing->side->parts[peer];
+static int has_wire(const struct redist__packing *packing) {
+    return packing->staged && packing->layout != REDIST__AS_IN_ARRAY;
+}
+
+static size_t message_bytes(const struct redist__packing *packing,
+                            const struct redist__transfer *transfer, int peer) {
+    return redist__list_elements(&packing->side->parts[peer]) * transfer->item;
+}
+
+/* Returns whether a message is packed in the pinned memory. */
+static int is_on_wire(const struct redist__packing *packing,
+                      const struct redist__transfer *transfer, int peer) {
+    return has_wire(packing) && message_bytes(packing, transfer, peer) < (size_t)ENGINE_BYTES;
+}
+
+static void prepare_box(struct redist__packing *packing, const struct redist__transfer *transfer,
+                        const struct redist__part *part, int box) {
     const ptrdiff_t *stride = packing->side->stride;
     ptrdiff_t packed[REDIST_MAX_NDIMS];
-    int as_in_array = packing->layout == REDIST__AS_IN_ARRAY;
     redist__strides(transfer->ndims, part->count, transfer->item, packed);
-    const ptrdiff_t *there = as_in_array ? stride : packed;
-    redist__copy_prepare(&packing->pack.copies[peer], transfer->ndims, part->count, transfer->item,
+    const ptrdiff_t *there = packing->layout == REDIST__AS_IN_ARRAY ? stride : packed;
+    redist__copy_prepare(&packing->pack.copies[box], transfer->ndims, part->count, transfer->item,
                          stride, there);
-    redist__copy_prepare(&packing->unpack.copies[peer], transfer->ndims, part->count,
-                         transfer->item, there, stride);
-    packing->in_array[peer] =
-        as_in_array ? !packing->staged
-                    : packing->pack.copies[peer].ndims == 0 && part->offset % transfer->item == 0;
+    redist__copy_prepare(&packing->unpack.copies[box], transfer->ndims, part->count, transfer->item,
+                         there, stride);
+    packing->unpack.copies[box].adds =
+        redist__added_to(transfer, packing->side == &transfer->side[1]);
+}
+
+static void prepare_peer(struct redist__packing *packing, const struct redist__transfer *transfer,
+                         int peer) {
+    const struct redist__part *list = &packing->side->parts[peer];
+    int box = packing->first[peer];
+    for (const struct redist__part *part = list; part != NULL; part = part->next)
+        prepare_box(packing, transfer, part, box++);
+    if (packing->layout == REDIST__AS_IN_ARRAY)
+        packing->in_array[peer] = !packing->staged;
+    else
+        packing->in_array[peer] =
+            list->next == NULL && packing->pack.copies[packing->first[peer]].ndims == 0 &&
+            list->offset % transfer->item == 0 && !is_on_wire(packing, transfer, peer);
 }
 
 /* Chooses the messages in the array: all, those that can be, or none. */
@@ -46,22 +82,33 @@ static void choose_in_array(struct redist__packing *packing,
         memset(packing->in_array, 0, (size_t)transfer->nranks);
 }
 
-/* Gives each message its position, and returns the buffer's bytes. The own part and messages in the array need none. */
-static size_t position_messages(struct redist__packing *packing,
-                                const struct redist__transfer *transfer) {
+/* Gives each message its positions, and counts the bytes of the buffers. The own part needs none, nor do messages in
+ * the array, or in pinned memory alone, need the first one. */
+static void position_messages(struct redist__packing *packing,
+                              const struct redist__transfer *transfer) {
     size_t bytes = 0;
     for (int peer = 0; peer < transfer->nranks; peer++) {
-        const struct redist__part *part = &packing->side->parts[peer];
-        int copied = !packing->in_array[peer] && peer != transfer->rank;
+        int sent = peer != transfer->rank, copied = sent && !packing->in_array[peer];
+        size_t message = sent ? message_bytes(packing, transfer, peer) : 0;
         if (packing->layout != REDIST__AS_IN_ARRAY)
-            packing->position[peer] = packing->in_array[peer] ? part->offset : bytes;
-        bytes += copied ? part->elements * transfer->item : 0;
-        if (!copied)
-            packing->pack.copies[peer] = packing->unpack.copies[peer] = (struct redist__copy){0};
+            packing->position[peer] =
+                packing->in_array[peer] ? packing->side->parts[peer].offset : bytes;
+        if (copied && !is_on_wire(packing, transfer, peer))
+            bytes += message;
+        packing->wire_position[peer + 1] =
+            packing->wire_position[peer] + (has_wire(packing) ? message : 0);
+        for (int box = packing->first[peer]; box < packing->first[peer + 1] && !copied; box++)
+            packing->pack.copies[box] = packing->unpack.copies[box] = (struct redist__copy){0};
     }
     if (packing->layout == REDIST__AS_IN_ARRAY)
-        return packing->all_in_array ? 0 : packing->side->bytes;
-    return bytes;
+        bytes = packing->all_in_array ? 0 : packing->side->bytes;
+    packing->buffer_bytes = bytes;
+    packing->wire_bytes = packing->wire_position[transfer->nranks];
+}
+
+/* Returns whether the buffer itself is for MPI. */
+static int is_pinned(const struct redist__packing *packing) {
+    return packing->staged && !has_wire(packing);
 }
 
 int redist__packing_create(struct redist__packing *packing, const struct redist__problem *problem,
@@ -70,61 +117,127 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
     const struct redist__space *space = problem->space;
     *packing = (struct redist__packing){
         .side = &transfer->side[side], .space = space, .layout = layout, .staged = staged};
-    REDIST_TRY(allocate(packing, transfer->nranks));
+    REDIST_TRY(allocate(packing, transfer));
     for (int peer = 0; peer < transfer->nranks; peer++)
         prepare_peer(packing, transfer, peer);
     choose_in_array(packing, transfer);
-    packing->buffer_bytes = position_messages(packing, transfer);
-    return (staged ? space->allocate_pinned : space->allocate)(packing->buffer_bytes,
-                                                               (void **)&packing->buffer);
+    position_messages(packing, transfer);
+    packing->shift = side == 0 ? 0 : layout == REDIST__AS_IN_ARRAY ? 1 : transfer->item;
+    if (has_wire(packing))
+        REDIST_TRY(space->allocate_pinned(packing->wire_bytes, (void **)&packing->wire));
+    return (is_pinned(packing) ? space->allocate_pinned
+                               : space->allocate)(packing->buffer_bytes, (void **)&packing->buffer);
 }
 
 void redist__packing_free(struct redist__packing *packing) {
     if (packing->buffer != NULL)
-        (packing->staged ? packing->space->release_pinned
-                         : packing->space->release)(packing->buffer);
+        (is_pinned(packing) ? packing->space->release_pinned
+                            : packing->space->release)(packing->buffer);
+    if (packing->wire != NULL)
+        packing->space->release_pinned(packing->wire);
     redist_release(packing->position);
+    redist_release(packing->wire_position);
     redist_release(packing->in_array);
+    redist_release(packing->first);
     redist__batch_free(&packing->pack);
     redist__batch_free(&packing->unpack);
     *packing = (struct redist__packing){0};
 }
 
+/* Returns the bytes of a peer's message in pinned memory, 0 = none. */
+static size_t staged_bytes(const struct redist__packing *packing, int peer) {
+    return packing->wire_position[peer + 1] - packing->wire_position[peer];
+}
+
+int redist__packing_is_staged(const struct redist__packing *packing, int peer) {
+    return staged_bytes(packing, peer) >= (size_t)ENGINE_BYTES;
+}
+
 char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array) {
     if (packing->side->parts[peer].elements == 0)
         return NULL;
+    if (packing->wire != NULL && !redist__packing_is_staged(packing, peer))
+        return packing->wire + packing->wire_position[peer];
     char *base = packing->in_array[peer] ? (char *)(size_t)array : packing->buffer;
     return base + packing->position[peer];
+}
+
+char *redist__packing_on_wire(const struct redist__packing *packing, int peer, const void *array) {
+    if (packing->wire == NULL || packing->side->parts[peer].elements == 0)
+        return redist__packing_message(packing, peer, array);
+    return packing->wire + packing->wire_position[peer];
+}
+
+size_t redist__packing_bytes(const struct redist__packing *packing) {
+    return packing->buffer_bytes + packing->wire_bytes;
+}
+
+/* ---------------------------------------------------------------- copies */
+
+int redist__packing_download(const struct redist__packing *packing, int peer, size_t first,
+                             size_t bytes, const void *array, void *stream) {
+    const struct redist__copy copy = {.run = bytes};
+    return packing->space->copy(&copy, redist__packing_message(packing, peer, array) + first,
+                                redist__packing_on_wire(packing, peer, array) + first, REDIST__LINK,
+                                stream);
+}
+
+int redist__packing_upload(const struct redist__packing *packing, int peer, size_t first,
+                           size_t bytes, void *array, void *stream) {
+    const struct redist__copy copy = {.run = bytes};
+    return packing->space->copy(&copy, redist__packing_on_wire(packing, peer, array) + first,
+                                redist__packing_message(packing, peer, array) + first, REDIST__LINK,
+                                stream);
+}
+
+/* Finds both ends of the copies of a peer's boxes, which follow each other in the buffer. */
+static void place_boxes(const struct redist__packing *packing, struct redist__batch *batch,
+                        int peer, char *array) {
+    const struct redist__part *part = &packing->side->parts[peer];
+    int as_in_array = packing->layout == REDIST__AS_IN_ARRAY;
+    char *base = as_in_array ? packing->buffer : redist__packing_message(packing, peer, array);
+    size_t position = 0;
+    for (int box = packing->first[peer]; part != NULL; part = part->next, box++) {
+        if (batch->copies[box].run == 0)
+            continue;
+        char *in_array = array + part->offset;
+        char *in_buffer = base + (as_in_array ? part->offset : position);
+        batch->sources[box] = batch == &packing->unpack ? in_buffer : in_array;
+        batch->destinations[box] = batch == &packing->unpack ? in_array : in_buffer;
+        position += redist__copy_bytes(&batch->copies[box]);
+    }
 }
 
 /* Copies the boxes of some peers between the array and the buffer. */
 static int copy_boxes(const struct redist__packing *packing, struct redist__batch *batch, int first,
                       int count, char *array, void *stream) {
-    int unpacks = batch == &packing->unpack;
-    for (int peer = first; peer < first + count; peer++) {
-        if (batch->copies[peer].run == 0)
-            continue;
-        size_t offset = packing->side->parts[peer].offset;
-        char *in_array = array + offset;
-        char *in_buffer =
-            packing->buffer +
-            (packing->layout == REDIST__AS_IN_ARRAY ? offset : packing->position[peer]);
-        batch->sources[peer] = unpacks ? in_buffer : in_array;
-        batch->destinations[peer] = unpacks ? in_array : in_buffer;
-    }
-    if (packing->all_in_array || (count == 1 && batch->copies[first].run == 0))
+    int begin = packing->first[first], boxes = packing->first[first + count] - begin;
+    for (int peer = first; peer < first + count; peer++)
+        place_boxes(packing, batch, peer, array);
+    if (packing->all_in_array || (count == 1 && batch->copies[begin].run == 0))
         return REDIST_OK;
-    return packing->space->batch_run(batch, first, count, stream);
+    return packing->space->batch_run(batch, begin, boxes, stream);
 }
 
 int redist__packing_pack(struct redist__packing *packing, int first, int count, const void *array,
                          void *stream) {
-    return copy_boxes(packing, &packing->pack, first, count, (char *)(size_t)array, stream);
+    int code = copy_boxes(packing, &packing->pack, first, count, (char *)(size_t)array, stream);
+    for (int peer = first; peer < first + count && code == REDIST_OK; peer++)
+        if (redist__packing_is_staged(packing, peer))
+            code = redist__packing_download(packing, peer, 0, staged_bytes(packing, peer), array,
+                                            stream);
+    return code;
 }
 
 int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
                            void *stream) {
-    return copy_boxes(packing, &packing->unpack, first, count, array, stream);
+    int code = REDIST_OK;
+    for (int peer = first; peer < first + count && code == REDIST_OK; peer++)
+        if (redist__packing_is_staged(packing, peer))
+            code = redist__packing_upload(packing, peer, 0, staged_bytes(packing, peer), array,
+                                          stream);
+    return code == REDIST_OK ? copy_boxes(packing, &packing->unpack, first, count, array, stream)
+                             : code;
 }
 
 /* ---------------------------------------------------------------- datatypes */
@@ -162,29 +275,69 @@ static int create_derived(const struct redist__problem *problem, const int exten
     return result;
 }
 
-/* Creates a subarray; an empty part has a count of 0, as MPI has no subarray of extent zero. */
-static int create_subarray(struct redist__types *types, const struct redist__problem *problem,
-                           const struct redist__side *side, int peer) {
-    const struct redist__part *part = &side->parts[peer];
+/* Creates the subarray of a box. */
+static int create_subarray(const struct redist__problem *problem, const struct redist__side *side,
+                           const struct redist__part *part, MPI_Datatype *subarray) {
     int extent[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], start[REDIST_MAX_NDIMS];
     for (int i = 0; i < problem->transfer->array_ndims; i++) {
         extent[i] = (int)side->extent[i]; /* checked by redist__check_extents */
         count[i] = (int)part->count[i];
         start[i] = (int)part->start[i];
     }
-    int result = create_derived(problem, extent, count, start, &types->types[peer]);
+    return create_derived(problem, extent, count, start, subarray);
+}
+
+/* Creates a type of the subarrays of a list, which all begin where the array does. */
+static int join_subarrays(int n, const MPI_Datatype subarrays[], MPI_Datatype *joined) {
+    int *lengths = redist_calloc((size_t)n, sizeof *lengths);
+    MPI_Aint *begins = redist_calloc((size_t)n, sizeof *begins);
+    int result = lengths != NULL && begins != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (int i = 0; i < n && result == MPI_SUCCESS; i++)
+        lengths[i] = 1;
+    if (result == MPI_SUCCESS)
+        result = MPI_Type_create_struct(n, lengths, begins, subarrays, joined);
+    redist_release(lengths);
+    redist_release(begins);
+    return result;
+}
+
+static int create_list(const struct redist__problem *problem, const struct redist__side *side,
+                       const struct redist__part *list, int n, MPI_Datatype *joined) {
+    MPI_Datatype *subarrays = redist_calloc((size_t)n, sizeof *subarrays);
+    int made = 0, result = subarrays != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (; list != NULL && result == MPI_SUCCESS; list = list->next, made += !result)
+        result = create_subarray(problem, side, list, &subarrays[made]);
+    if (result == MPI_SUCCESS)
+        result = join_subarrays(n, subarrays, joined);
+    while (made > 0)
+        MPI_Type_free(&subarrays[--made]);
+    redist_release(subarrays);
+    return result;
+}
+
+/* Creates the type of a peer's boxes; an empty part has a count of 0, as MPI has no subarray of extent zero. */
+static int create_type(struct redist__types *types, const struct redist__problem *problem,
+                       const struct redist__side *side, const struct redist__packing *packing,
+                       int peer) {
+    const struct redist__part *list = &side->parts[peer];
+    int n = packing->first[peer + 1] - packing->first[peer];
+    int result = n == 1 ? create_subarray(problem, side, list, &types->types[peer])
+                        : create_list(problem, side, list, n, &types->types[peer]);
     types->counts[peer] = result == MPI_SUCCESS;
     return redist_check_mpi(result == MPI_SUCCESS ? MPI_Type_commit(&types->types[peer]) : result);
 }
 
 /* Creates the subarrays; MPI needs a datatype for each rank, also with a count of 0. */
 static int create_subarrays(struct redist__types *types, const struct redist__problem *problem,
-                            const struct redist__side *side, int own) {
-    for (int peer = 0; peer < types->size; peer++)
+                            const struct redist__side *side, const struct redist__packing *packing,
+                            int own) {
+    for (int peer = 0; peer < types->size; peer++) {
         types->types[peer] = problem->datatype;
+        types->displacements[peer] = (int)packing->shift;
+    }
     for (int peer = 0; peer < types->size; peer++)
         if (side->parts[peer].elements != 0 && (own || peer != problem->transfer->rank))
-            REDIST_TRY(create_subarray(types, problem, side, peer));
+            REDIST_TRY(create_type(types, problem, side, packing, peer));
     return REDIST_OK;
 }
 
@@ -192,14 +345,16 @@ static int share_element(struct redist__types *types, const struct redist__probl
                          const struct redist__packing *packing) {
     MPI_Datatype element = MPI_DATATYPE_NULL;
     int code = redist__element_type(problem->transfer, &element);
+    const size_t *position = packing->wire != NULL ? packing->wire_position : packing->position;
     types->shared = 1;
     for (int peer = 0; peer < types->size; peer++) {
         types->types[peer] = element;
         if (peer == problem->transfer->rank)
             continue;
         types->counts[peer] =
-            (int)packing->side->parts[peer].elements; /* checked by redist__check_counts */
-        types->displacements[peer] = (int)(packing->position[peer] / problem->transfer->item);
+            (int)redist__list_elements(&packing->side->parts[peer]); /* redist__check_counts */
+        types->displacements[peer] =
+            (int)((position[peer] + packing->shift) / problem->transfer->item);
     }
     return code;
 }
@@ -214,7 +369,7 @@ int redist__types_create(struct redist__types *types, const struct redist__probl
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the datatypes of %zu ranks", size);
     types->size = (int)size;
     return packing->layout == REDIST__AS_IN_ARRAY
-               ? create_subarrays(types, problem, &problem->transfer->side[side], own)
+               ? create_subarrays(types, problem, &problem->transfer->side[side], packing, own)
                : share_element(types, problem, packing);
 }
 
@@ -232,23 +387,35 @@ void redist__types_free(struct redist__types *types) {
 
 /* ---------------------------------------------------------------- the own part */
 
+static void prepare_own(struct redist__copy *copy, const struct redist__transfer *transfer,
+                        int direction, const struct redist__part *part) {
+    redist__copy_prepare(copy, transfer->ndims, part->count, transfer->item,
+                         transfer->side[direction].stride, transfer->side[!direction].stride);
+    copy->adds = redist__added_to(transfer, !direction);
+}
+
 void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__transfer *transfer,
                               int direction) {
-    const struct redist__side *source = &transfer->side[direction];
-    const struct redist__side *destination = &transfer->side[!direction];
-    redist__copy_prepare(copy, transfer->ndims, source->parts[transfer->rank].count, transfer->item,
-                         source->stride, destination->stride);
+    prepare_own(copy, transfer, direction, &transfer->side[direction].parts[transfer->rank]);
 }
 
 int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
                          int direction, const void *source, void *destination, void *stream) {
     const struct redist__transfer *transfer = problem->transfer;
-    int rank = transfer->rank;
-    if (copy->run == 0)
-        return REDIST_OK;
-    const char *from = (const char *)source + transfer->side[direction].parts[rank].offset;
-    char *to = (char *)destination + transfer->side[!direction].parts[rank].offset;
-    return problem->space->copy(copy, from, to, REDIST__KERNEL, stream);
+    const struct redist__part *from = &transfer->side[direction].parts[transfer->rank];
+    const struct redist__part *to = &transfer->side[!direction].parts[transfer->rank];
+    struct redist__copy own = *copy;
+    int code = REDIST_OK;
+    while (own.run != 0 && code == REDIST_OK) {
+        code = problem->space->copy(&own, (const char *)source + from->offset,
+                                    (char *)destination + to->offset, REDIST__KERNEL, stream);
+        from = from->next;
+        to = to->next;
+        if (from == NULL)
+            break;
+        prepare_own(&own, transfer, direction, from);
+    }
+    return code;
 }
 
 /* ---------------------------------------------------------------- checks */
@@ -263,14 +430,30 @@ int redist__check_copyable(const struct redist__transfer *transfer, const char *
                         method);
 }
 
+int redist__is_single(const struct redist__transfer *transfer) {
+    return transfer->longest == 1 && transfer->adds == REDIST__NO_NUMBER;
+}
+
+int redist__check_single(const struct redist__transfer *transfer, const char *method) {
+    if (redist__is_single(transfer))
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_METHOD, "method %s %s", method,
+                        transfer->longest == 1
+                            ? "adds no elements to others"
+                            : "moves one box between two ranks, but here there are several");
+}
+
 int redist__check_counts(const struct redist__transfer *transfer, const char *method, int total) {
     for (int s = 0; s < 2; s++) {
         const struct redist__side *side = &transfer->side[s];
         size_t largest = total ? side->bytes / transfer->item : 0;
-        for (int peer = 0; peer < transfer->nranks; peer++)
-            if (side->parts[peer].elements > largest)
-                largest = side->parts[peer].elements;
-        if (largest > INT_MAX)
+        if (total && side->elements > largest) /* some are sent to several ranks */
+            largest = side->elements;
+        for (int peer = 0; peer < transfer->nranks; peer++) {
+            size_t elements = redist__list_elements(&side->parts[peer]);
+            largest = elements > largest ? elements : largest;
+        }
+        if (largest > (size_t)(INT_MAX - total)) /* displacements of array B begin with 1 */
             return redist__fail(REDIST_ERR_LIMIT,
                                 "method %s counts in MPI's int, but %zu elements are %s", method,
                                 largest, total ? "exchanged in one call" : "sent in one message");

@@ -50,6 +50,7 @@ static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
+    REDIST_TRY(redist__check_single(problem->transfer, "signals"));
     REDIST_TRY(check_node(problem));
     if (problem->partitions > most_partitions)
         return redist__fail(REDIST_ERR_LIMIT, "method signals has at most %d partitions, not %d",
@@ -140,7 +141,8 @@ static int tell_all(struct redist__signalled *state, struct place places[],
     REDIST_TRY(redist__check_devices(problem, "signals"));
     REDIST_TRY(redist_agree(comm, redist_all_gather(comm, &mine, sizeof mine, places)));
     for (int i = 0; i < 2 * problem->context->size; i++)
-        own[i / 2].of[i % 2] = redist__remote_describe(problem, i % 2, i / 2);
+        own[i / 2].of[i % 2] =
+            redist__remote_describe(problem, i % 2, &problem->transfer->side[i % 2].parts[i / 2]);
     return redist__remotes_exchange(problem, own, state->remotes);
 }
 

@@ -8,9 +8,14 @@
 #include <string.h>
 
 /* Limits of the messages for one peer, each with its own tag. */
-enum { MOST_SEGMENTS = 8, MOST_MESSAGES = REDIST__MESSAGE_TAGS };
+enum { USUAL_PIECES = 8, MOST_MESSAGES = REDIST__MESSAGE_TAGS };
 
-enum { OWN_STREAM, PACK_STREAM, UNPACK_STREAM, STREAMS };
+/* Bytes of a piece on a device, as far as MOST_MESSAGES allows: a link of 55 GB/s takes 80 us for them, the calls of
+ * the host for a piece about 15. Compare p2p:1m to p2p:64m. */
+static const size_t usual_bytes = (size_t)4 << 20;
+
+/* Streams; with own streams one more for each peer, by its distance. */
+enum { OWN_STREAM, PACK_STREAM, UNPACK_STREAM, DOWNLOAD_STREAM, UPLOAD_STREAM, STREAMS };
 
 /* An event of work in a stream, if any is pending. */
 struct mark {
@@ -21,26 +26,57 @@ struct mark {
 struct state {
     const struct redist__problem *problem;
     const struct redist__transfer *transfer;
-    int segments, groups; /* messages for each peer: at most segments * groups */
+    int direction; /* side[direction] is the source */
+    int own_streams;
+    size_t piece_bytes;
+    int pieces, groups; /* messages for each peer: at most pieces * groups */
     struct redist__packing packing[2];
     struct redist__remotes *remotes; /* with groups: the peers' boxes */
     MPI_Datatype element;
     struct redist__messages messages;
     size_t *missing;    /* elements of each message not put yet */
     size_t own_missing; /* of this rank's own part */
-    void **packed;      /* on a device, of each message */
+    void **filled;      /* events: on a device, each message is ready for MPI */
     int *awaited;       /* messages of each group not unpacked yet */
     struct mark *unpacked, own;
-    void *event;
-    char *array; /* the one that exists */
+    void *event, *uploaded;
+    char *arrays[2]; /* those that exist */
 };
 
+/* Whole arrays are put as one tile. */
 static int is_put(const struct state *tiled) {
-    return tiled->problem->tiles == REDIST_PUT;
+    return tiled->problem->tiles != REDIST_GET;
 }
 
 static int each(const struct state *tiled) {
-    return tiled->segments * tiled->groups;
+    return tiled->pieces * tiled->groups;
+}
+
+/* Returns the number of the source's side, or of the destination's. */
+static int side_number(const struct state *tiled, int destination) {
+    return destination ? !tiled->direction : tiled->direction;
+}
+
+static const struct redist__side *side_of(const struct state *tiled, int destination) {
+    return &tiled->transfer->side[side_number(tiled, destination)];
+}
+
+/* Returns whether messages leave with the segments in which a device's array is put. */
+static int has_segments(const struct redist__problem *problem) {
+    return problem->space->asynchronous && problem->tiles != REDIST_WHOLE && problem->segments > 1;
+}
+
+/* Returns the pieces of a part, without those of groups: on a device by its bytes, a multiple of the segments. */
+static int pieces_of(const struct state *tiled, const struct redist__part *part) {
+    const struct redist__problem *problem = tiled->problem;
+    int most = MOST_MESSAGES / tiled->groups, step = has_segments(problem) ? problem->segments : 1;
+    size_t bytes = part->elements * tiled->transfer->item;
+    size_t pieces = bytes / tiled->piece_bytes + (bytes % tiled->piece_bytes != 0);
+    if (!problem->space->asynchronous || (problem->tiles != REDIST_WHOLE && problem->segments == 0))
+        pieces = USUAL_PIECES;
+    pieces = pieces < (size_t)most ? pieces : (size_t)most;
+    int steps = ((int)pieces + step - 1) / step * step;
+    return steps < most ? steps : most;
 }
 
 /* ---------------------------------------------------------------- making */
@@ -48,43 +84,58 @@ static int each(const struct state *tiled) {
 static int create_events(struct state *tiled) {
     const struct redist__space *space = tiled->problem->space;
     REDIST_TRY(space->event_create(&tiled->event));
+    REDIST_TRY(space->event_create(&tiled->uploaded));
     REDIST_TRY(space->event_create(&tiled->own.event));
     for (int i = 0; i < tiled->groups; i++)
         REDIST_TRY(space->event_create(&tiled->unpacked[i].event));
     for (int i = 0; space->asynchronous && i < tiled->messages.count; i++)
-        REDIST_TRY(space->event_create(&tiled->packed[i]));
+        REDIST_TRY(space->event_create(&tiled->filled[i]));
     return REDIST_OK;
 }
 
 /* Creates a side; the buffer has all parts of a side in tiles, and of messages that are no slabs of parts. */
 static int create_side(struct state *tiled, int side) {
     const struct redist__problem *problem = tiled->problem;
-    int packed = problem->staged || tiled->groups > 1 || side == !is_put(tiled);
+    int in_tiles = problem->tiles != REDIST_WHOLE && side == !is_put(tiled);
+    int packed = in_tiles || tiled->groups > 1 || has_segments(problem);
     return redist__packing_create(&tiled->packing[side], problem, side,
                                   packed ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
                                   problem->staged);
 }
 
-int redist__tiled_messages_create(const struct redist__problem *problem, void **result) {
+/* Counts the pieces of the largest part for a peer. */
+static void count_pieces(struct state *tiled) {
+    const struct redist__transfer *transfer = tiled->transfer;
+    tiled->pieces = 1;
+    for (int i = 1; i < transfer->nranks; i++)
+        for (int side = 0; side < 2; side++) {
+            int peer = redist__rank_at(transfer, i);
+            int pieces = pieces_of(tiled, &transfer->side[side].parts[peer]);
+            tiled->pieces = pieces > tiled->pieces ? pieces : tiled->pieces;
+        }
+}
+
+int redist__tiled_messages_create(const struct redist__problem *problem, int own_streams,
+                                  size_t piece_bytes, void **result) {
     struct state *tiled = *result = redist_calloc(1, sizeof *tiled);
     if (tiled == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for messages in tiles");
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for messages in pieces");
     size_t nranks = (size_t)problem->transfer->nranks;
     int partitions = problem->tiles == REDIST_PUT ? problem->partitions : 1;
     tiled->problem = problem;
     tiled->transfer = problem->transfer;
     tiled->element = MPI_DATATYPE_NULL;
+    tiled->own_streams = own_streams;
+    tiled->piece_bytes = piece_bytes != 0 ? piece_bytes : usual_bytes;
     tiled->groups = partitions < MOST_MESSAGES ? partitions : MOST_MESSAGES;
-    tiled->segments = MOST_MESSAGES / tiled->groups;
-    if (tiled->segments > MOST_SEGMENTS)
-        tiled->segments = MOST_SEGMENTS;
+    count_pieces(tiled);
     size_t n = nranks * (size_t)each(tiled);
     tiled->remotes = redist_calloc(nranks, sizeof *tiled->remotes);
     tiled->missing = redist_calloc(n, sizeof *tiled->missing);
-    tiled->packed = redist_calloc(n, sizeof *tiled->packed);
+    tiled->filled = redist_calloc(n, sizeof *tiled->filled);
     tiled->awaited = redist_calloc((size_t)tiled->groups, sizeof *tiled->awaited);
     tiled->unpacked = redist_calloc((size_t)tiled->groups, sizeof *tiled->unpacked);
-    if (tiled->remotes == NULL || tiled->missing == NULL || tiled->packed == NULL ||
+    if (tiled->remotes == NULL || tiled->missing == NULL || tiled->filled == NULL ||
         tiled->awaited == NULL || tiled->unpacked == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
     REDIST_TRY(redist__messages_create(&tiled->messages, problem, (int)n));
@@ -105,7 +156,8 @@ int redist__tiled_messages_connect(void *data) {
     int code = redist__agree_memory(problem->context->comm, own, "to connect the ranks");
     for (int peer = 0; peer < nranks && code == REDIST_OK; peer++)
         for (int side = 0; side < 2; side++)
-            own[peer].of[side] = redist__remote_describe(problem, side, peer);
+            own[peer].of[side] =
+                redist__remote_describe(problem, side, &problem->transfer->side[side].parts[peer]);
     if (code == REDIST_OK)
         code = redist__remotes_exchange(problem, own, tiled->remotes);
     redist_release(own);
@@ -114,17 +166,18 @@ int redist__tiled_messages_connect(void *data) {
 
 size_t redist__tiled_messages_bytes(const void *data) {
     const struct state *tiled = data;
-    return tiled->packing[0].buffer_bytes + tiled->packing[1].buffer_bytes;
+    return redist__packing_bytes(&tiled->packing[0]) + redist__packing_bytes(&tiled->packing[1]);
 }
 
 static void free_events(struct state *tiled) {
     const struct redist__space *space = tiled->problem->space;
     space->event_destroy(tiled->event);
+    space->event_destroy(tiled->uploaded);
     space->event_destroy(tiled->own.event);
     for (int i = 0; tiled->unpacked != NULL && i < tiled->groups; i++)
         space->event_destroy(tiled->unpacked[i].event);
-    for (int i = 0; tiled->packed != NULL && i < tiled->transfer->nranks * each(tiled); i++)
-        space->event_destroy(tiled->packed[i]);
+    for (int i = 0; tiled->filled != NULL && i < tiled->transfer->nranks * each(tiled); i++)
+        space->event_destroy(tiled->filled[i]);
 }
 
 void redist__tiled_messages_free(void *data) {
@@ -138,7 +191,7 @@ void redist__tiled_messages_free(void *data) {
         MPI_Type_free(&tiled->element);
     redist_release(tiled->remotes);
     redist_release(tiled->missing);
-    redist_release(tiled->packed);
+    redist_release(tiled->filled);
     redist_release(tiled->awaited);
     redist_release(tiled->unpacked);
     redist_release(tiled);
@@ -161,9 +214,11 @@ static void cut(struct message_box *box, int axis, redist_index start, redist_in
     box->tile.count[axis] = count;
 }
 
-/* The first axis with more than one element. */
+/* Returns the axis of the segments, else the first one with more than one element. */
 static int axis_of(const struct state *tiled, const struct redist__tile *tile) {
     int axis = 0;
+    if (has_segments(tiled->problem))
+        return tiled->problem->segment_axis;
     while (axis < tiled->transfer->ndims - 1 && tile->count[axis] == 1)
         axis++;
     return axis;
@@ -178,7 +233,8 @@ static void cut_group(const struct state *tiled, int side, int peer, int group,
                       struct message_box *box) {
     const struct redist__problem *problem = tiled->problem;
     const struct redist__remote remote =
-        side == 1 ? redist__remote_describe(problem, 1, peer) : tiled->remotes[peer].of[1];
+        side == 1 ? redist__remote_describe(problem, 1, &tiled->transfer->side[1].parts[peer])
+                  : tiled->remotes[peer].of[1];
     int axis = problem->partition_axis;
     const struct redist__part *part = &tiled->transfer->side[side].parts[peer];
     redist_index begin = remote.start + box->tile.start[axis] - part->start[axis];
@@ -193,18 +249,22 @@ static void cut_group(const struct state *tiled, int side, int peer, int group,
 }
 
 /* The i-th message for a peer, or from it; empty beyond the last one. */
-static struct message_box box_of_message(const struct state *tiled, int side, int peer, int i) {
+static struct message_box box_of_message(const struct state *tiled, int destination, int peer,
+                                         int i) {
     const struct redist__transfer *transfer = tiled->transfer;
     static const ptrdiff_t none[REDIST_MAX_NDIMS];
-    struct message_box box = {.elements = transfer->side[side].parts[peer].elements,
+    int side = side_number(tiled, destination);
+    const struct redist__part *part = &transfer->side[side].parts[peer];
+    struct message_box box = {.elements = part->elements,
                               .tile = redist__tile_of_part(transfer, side, peer, NULL, none)};
     if (box.elements == 0)
         return box;
-    int axis = axis_of(tiled, &box.tile), segment = i / tiled->groups;
+    int axis = axis_of(tiled, &box.tile), piece = i / tiled->groups;
+    int pieces = pieces_of(tiled, part);
     redist_index n = box.tile.count[axis], count = 0, start = 0;
-    int segments = n < tiled->segments ? (int)n : tiled->segments;
-    if (segment < segments)
-        redist_decompose(n, segments, segment, &count, &start);
+    pieces = n < pieces ? (int)n : pieces;
+    if (piece < pieces)
+        redist_decompose(n, pieces, piece, &count, &start);
     cut(&box, axis, start, count);
     if (tiled->groups > 1 && box.elements != 0)
         cut_group(tiled, side, peer, i % tiled->groups, &box);
@@ -212,17 +272,37 @@ static struct message_box box_of_message(const struct state *tiled, int side, in
     return box;
 }
 
-/* The same with the address of the message, in the buffer or the array. */
-static struct message_box find_message(const struct state *tiled, int side, int peer, int i) {
-    struct message_box box = box_of_message(tiled, side, peer, i);
+static const struct redist__packing *packing_of(const struct state *tiled, int destination) {
+    return &tiled->packing[side_number(tiled, destination)];
+}
+
+/* The array of a side, NULL = it exists in tiles only. */
+static char *array_of(const struct state *tiled, int destination) {
+    return tiled->arrays[side_number(tiled, destination)];
+}
+
+/* The same with the address of the packed message, in the buffer or the array. */
+static struct message_box find_message(const struct state *tiled, int destination, int peer,
+                                       int i) {
+    struct message_box box = box_of_message(tiled, destination, peer, i);
     if (box.elements != 0)
-        box.tile.data = redist__packing_message(&tiled->packing[side], peer, tiled->array) +
+        box.tile.data = redist__packing_message(packing_of(tiled, destination), peer,
+                                                array_of(tiled, destination)) +
                         box.first * tiled->transfer->item;
     return box;
 }
 
+/* The address of a message for MPI. */
+static char *find_on_wire(const struct state *tiled, int destination, int peer,
+                          const struct message_box *box) {
+    return redist__packing_on_wire(packing_of(tiled, destination), peer,
+                                   array_of(tiled, destination)) +
+           box->first * tiled->transfer->item;
+}
+
+/* Messages in the order in which they are packed: one piece for all peers, then the next one. */
 static int message_of(const struct state *tiled, int peer, int i) {
-    return peer * each(tiled) + i;
+    return i * tiled->transfer->nranks + redist__distance_of(tiled->transfer, peer);
 }
 
 /* ---------------------------------------------------------------- copies */
@@ -230,10 +310,8 @@ static int message_of(const struct state *tiled, int peer, int i) {
 static int run_copy(const struct state *tiled, const struct redist__copy *copy, const char *from,
                     char *to, int stream) {
     const struct redist__space *space = tiled->problem->space;
-    int over_link = tiled->problem->staged && stream != OWN_STREAM;
     if (space->asynchronous)
-        return space->copy(copy, from, to, over_link ? REDIST__LINK : REDIST__KERNEL,
-                           space->stream(stream));
+        return space->copy(copy, from, to, REDIST__KERNEL, space->stream(stream));
     redist__copy_run(copy, from, to, 0);
     return REDIST_OK;
 }
@@ -250,10 +328,13 @@ static size_t copy_common(const struct state *tiled, const struct redist__tile *
     return redist__copy_bytes(&copy) / tiled->transfer->item;
 }
 
-/* A rank's part of the array that exists. */
-static struct redist__tile part_in_array(const struct state *tiled, int side, int rank, int of) {
-    const struct redist__side *there = &tiled->transfer->side[side];
-    return redist__tile_of_part(tiled->transfer, of, rank, tiled->array + there->parts[rank].offset,
+/* A rank's part in an array that exists, with the indices that it has in array `of`. */
+static struct redist__tile part_in_array(const struct state *tiled, int destination, int rank,
+                                         int of_destination) {
+    const struct redist__side *there = side_of(tiled, destination);
+    int of = side_number(tiled, of_destination);
+    return redist__tile_of_part(tiled->transfer, of, rank,
+                                array_of(tiled, destination) + there->parts[rank].offset,
                                 there->stride);
 }
 
@@ -280,26 +361,62 @@ static void receive(struct state *tiled, int peer, int i) {
     if (box.elements == 0)
         return;
     tiled->awaited[i % tiled->groups]++;
-    redist__messages_receive(&tiled->messages, message_of(tiled, peer, i), box.tile.data,
-                             (int)box.elements, tiled->element, peer, tiled->problem->tag + i);
+    redist__messages_receive(&tiled->messages, message_of(tiled, peer, i),
+                             find_on_wire(tiled, 1, peer, &box), (int)box.elements, tiled->element,
+                             peer, tiled->problem->tag + i);
 }
 
-static void send(struct state *tiled, int peer, int i, const struct message_box *box) {
+static int pack_stream(const struct state *tiled, int peer) {
+    return tiled->own_streams ? STREAMS + redist__distance_of(tiled->transfer, peer) : PACK_STREAM;
+}
+
+/* Enqueues the download of a packed message, and the event after it. */
+static int fill(const struct state *tiled, int peer, const struct message_box *box, void *filled) {
     const struct redist__space *space = tiled->problem->space;
+    size_t item = tiled->transfer->item;
+    void *stream = space->stream(pack_stream(tiled, peer));
+    REDIST_TRY(space->event_record(filled, stream));
+    if (!redist__packing_is_staged(packing_of(tiled, 0), peer))
+        return REDIST_OK;
+    if (!tiled->own_streams) {
+        stream = space->stream(DOWNLOAD_STREAM);
+        REDIST_TRY(space->stream_follow(stream, filled));
+    }
+    REDIST_TRY(redist__packing_download(packing_of(tiled, 0), peer, box->first * item,
+                                        box->elements * item, array_of(tiled, 0), stream));
+    return space->event_record(filled, stream);
+}
+
+/* Sends a message when it is packed, and downloaded for an MPI that takes no memory of a device. */
+static void send(struct state *tiled, int peer, int i, const struct message_box *box) {
     int message = message_of(tiled, peer, i);
-    void *packed = tiled->packed[message];
-    if (packed != NULL && is_put(tiled))
-        redist__attempt(tiled->problem, space->event_record(packed, space->stream(PACK_STREAM)));
-    redist__messages_send(&tiled->messages, message, is_put(tiled) ? packed : NULL, box->tile.data,
+    void *filled = tiled->filled[message];
+    if (filled != NULL)
+        redist__attempt(tiled->problem, fill(tiled, peer, box, filled));
+    redist__messages_send(&tiled->messages, message, filled, find_on_wire(tiled, 0, peer, box),
                           (int)box->elements, tiled->element, peer, tiled->problem->tag + i);
 }
 
+/* Enqueues the upload of a message that has arrived, after which it is unpacked. */
+static int upload(const struct state *tiled, int peer, const struct message_box *box) {
+    const struct redist__space *space = tiled->problem->space;
+    void *stream = space->stream(UPLOAD_STREAM);
+    size_t item = tiled->transfer->item;
+    REDIST_TRY(redist__packing_upload(packing_of(tiled, 1), peer, box->first * item,
+                                      box->elements * item, array_of(tiled, 1), stream));
+    REDIST_TRY(space->event_record(tiled->uploaded, stream));
+    return space->stream_follow(space->stream(UNPACK_STREAM), tiled->uploaded);
+}
+
 static void unpack(struct state *tiled, int message) {
-    int peer = message / each(tiled), i = message % each(tiled), group = i % tiled->groups;
+    int nranks = tiled->transfer->nranks, i = message / nranks, group = i % tiled->groups;
+    int peer = redist__rank_at(tiled->transfer, message % nranks);
+    const struct message_box box = find_message(tiled, 1, peer, i);
     redist__arrived(tiled->problem->timer);
     redist__enter(tiled->problem->timer, REDIST__UNPACK);
-    if (!tiled->packing[1].in_array[peer] && !redist__has_failed(tiled->problem)) {
-        const struct message_box box = find_message(tiled, 1, peer, i);
+    if (redist__packing_is_staged(packing_of(tiled, 1), peer))
+        redist__attempt(tiled->problem, upload(tiled, peer, &box));
+    if (!packing_of(tiled, 1)->in_array[peer] && !redist__has_failed(tiled->problem)) {
         const struct redist__tile part = part_in_array(tiled, 1, peer, 1);
         (void)copy_common(tiled, &box.tile, &part, UNPACK_STREAM);
     }
@@ -342,8 +459,8 @@ static void send_all(struct state *tiled) {
     for (int distance = 1; distance < tiled->transfer->nranks; distance++) {
         int peer = redist__rank_at(tiled->transfer, distance);
         redist__enter(problem->timer, REDIST__PACK);
-        redist__attempt(problem, redist__packing_pack(&tiled->packing[0], peer, 1, tiled->array,
-                                                      problem->space->stream(0)));
+        redist__attempt(problem,
+                        redist__packing_pack(&tiled->packing[0], peer, 1, tiled->arrays[0], NULL));
         redist__enter(problem->timer, REDIST__FIRST_MESSAGE);
         for (int i = 0; i < each(tiled); i++) {
             const struct message_box box = find_message(tiled, 0, peer, i);
@@ -359,24 +476,29 @@ static void begin_marks(struct state *tiled) {
         tiled->unpacked[group].state = tiled->awaited[group] == 0 ? REACHED : AWAITED;
 }
 
-void redist__tiled_messages_open(void *data, void *array) {
-    struct state *tiled = data;
+/* Begins an execution between the arrays that exist. */
+static void open(struct state *tiled) {
     const struct redist__problem *problem = tiled->problem;
     int nranks = tiled->transfer->nranks;
-    tiled->array = array;
     redist__finish(problem, tiled->event, problem->stream);
     memset(tiled->awaited, 0, (size_t)tiled->groups * sizeof *tiled->awaited);
-    for (int peer = 0; peer < nranks; peer++)
-        for (int i = 0; i < each(tiled); i++)
+    for (int distance = 0; distance < nranks; distance++)
+        for (int i = 0, peer = redist__rank_at(tiled->transfer, distance); i < each(tiled); i++)
             tiled->missing[message_of(tiled, peer, i)] =
-                peer == tiled->transfer->rank ? 0 : box_of_message(tiled, 0, peer, i).elements;
-    for (int distance = 1; distance < nranks; distance++)
-        for (int i = 0; i < each(tiled); i++)
+                distance == 0 ? 0 : box_of_message(tiled, 0, peer, i).elements;
+    for (int i = 0; i < each(tiled); i++)
+        for (int distance = 1; distance < nranks; distance++)
             receive(tiled, redist__rank_at(tiled->transfer, -distance), i);
     begin_marks(tiled);
-    tiled->own_missing = tiled->transfer->side[0].parts[tiled->transfer->rank].elements;
+    tiled->own_missing = side_of(tiled, 0)->parts[tiled->transfer->rank].elements;
     if (tiled->own_missing == 0)
         tiled->own.state = REACHED;
+}
+
+void redist__tiled_messages_open(void *data, void *array) {
+    struct state *tiled = data;
+    tiled->arrays[is_put(tiled)] = array;
+    open(tiled);
     if (!is_put(tiled))
         send_all(tiled);
 }
@@ -394,17 +516,29 @@ static void copy_own(struct state *tiled, const struct redist__tile *tile) {
         record(tiled, &tiled->own, OWN_STREAM);
 }
 
-static void put_to(struct state *tiled, const struct redist__tile *tile, int peer) {
+/* Packs what a tile has of a message; a message in the array is complete. */
+static void put_to(struct state *tiled, const struct redist__tile *tile, int peer, int i) {
+    size_t *missing = &tiled->missing[message_of(tiled, peer, i)];
+    if (*missing == 0)
+        return;
+    const struct message_box box = find_message(tiled, 0, peer, i);
+    redist__enter(tiled->problem->timer, REDIST__PACK);
+    *missing -= packing_of(tiled, 0)->in_array[peer]
+                    ? box.elements
+                    : copy_common(tiled, tile, &box.tile, pack_stream(tiled, peer));
+    redist__enter(tiled->problem->timer, REDIST__FIRST_MESSAGE);
+    if (*missing == 0)
+        send(tiled, peer, i, &box);
+}
+
+/* Packs a tile piece by piece; on a device those before it are sent and received meanwhile. */
+static void put_to_peers(struct state *tiled, const struct redist__tile *tile) {
+    const struct redist__problem *problem = tiled->problem;
     for (int i = 0; i < each(tiled); i++) {
-        size_t *missing = &tiled->missing[message_of(tiled, peer, i)];
-        if (*missing == 0)
-            continue;
-        const struct message_box box = find_message(tiled, 0, peer, i);
-        redist__enter(tiled->problem->timer, REDIST__PACK);
-        *missing -= copy_common(tiled, tile, &box.tile, PACK_STREAM);
-        redist__enter(tiled->problem->timer, REDIST__FIRST_MESSAGE);
-        if (*missing == 0)
-            send(tiled, peer, i, &box);
+        for (int k = 1; k < tiled->transfer->nranks && !redist__has_failed(problem); k++)
+            put_to(tiled, tile, redist__rank_at(tiled->transfer, k), i);
+        if (problem->space->asynchronous)
+            (void)advance(tiled);
     }
 }
 
@@ -426,15 +560,30 @@ static void get_from(struct state *tiled, const struct redist__tile *tile, int p
     }
 }
 
+static void get_from_peers(struct state *tiled, const struct redist__tile *tile) {
+    for (int i = 1; i < tiled->transfer->nranks && !redist__has_failed(tiled->problem); i++)
+        get_from(tiled, tile, redist__rank_at(tiled->transfer, i));
+}
+
 void redist__tiled_messages_tile(void *data, const struct redist__tile *tile) {
     struct state *tiled = data;
-    const struct redist__problem *problem = tiled->problem;
-    if (!redist__has_failed(problem))
+    if (!redist__has_failed(tiled->problem))
         copy_own(tiled, tile);
-    for (int i = 1; i < tiled->transfer->nranks && !redist__has_failed(problem); i++)
-        (is_put(tiled) ? put_to : get_from)(tiled, tile, redist__rank_at(tiled->transfer, i));
-    if (problem->space->asynchronous)
-        redist__tiled_messages_progress(data);
+    (is_put(tiled) ? put_to_peers : get_from_peers)(tiled, tile);
+}
+
+void redist__tiled_messages_start(void *data, int direction, const void *source,
+                                  void *destination) {
+    struct state *tiled = data;
+    const struct redist__side *side = &tiled->transfer->side[direction];
+    struct redist__tile whole = redist__tile_of_elements(tiled->transfer, source);
+    tiled->direction = direction;
+    tiled->arrays[direction] = (char *)(uintptr_t)source;
+    tiled->arrays[!direction] = destination;
+    memcpy(whole.count, side->extent, (size_t)tiled->transfer->ndims * sizeof *whole.count);
+    memcpy(whole.stride, side->stride, (size_t)tiled->transfer->ndims * sizeof *whole.stride);
+    open(tiled);
+    redist__tiled_messages_tile(tiled, &whole);
 }
 
 /* Sends the remaining messages, which peers wait for, also if the source was not put as a whole. */

@@ -6,9 +6,8 @@
 /* ---------------------------------------------------------------- the peers' boxes */
 
 struct redist__remote redist__remote_describe(const struct redist__problem *problem, int side,
-                                              int peer) {
+                                              const struct redist__part *part) {
     const struct redist__side *mine = &problem->transfer->side[side];
-    const struct redist__part *part = &mine->parts[peer];
     struct redist__remote box = {.offset = part->offset,
                                  .start = part->start[problem->partition_axis],
                                  .extent = mine->extent[problem->partition_axis]};

@@ -18,9 +18,9 @@ struct redist__remotes {
     struct redist__remote of[2];
 };
 
-/* Describes the box of this rank's array that is exchanged with a peer, for publication. */
+/* Describes a box of this rank's array, for publication. */
 struct redist__remote redist__remote_describe(const struct redist__problem *problem, int side,
-                                              int peer);
+                                              const struct redist__part *part);
 
 /* Exchanges boxes with all peers: one element for each rank. Collective, the same result on all ranks. */
 int redist__remotes_exchange(const struct redist__problem *problem,

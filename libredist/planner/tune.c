@@ -143,7 +143,8 @@ static int allocate_side(struct contest *contest, int side, size_t bytes) {
 /* Allocates and clears scratch arrays, so that pages exist before timing. */
 static int allocate_scratch(struct contest *contest) {
     const struct redist__transfer *transfer = contest->problem->transfer;
-    for (int side = 0; side < 2; side++) {
+    int arrays = contest->problem->one_array ? 1 : 2;
+    for (int side = 0; side < arrays; side++) {
         const struct redist__element *element = &transfer->element;
         size_t bytes = element->before + transfer->side[side].bytes + element->behind;
         REDIST_TRY(allocate_side(contest, side, bytes));
@@ -151,6 +152,8 @@ static int allocate_scratch(struct contest *contest) {
                                 contest->problem->space->clear(contest->scratch[side], bytes)));
         contest->array[side] = (char *)contest->scratch[side] + element->before;
     }
+    if (arrays == 1)
+        contest->array[1] = contest->array[0];
     return REDIST_OK;
 }
 
@@ -189,7 +192,8 @@ static int has_one_step(const struct contest *contest) {
 static void execute_pair(const struct contest *contest, struct redist__transport *transport,
                          steps seconds) {
     void *const *array = contest->array;
-    for (int step = REDIST_FORWARD; step <= REDIST_BACKWARD; step++) {
+    int last = contest->problem->transfer->one_way ? REDIST_FORWARD : REDIST_BACKWARD;
+    for (int step = REDIST_FORWARD; step <= last; step++) {
         double begin = MPI_Wtime();
         redist__transport_execute(transport, step, array[step], array[!step]);
         seconds[step] = MPI_Wtime() - begin;
@@ -201,6 +205,8 @@ static void enqueue(const struct contest *contest, struct redist__transport *tra
     const struct redist__method *method = transport->candidate.method;
     void *const *array = contest->array;
     method->start(transport->state, REDIST_FORWARD, array[0], array[1]);
+    if (contest->problem->transfer->one_way)
+        return;
     if (!method->needs_peers_arrays ||
         (contest->problem->bound[0] &&
          (contest->problem->mapped[0] || contest->problem->context->size == 1)))

@@ -3,6 +3,7 @@
 #ifndef REDIST__CUDA_DEVICE_H
 #define REDIST__CUDA_DEVICE_H
 
+#include "../geometry/number.h"
 #include "redist_place.h"
 
 #include <cuda_runtime_api.h>
@@ -21,6 +22,8 @@ struct redist__cuda_part {
     uint64_t units; /* in all; 0 = nothing to copy */
     uint64_t run, run_inverse;
     int32_t width, nloops;
+    int32_t adds,
+        aligned; /* enum redist__number, whose units these are then; whether all are aligned */
     uint64_t count[REDIST__CUDA_LOOPS], count_inverse[REDIST__CUDA_LOOPS];
     int64_t source_stride[REDIST__CUDA_LOOPS], destination_stride[REDIST__CUDA_LOOPS];
 };
@@ -35,8 +38,9 @@ enum { REDIST__CUDA_PARTS = 7 };
 cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part parts[], int count,
                                     cudaStream_t stream);
 
-/* Copies one box. */
+/* Copies one box; or adds one, described with `adds`. */
 cudaError_t redist__cuda_copy_part(const struct redist__cuda_part *part, cudaStream_t stream);
+cudaError_t redist__cuda_add_part(const struct redist__cuda_part *part, cudaStream_t stream);
 
 /* As `raise` of struct redist__space. */
 cudaError_t redist__cuda_raise(uint64_t *word, const uint64_t *to, cudaStream_t stream);

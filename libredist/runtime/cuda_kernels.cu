@@ -37,10 +37,64 @@ __global__ void raise_word(volatile uint64_t *word, const uint64_t *to) {
         *word = *to;
 }
 
+template <class number> __device__ number load(const char *from, int aligned) {
+    number value;
+    if (aligned)
+        return *reinterpret_cast<const number *>(from);
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+template <class number> __device__ void store(number value, char *to, int aligned) {
+    if (aligned)
+        *reinterpret_cast<number *>(to) = value;
+    else
+        memcpy(to, &value, sizeof value);
+}
+
+template <class number> __device__ void add_units(const redist__cuda_part &part) {
+    uint64_t step = static_cast<uint64_t>(gridDim.x) * threads;
+    for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * threads + threadIdx.x; i < part.units;
+         i += step) {
+        offsets found = find_unit<number>(part, i);
+        char *to = part.destination + found.destination;
+        number sum = static_cast<number>(load<number>(to, part.aligned) +
+                                         load<number>(part.source + found.source, part.aligned));
+        store<number>(sum, to, part.aligned);
+    }
+}
+
+__global__ void __launch_bounds__(threads)
+    add_part(const __grid_constant__ redist__cuda_part part) {
+    switch (part.adds) {
+    case REDIST__BYTES_1:
+        return add_units<uint8_t>(part);
+    case REDIST__BYTES_2:
+        return add_units<uint16_t>(part);
+    case REDIST__BYTES_4:
+        return add_units<uint32_t>(part);
+    case REDIST__BYTES_8:
+        return add_units<uint64_t>(part);
+    case REDIST__FLOAT:
+        return add_units<float>(part);
+    case REDIST__DOUBLE:
+        return add_units<double>(part);
+    default:
+        return;
+    }
+}
+
 } // namespace
 
 cudaError_t redist__cuda_raise(uint64_t *word, const uint64_t *to, cudaStream_t stream) {
     raise_word<<<1, 1, 0, stream>>>(word, to);
+    return cudaGetLastError();
+}
+
+cudaError_t redist__cuda_add_part(const redist__cuda_part *part, cudaStream_t stream) {
+    if (part->units == 0)
+        return cudaSuccess;
+    add_part<<<blocks_for(1, part->units), threads, 0, stream>>>(*part);
     return cudaGetLastError();
 }
 

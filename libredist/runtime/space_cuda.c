@@ -312,14 +312,15 @@ static int find_width(const struct redist__copy *copy, const void *source, const
     return (int)(bits & -bits);
 }
 
-void redist__cuda_describe(const struct redist__copy *copy, const void *source, void *destination,
-                           int most_width, struct redist__cuda_part *part) {
+/* Describes a copy in units of a width. */
+static void describe(const struct redist__copy *copy, const void *source, void *destination,
+                     int width, struct redist__cuda_part *part) {
     memset(part, 0, sizeof *part);
     if (copy->run == 0)
         return;
     part->source = source;
     part->destination = destination;
-    part->width = find_width(copy, source, destination, most_width);
+    part->width = width;
     part->units = redist__copy_bytes(copy) / (unsigned)part->width;
     part->run = copy->run / (unsigned)part->width;
     part->run_inverse = inverse_of(part->run, part->units);
@@ -331,6 +332,21 @@ void redist__cuda_describe(const struct redist__copy *copy, const void *source, 
         part->source_stride[i] = copy->source[loop];
         part->destination_stride[i] = copy->destination[loop];
     }
+}
+
+void redist__cuda_describe(const struct redist__copy *copy, const void *source, void *destination,
+                           int most_width, struct redist__cuda_part *part) {
+    describe(copy, source, destination, find_width(copy, source, destination, most_width), part);
+}
+
+static int add_by_kernel(const struct redist__copy *copy, const void *source, void *destination,
+                         cudaStream_t stream) {
+    struct redist__cuda_part part;
+    int width = (int)redist__number_bytes(copy->adds);
+    describe(copy, source, destination, width, &part);
+    part.adds = (int)copy->adds;
+    part.aligned = find_width(copy, source, destination, width) == width;
+    return CHECK(redist__cuda_add_part(&part, stream));
 }
 
 static int copy_by_kernel(const struct redist__copy *copy, const void *source, void *destination,
@@ -416,6 +432,8 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
         return REDIST_OK;
     if (redist_place_is_gone())
         return redist__cuda_refuse("copying a box");
+    if (box->adds != REDIST__NO_NUMBER)
+        return settle(add_by_kernel(box, source, destination, in_stream), in_stream);
     return settle(copier == REDIST__KERNEL
                       ? copy_by_kernel(box, source, destination, in_stream)
                       : copy_by_engines(box, source, destination, most, in_stream),
@@ -431,7 +449,10 @@ static int batch_run(struct redist__batch *batch, int first, int count, void *in
     if (redist_place_is_gone())
         return redist__cuda_refuse("copying boxes");
     for (int i = first; i < first + count && code == REDIST_OK; i++) {
-        if (batch->copies[i].run != 0)
+        if (batch->copies[i].adds != REDIST__NO_NUMBER) /* one after the other */
+            code = add_by_kernel(&batch->copies[i], batch->sources[i], batch->destinations[i],
+                                 in_stream);
+        else if (batch->copies[i].run != 0)
             redist__cuda_describe(&batch->copies[i], batch->sources[i], batch->destinations[i],
                                   MOST_WIDTH, &parts[n++]);
         if (n == REDIST__CUDA_PARTS || (n > 0 && i + 1 == first + count)) {

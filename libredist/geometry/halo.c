@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A rank's halo is cut into slabs, two along each axis, which do not overlap; a slab is cut where the global array
+ * repeats itself; and each piece, moved into the global array, is intersected with the boxes of all ranks. The owner of
+ * an element and the rank that shows it make the same cuts in the same order, so that their lists agree.
+ */
+#include "halo.h"
+
+#include <string.h>
+
+struct cutting {
+    struct redist__transfer *transfer;
+    const redist_index *sizes;
+    const redist_halo *halo;
+    const redist_box *all; /* the box of rank r is all[2 * r] */
+    int receiver;          /* whose halo is cut */
+    redist_index start[REDIST_MAX_NDIMS], end[REDIST_MAX_NDIMS]; /* of the slab */
+    redist_index period[REDIST_MAX_NDIMS]; /* of the current piece along each axis */
+};
+
+static redist_index least(redist_index a, redist_index b) {
+    return a < b ? a : b;
+}
+
+static redist_index most(redist_index a, redist_index b) {
+    return a > b ? a : b;
+}
+
+/* Returns the period of an index, which may be negative. */
+static redist_index period_of(redist_index index, redist_index size) {
+    return index >= 0 ? index / size : -((size - 1 - index) / size);
+}
+
+/* Adds the common elements of a piece and an owner's box to the list of this rank, if it is one of both. */
+static int add_piece(const struct cutting *cutting, int owner, const redist_index start[],
+                     const redist_index count[]) {
+    struct redist__transfer *transfer = cutting->transfer;
+    const redist_box *from = &cutting->all[2 * owner], *to = &cutting->all[2 * cutting->receiver];
+    redist_index common[REDIST_MAX_NDIMS], size[REDIST_MAX_NDIMS], at[2][REDIST_MAX_NDIMS];
+    int ndims = transfer->array_ndims;
+    if (!redist__intersect(ndims, start, count, from->start, from->count, common, size))
+        return REDIST_OK;
+    for (int i = 0; i < ndims; i++) {
+        redist_index shift = cutting->period[i] * cutting->sizes[i];
+        at[0][i] = common[i] - from->start[i] + from->offset[i];
+        at[1][i] = common[i] + shift - to->start[i] + to->offset[i];
+    }
+    if (owner == transfer->rank)
+        REDIST_TRY(redist__transfer_add(transfer, 0, cutting->receiver, at[0], size));
+    if (cutting->receiver == transfer->rank)
+        REDIST_TRY(redist__transfer_add(transfer, 1, owner, at[1], size));
+    return REDIST_OK;
+}
+
+/* Finds the owners of the piece of the slab in the current periods. */
+static int add_owners(const struct cutting *cutting) {
+    const struct redist__transfer *transfer = cutting->transfer;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    for (int i = 0; i < transfer->array_ndims; i++) {
+        redist_index begin = cutting->period[i] * cutting->sizes[i];
+        start[i] = most(cutting->start[i] - begin, 0);
+        count[i] = least(cutting->end[i] - begin, cutting->sizes[i]) - start[i];
+    }
+    if (cutting->receiver != transfer->rank)
+        return add_piece(cutting, transfer->rank, start, count);
+    for (int owner = 0; owner < transfer->nranks; owner++)
+        REDIST_TRY(add_piece(cutting, owner, start, count));
+    return REDIST_OK;
+}
+
+/* Cuts the slab along an axis and those behind it. */
+static int cut_periods(struct cutting *cutting, int axis) {
+    if (axis == cutting->transfer->array_ndims)
+        return add_owners(cutting);
+    redist_index size = cutting->sizes[axis];
+    redist_index last = period_of(cutting->end[axis] - 1, size);
+    for (redist_index i = period_of(cutting->start[axis], size); i <= last; i++) {
+        cutting->period[axis] = i;
+        REDIST_TRY(cut_periods(cutting, axis + 1));
+    }
+    return REDIST_OK;
+}
+
+/* Sets the slab's range along an axis: the box's own one, or that with its ghosts. */
+static void set_range(struct cutting *cutting, int axis, int with_ghosts) {
+    const redist_box *box = &cutting->all[2 * cutting->receiver];
+    const redist_halo *halo = cutting->halo;
+    redist_index start = box->start[axis], end = start + box->count[axis];
+    if (with_ghosts) {
+        start -= halo->low[axis];
+        end += halo->high[axis];
+    }
+    cutting->start[axis] = halo->periodic[axis] ? start : most(start, 0);
+    cutting->end[axis] = halo->periodic[axis] ? end : least(end, cutting->sizes[axis]);
+}
+
+/* Cuts the slab before the receiver's box along an axis, or that behind it. */
+static int cut_slab(struct cutting *cutting, int axis, int behind) {
+    const redist_box *box = &cutting->all[2 * cutting->receiver];
+    for (int i = 0; i < cutting->transfer->array_ndims; i++)
+        set_range(cutting, i, i == axis || (i < axis && cutting->halo->corners));
+    if (behind)
+        cutting->start[axis] = box->start[axis] + box->count[axis];
+    else
+        cutting->end[axis] = box->start[axis];
+    return cutting->start[axis] < cutting->end[axis] ? cut_periods(cutting, 0) : REDIST_OK;
+}
+
+static int is_empty(int ndims, const redist_index count[]) {
+    int empty = 0;
+    for (int i = 0; i < ndims; i++)
+        empty |= count[i] == 0;
+    return empty;
+}
+
+int redist__transfer_halo(struct redist__transfer *transfer, const redist_index sizes[],
+                          const redist_halo *halo, const redist_box all[]) {
+    const redist_box *mine = &all[2 * transfer->rank];
+    struct cutting cutting = {.transfer = transfer, .sizes = sizes, .halo = halo, .all = all};
+    redist_index extent[REDIST_MAX_NDIMS];
+    for (int i = 0; i < transfer->array_ndims; i++)
+        extent[i] = mine->extent[i] != 0 ? mine->extent[i] : mine->count[i];
+    REDIST_TRY(redist__transfer_begin(transfer, extent));
+    for (; cutting.receiver < transfer->nranks; cutting.receiver++) {
+        if (is_empty(transfer->array_ndims, all[2 * cutting.receiver].count))
+            continue;
+        for (int i = 0; i < 2 * transfer->array_ndims; i++)
+            REDIST_TRY(cut_slab(&cutting, i / 2, i % 2));
+    }
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- holes */
+
+int redist__find_hole(int ndims, const redist_box *whole, int nranks, const redist_box all[],
+                      redist_index hole[]) {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    int rank = 0;
+    if (is_empty(ndims, whole->count))
+        return 0;
+    while (rank < nranks &&
+           redist__intersect(ndims, whole->start, whole->count, all[2 * rank].start,
+                             all[2 * rank].count, start, count) == 0)
+        rank++;
+    if (rank == nranks) {
+        memcpy(hole, whole->start, (size_t)ndims * sizeof *hole);
+        return 1;
+    }
+    redist_box rest = *whole; /* without what was cut off before the box and behind it */
+    for (int i = 0; i < ndims; i++) {
+        redist_box before = rest, behind = rest;
+        before.count[i] = start[i] - rest.start[i];
+        behind.start[i] = start[i] + count[i];
+        behind.count[i] = rest.start[i] + rest.count[i] - behind.start[i];
+        if (redist__find_hole(ndims, &before, nranks, all, hole) ||
+            redist__find_hole(ndims, &behind, nranks, all, hole))
+            return 1;
+        rest.start[i] = start[i];
+        rest.count[i] = count[i];
+    }
+    return 0;
+}

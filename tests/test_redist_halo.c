@@ -1,0 +1,710 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ghosts: filled from their owners and added to them, against what the global array says; and what is refused. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exchanges.h"
+#include "harness.h"
+#include "redist_halo.h"
+#include "stream_device.h"
+
+/* NULL unless the library is a copy that has a device. */
+const test_device *stream_device_memory(void) __attribute__((weak));
+void *stream_device_create(void) __attribute__((weak));
+void stream_device_destroy(void *stream) __attribute__((weak));
+void stream_device_wait(void *stream) __attribute__((weak));
+
+/* ---------------------------------------------------------------- elements */
+
+typedef struct kind {
+    const char *name;
+    char
+        number; /* d, f, l (long double), b (1 byte), i (4), q (8); x = bytes that are no numbers */
+    int components;
+    size_t bytes, extent; /* of a number, of an element */
+    MPI_Datatype base;
+} kind;
+
+enum { KINDS = 9 };
+
+static kind kind_at(int index) {
+    const kind kinds[KINDS] = {
+        {"double", 'd', 1, 8, 8, MPI_DOUBLE},
+        {"float", 'f', 1, 4, 4, MPI_FLOAT},
+        {"complex", 'd', 2, 8, 16, MPI_C_DOUBLE_COMPLEX},
+        {"3 floats", 'f', 3, 4, 12, MPI_FLOAT},
+        {"int8", 'b', 1, 1, 1, MPI_SIGNED_CHAR},
+        {"int", 'i', 1, 4, 4, MPI_INT},
+        {"2 int64 in 24 bytes", 'q', 2, 8, 24, MPI_INT64_T},
+        {"long double", 'l', 1, sizeof(long double), sizeof(long double), MPI_LONG_DOUBLE},
+        {"5 bytes", 'x', 5, 1, 5, MPI_BYTE}};
+    return kinds[index % KINDS];
+}
+
+static MPI_Datatype make_type(const kind *of) {
+    MPI_Datatype fields, type;
+    int size;
+    MPI_Type_size(of->base, &size);
+    MPI_Type_contiguous((int)(of->bytes * (size_t)of->components) / size, of->base, &fields);
+    MPI_Type_create_resized(fields, 0, (MPI_Aint)of->extent, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&fields);
+    return type;
+}
+
+static void write_number(const kind *of, char *at, long value) {
+    const double d = (double)value;
+    const float f = (float)value;
+    const long double l = (long double)value;
+    const int32_t i = (int32_t)value;
+    const int64_t q = value;
+    const int8_t b = (int8_t)value;
+    memcpy(at,
+           of->number == 'd'   ? (const void *)&d
+           : of->number == 'f' ? (const void *)&f
+           : of->number == 'l' ? (const void *)&l
+           : of->number == 'i' ? (const void *)&i
+           : of->number == 'q' ? (const void *)&q
+                               : (const void *)&b,
+           of->bytes);
+}
+
+static long read_number(const kind *of, const char *at) {
+    char bytes[sizeof(long double)];
+    memcpy(bytes, at, of->bytes);
+    switch (of->number) {
+    case 'd':
+        return (long)*(double *)(void *)bytes;
+    case 'f':
+        return (long)*(float *)(void *)bytes;
+    case 'l':
+        return (long)*(long double *)(void *)bytes;
+    case 'i':
+        return *(int32_t *)(void *)bytes;
+    case 'q':
+        return *(int64_t *)(void *)bytes;
+    default:
+        return *(int8_t *)(void *)bytes;
+    }
+}
+
+/* ---------------------------------------------------------------- cases */
+
+typedef struct halo_case {
+    kind kind;
+    exchange given; /* its boxes of side 0 */
+    redist_halo halo;
+    enum redist_staging staging;
+} halo_case;
+
+static redist_index extent_of(const redist_box *box, int axis) {
+    return box->extent[axis] != 0 ? box->extent[axis] : box->count[axis];
+}
+
+static int is_empty(const halo_case *given, const redist_box *box) {
+    int empty = 0;
+    for (int i = 0; i < given->given.ndims; i++)
+        empty |= box->count[i] == 0;
+    return empty;
+}
+
+/* What an element of a local array is. */
+enum place { OWN, GHOST, NEITHER };
+
+/* Finds the place of an element, and the number of what it holds or shows in the global array. */
+static enum place find_place(const halo_case *given, const redist_box *box,
+                             const redist_index index[], size_t *global) {
+    const exchange *of = &given->given;
+    int outside = 0, beyond = 0;
+    *global = 0;
+    if (is_empty(given, box))
+        return NEITHER;
+    for (int i = 0; i < of->ndims; i++) {
+        redist_index size = of->sizes[i], at = index[i] - box->offset[i];
+        outside += at < 0 || at >= box->count[i];
+        beyond |= at < -given->halo.low[i] || at >= box->count[i] + given->halo.high[i];
+        at += box->start[i];
+        beyond |= !given->halo.periodic[i] && (at < 0 || at >= size);
+        *global = *global * (size_t)size + (size_t)(((at % size) + size) % size);
+    }
+    if (beyond || (outside > 1 && !given->halo.corners))
+        return NEITHER;
+    return outside ? GHOST : OWN;
+}
+
+/* Advances an index in a local array; 0 after the last one. */
+static int advance(const halo_case *given, const redist_box *box, redist_index index[]) {
+    for (int i = given->given.ndims - 1; i >= 0; i--) {
+        if (++index[i] < extent_of(box, i))
+            return 1;
+        index[i] = 0;
+    }
+    return 0;
+}
+
+static size_t elements_of(const halo_case *given, const redist_box *box) {
+    size_t elements = 1;
+    for (int i = 0; i < given->given.ndims; i++)
+        elements *= (size_t)extent_of(box, i);
+    return elements;
+}
+
+static long own_value(size_t global, int component) {
+    return (long)(random_hash(global * 8 + (size_t)component) % 50);
+}
+
+static long ghost_value(int rank, size_t element, int component) {
+    return (long)(random_hash(((size_t)rank << 40) + element * 8 + (size_t)component + 1) % 4);
+}
+
+static const long untouched = 77;
+
+/* Calls `visit` for each element of the local array of a rank. */
+typedef void visitor(const halo_case *given, int rank, enum place place, size_t element,
+                     size_t global, void *data);
+
+static void visit_all(const halo_case *given, int rank, visitor *visit, void *data) {
+    const redist_box *box = &given->given.boxes[0][rank];
+    redist_index index[REDIST_MAX_NDIMS] = {0};
+    size_t global, element = 0;
+    if (elements_of(given, box) == 0)
+        return;
+    do {
+        enum place place = find_place(given, box, index, &global);
+        visit(given, rank, place, element++, global, data);
+    } while (advance(given, box, index));
+}
+
+/* Sets an element before an execution. */
+static void set_element(const halo_case *given, int rank, enum place place, size_t element,
+                        size_t global, void *data) {
+    for (int c = 0; c < given->kind.components; c++)
+        write_number(&given->kind,
+                     (char *)data + element * given->kind.extent + (size_t)c * given->kind.bytes,
+                     place == OWN     ? own_value(global, c)
+                     : place == GHOST ? ghost_value(rank, element, c)
+                                      : untouched);
+}
+
+/* What accumulation expects of each element of the global array. */
+static void add_ghost(const halo_case *given, int rank, enum place place, size_t element,
+                      size_t global, void *data) {
+    for (int c = 0; c < given->kind.components && place == GHOST; c++)
+        ((long *)data)[global * (size_t)given->kind.components + (size_t)c] +=
+            ghost_value(rank, element, c);
+}
+
+typedef struct check {
+    const char *array;
+    const long *sums; /* NULL: ghosts were filled */
+    size_t wrong;
+    char text[128];
+} check;
+
+static void check_element(const halo_case *given, int rank, enum place place, size_t element,
+                          size_t global, void *data) {
+    check *found = data;
+    int components = given->kind.components;
+    for (int c = 0; c < components; c++) {
+        size_t byte = element * given->kind.extent + (size_t)c * given->kind.bytes;
+        char expected[sizeof(long double)];
+        long filled = place == GHOST && found->sums == NULL ? own_value(global, c)
+                      : place == GHOST                      ? ghost_value(rank, element, c)
+                      : place == OWN                        ? own_value(global, c)
+                                                            : untouched;
+        if (place == OWN && found->sums != NULL)
+            filled += found->sums[global * (size_t)components + (size_t)c];
+        write_number(&given->kind, expected, filled);
+        long is = read_number(&given->kind, found->array + byte),
+             should = read_number(&given->kind, expected);
+        if (is != should && found->wrong++ == 0)
+            snprintf(found->text, sizeof(found->text), "element %zu (%s) is %ld, not %ld", element,
+                     place == OWN     ? "own"
+                     : place == GHOST ? "ghost"
+                                      : "neither",
+                     is, should);
+    }
+}
+
+static int plan_of(const halo_case *given, MPI_Datatype type, const test_array *array,
+                   const char *method, enum redist_overlap overlap, int later, redist_plan **plan) {
+    const exchange *of = &given->given;
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    options.method = method;
+    options.overlap = overlap;
+    options.tune_seconds = 0.02;
+    options.space = arrays_device() != NULL ? arrays_device()->space : REDIST_SPACE_AUTO;
+    options.staging = given->staging;
+    options.bind_a = later ? REDIST_BIND_AT_EXECUTION : REDIST_BIND_AT_PLAN;
+    return redist_plan_halo(MPI_COMM_WORLD, type, of->ndims, of->sizes, &of->boxes[0][of->rank],
+                            later ? NULL : array->data, &given->halo, &options, plan);
+}
+
+static void run(redist_plan *plan, int direction, int later, const test_array *array) {
+    if (later) {
+        check_ok(redist_plan_start_arrays(plan, direction, array->data, array->data));
+        check_ok(redist_plan_wait(plan));
+    } else
+        check_ok(redist_plan_execute(plan, direction));
+}
+
+/* Executes in both directions and compares the whole array. */
+static void check_plan(const halo_case *given, redist_plan *plan, int later,
+                       const test_array *array) {
+    const exchange *of = &given->given;
+    size_t elements = 1;
+    for (int i = 0; i < of->ndims; i++)
+        elements *= (size_t)of->sizes[i];
+    long *sums = calloc(elements * (size_t)given->kind.components + 1, sizeof(long));
+    check filled = {.array = array->data}, added = {.array = array->data, .sums = sums};
+    visit_all(given, of->rank, set_element, array->data);
+    run(plan, REDIST_FILL, later, array);
+    visit_all(given, of->rank, check_element, &filled);
+    check_all(filled.wrong == 0, "fill: %s", filled.text);
+    if (given->kind.number != 'x' && (given->kind.number != 'l' || arrays_device() == NULL)) {
+        for (int rank = 0; rank < of->nranks; rank++)
+            visit_all(given, rank, add_ghost, sums);
+        visit_all(given, of->rank, set_element, array->data);
+        run(plan, REDIST_ACCUMULATE, later, array);
+        visit_all(given, of->rank, check_element, &added);
+        check_all(added.wrong == 0, "accumulate: %s", added.text);
+    }
+    free(sums);
+}
+
+static void try_method(const halo_case *given, MPI_Datatype type, const char *method,
+                       enum test_memory memory, int later) {
+    const exchange *of = &given->given;
+    test_array array = array_create(
+        MPI_COMM_WORLD, memory, elements_of(given, &of->boxes[0][of->rank]) * given->kind.extent);
+    redist_plan *plan = NULL;
+    int code = plan_of(given, type, &array, method, REDIST_OVERLAP_REFUSED, later, &plan);
+    int must = strcmp(method, "auto") == 0 || strcmp(method, "p2p") == 0 ||
+               (strcmp(method, "direct") == 0 && arrays_device() == NULL);
+    if (code != REDIST_ERR_METHOD || must) {
+        check_ok(code);
+        check_plan(given, plan, later, &array);
+        check_ok(redist_plan_free(&plan));
+    }
+    array_free(&array);
+}
+
+static void say(const halo_case *given, const char *method, enum test_memory memory, int later) {
+    char text[600];
+    int n = 0;
+    for (int i = 0; i < given->given.ndims; i++)
+        n += snprintf(text + n, sizeof(text) - (size_t)n, " %lld(%lld,%lld%s)",
+                      (long long)given->given.sizes[i], (long long)given->halo.low[i],
+                      (long long)given->halo.high[i], given->halo.periodic[i] ? ",periodic" : "");
+    harness_case("%s,%s%s, method %s, %s%s%s", given->kind.name, text,
+                 given->halo.corners ? ", corners" : "", method, memory_name(memory),
+                 later ? ", later" : "",
+                 given->staging == REDIST_STAGING_NEVER ? ", not staged" : "");
+}
+
+/* Room for the ghosts, and on some sides for more. */
+static void set_room(halo_case *given) {
+    for (int rank = 0; rank < given->given.nranks; rank++) {
+        redist_box *box = &given->given.boxes[0][rank];
+        for (int i = 0; i < given->given.ndims; i++) {
+            redist_index end = given->given.sizes[i] - box->start[i] - box->count[i];
+            int periodic = given->halo.periodic[i], exact = random_chance(30);
+            redist_index low = given->halo.low[i], high = given->halo.high[i];
+            if (exact && !periodic) {
+                low = low < box->start[i] ? low : box->start[i];
+                high = high < end ? high : end;
+            }
+            box->offset[i] = low + (exact ? 0 : random_between(0, 1));
+            box->extent[i] =
+                box->offset[i] + box->count[i] + high + (exact ? 0 : random_between(0, 1));
+        }
+    }
+}
+
+static void try_methods(halo_case *given) {
+    MPI_Datatype type = make_type(&given->kind);
+    set_room(given);
+    for (int i = 0; i < request_count(); i++) {
+        const char *method = request_name(i);
+        enum test_memory memory = (enum test_memory)random_between(0, MEMORY_KINDS - 1);
+        int later = random_chance(30);
+        given->staging = random_chance(30) ? REDIST_STAGING_NEVER : REDIST_STAGING_AUTO;
+        say(given, method, memory, later);
+        try_method(given, type, method, memory, later);
+    }
+    MPI_Type_free(&type);
+}
+
+static halo_case case_of(int ndims, const redist_index sizes[], int index) {
+    halo_case made = {.kind = kind_at(index), .halo = REDIST_HALO_DEFAULT};
+    made.given = exchange_between_boxes(MPI_COMM_WORLD, NULL, ndims, sizes);
+    return made;
+}
+
+/* ---------------------------------------------------------------- random cases */
+
+static void set_halo(halo_case *given) {
+    given->halo.corners = random_chance(60);
+    for (int i = 0; i < given->given.ndims; i++) {
+        int periodic = random_chance(50), size = (int)given->given.sizes[i];
+        int most = random_chance(30) ? 6 : 2;
+        most = periodic || most < size ? most : size;
+        given->halo.periodic[i] = periodic;
+        given->halo.low[i] = random_between(0, most);
+        given->halo.high[i] = random_between(0, most);
+    }
+}
+
+static void try_random(int blocks, int i) {
+    int ndims = i % 4 + 1;
+    redist_index sizes[REDIST_MAX_NDIMS];
+    random_sizes(ndims, 1, ndims == 1 ? 40 : 24 / ndims, 400, sizes);
+    halo_case given = case_of(ndims, sizes, random_between(0, KINDS - 1));
+    if (blocks)
+        exchange_set_blocks(&given.given, 0, random_between(1, ndims));
+    else
+        exchange_set_bricks(&given.given, 0);
+    set_halo(&given);
+    try_methods(&given);
+}
+
+START_TEST(blocks) {
+    for (int i = 0; harness_another(i, 4); i++)
+        try_random(1, i);
+}
+END_TEST
+
+START_TEST(bricks) {
+    for (int i = 0; harness_another(i, 4); i++)
+        try_random(0, i);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- named cases */
+
+static void try_named(int ndims, int size, int low, int high, int periodic, int corners,
+                      int index) {
+    redist_index sizes[REDIST_MAX_NDIMS] = {0};
+    for (int i = 0; i < ndims; i++)
+        sizes[i] = i == 0 ? size : size > 4 ? 4 : size;
+    halo_case given = case_of(ndims, sizes, index);
+    exchange_set_blocks(&given.given, 0, ndims > 2 ? 2 : 1);
+    given.halo.corners = corners;
+    for (int i = 0; i < ndims; i++) {
+        given.halo.low[i] = low;
+        given.halo.high[i] = high;
+        given.halo.periodic[i] = periodic;
+    }
+    try_methods(&given);
+}
+
+/* One rank has all elements: its ghosts are its own elements. */
+START_TEST(periodic_on_one_rank) {
+    const redist_index sizes[2] = {5, 3};
+    halo_case given = case_of(2, sizes, 0);
+    exchange_empty(&given.given, 0);
+    memcpy(given.given.boxes[0][harness_nranks - 1].count, sizes, sizeof(sizes));
+    given.halo.low[0] = given.halo.high[1] = 2;
+    given.halo.periodic[0] = given.halo.periodic[1] = given.halo.corners = 1;
+    try_methods(&given);
+}
+END_TEST
+
+START_TEST(wider_than_blocks) {
+    try_named(1, 2 * harness_nranks, 5, 3, 1, 0, 0);
+    try_named(2, 9, 4, 4, 0, 1, 2);
+}
+END_TEST
+
+/* Messages that copy engines stage on a device, of numbers and of bytes without sums: those between two ranks are a
+ * list of two boxes, of three one box. */
+START_TEST(long_messages) {
+    enum { BYTES = 1 << 18 };
+    for (int index = 0; index < KINDS; index += KINDS - 1) {
+        redist_index row = 1 + (redist_index)(BYTES / kind_at(index).extent);
+        const redist_index sizes[2] = {harness_nranks, row};
+        halo_case given = case_of(2, sizes, index);
+        exchange_set_blocks(&given.given, 0, 1);
+        given.halo.low[0] = given.halo.high[0] = given.halo.periodic[0] = 1;
+        try_methods(&given);
+    }
+}
+END_TEST
+
+START_TEST(several_times_around) {
+    try_named(1, 3, 7, 8, 1, 0, 5);
+    try_named(2, 2, 5, 3, 1, 1, 1);
+}
+END_TEST
+
+START_TEST(extents_of_one) {
+    try_named(3, 1, 1, 1, 1, 1, 0);
+    try_named(2, 1, 1, 1, 0, 0, 3);
+}
+END_TEST
+
+START_TEST(no_ghosts) {
+    try_named(2, 6, 0, 0, 1, 1, 0);
+}
+END_TEST
+
+START_TEST(no_elements) {
+    try_named(2, 0, 0, 0, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(all_dimensions) {
+    for (int ndims = 1; ndims <= 6; ndims++)
+        try_named(ndims, ndims > 4 ? 2 : 5, 1, 1, 1, ndims < 6, ndims);
+}
+END_TEST
+
+/* Fields are an axis that each rank has whole, in front or behind. */
+START_TEST(fields) {
+    for (int batch = 0; batch < 3; batch += 2) {
+        redist_index sizes[3] = {6, 5, 4};
+        halo_case given = case_of(3, sizes, 0);
+        exchange_set_bricks(&given.given, 0);
+        sizes[batch] = 3;
+        given.given.sizes[batch] = 3;
+        for (int rank = 0; rank < harness_nranks; rank++) {
+            redist_box *box = &given.given.boxes[0][rank];
+            *box = (redist_box){.size = sizeof(*box), .count = {sizes[0], sizes[1], sizes[2]}};
+            redist_decompose(sizes[1], harness_nranks, rank, &box->count[1], &box->start[1]);
+        }
+        given.halo.low[1] = 2;
+        given.halo.high[1] = 1;
+        given.halo.periodic[1] = given.halo.periodic[2 - batch] = given.halo.corners = 1;
+        given.halo.low[2 - batch] = 1;
+        try_methods(&given);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- in streams */
+
+/* On a device, without the host, where no two ranks exchange more than one box. */
+START_TEST(enqueued) {
+    if (arrays_device() == NULL)
+        skip_test("for a device");
+    const redist_index sizes[2] = {3 * (redist_index)harness_nranks, 5};
+    halo_case given = case_of(2, sizes, 0);
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    for (int rank = 0; rank < harness_nranks; rank++) {
+        redist_box *box = &given.given.boxes[0][rank];
+        box->start[0] = 3 * (redist_index)rank;
+        box->count[0] = 3;
+        box->count[1] = sizes[1];
+    }
+    given.halo.low[0] = given.halo.high[0] = 2;
+    set_room(&given);
+    test_array array =
+        array_create(MPI_COMM_WORLD, MEMORY_SHARED,
+                     elements_of(&given, &given.given.boxes[0][harness_rank]) * sizeof(double));
+    options.asynchronous = 1;
+    options.overlap = REDIST_OVERLAP_READ;
+    options.stream = stream_device_create();
+    check_ok(redist_plan_halo(MPI_COMM_WORLD, MPI_DOUBLE, 2, sizes,
+                              &given.given.boxes[0][harness_rank], array.data, &given.halo,
+                              &options, &plan));
+    for (int round = 0; round < 3; round++) {
+        check filled = {.array = array.data};
+        visit_all(&given, harness_rank, set_element, array.data);
+        check_ok(redist_plan_execute(plan, REDIST_FILL));
+        stream_device_wait(options.stream);
+        visit_all(&given, harness_rank, check_element, &filled);
+        check_all(filled.wrong == 0, "fill: %s", filled.text);
+    }
+    check_ok(redist_plan_query(plan));
+    check_ok(redist_plan_free(&plan));
+    stream_device_destroy(options.stream);
+    array_free(&array);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- sums */
+
+/* The bits of sums do not depend on the method, nor on which message is first. */
+START_TEST(sums_are_the_same_bits) {
+    const redist_index sizes[2] = {12, 7};
+    halo_case given = case_of(2, sizes, 0);
+    exchange_set_blocks(&given.given, 0, 2);
+    given.halo.low[0] = given.halo.high[0] = 5;
+    given.halo.low[1] = given.halo.high[1] = 3;
+    given.halo.periodic[0] = given.halo.periodic[1] = given.halo.corners = 1;
+    set_room(&given);
+    size_t elements = elements_of(&given, &given.given.boxes[0][harness_rank]);
+    test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED, elements * sizeof(double));
+    double *values = (double *)(void *)array.data, *first = calloc(elements + 1, sizeof(double));
+    for (int i = 0, compared = 0; i < 2 * request_count(); i++) {
+        redist_plan *plan = NULL;
+        const char *method = request_name(i / 2);
+        harness_case("method %s", method);
+        int code = plan_of(&given, MPI_DOUBLE, &array, method, REDIST_OVERLAP_ADD, 0, &plan);
+        if (code == REDIST_ERR_METHOD)
+            continue;
+        check_ok(code);
+        for (size_t k = 0; k < elements; k++)
+            values[k] = 1.0 / (double)(1 + random_hash(k * 64 + (size_t)harness_rank) % 1000000);
+        check_ok(redist_plan_execute(plan, REDIST_ACCUMULATE));
+        if (compared++ == 0)
+            memcpy(first, values, elements * sizeof(double));
+        check_all(memcmp(first, values, elements * sizeof(double)) == 0, "the sums differ");
+        check_ok(redist_plan_free(&plan));
+    }
+    free(first);
+    array_free(&array);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- refused */
+
+static void check_refused(const halo_case *given, MPI_Datatype type, enum redist_overlap overlap,
+                          int expected, const char *text) {
+    static char room[100000];
+    const test_array array = {.data = room};
+    redist_plan *plan = NULL;
+    check_code(plan_of(given, type, &array, "auto", overlap, 0, &plan), expected);
+    check_all(strstr(redist_error_message(), text) != NULL, "the message lacks \"%s\": %s", text,
+              redist_error_message());
+    check_all(plan == NULL, "there is a plan");
+}
+
+static halo_case simple_case(void) {
+    const redist_index sizes[2] = {8, 6};
+    halo_case given = case_of(2, sizes, 0);
+    exchange_set_blocks(&given.given, 0, 1);
+    for (int rank = 0; rank < harness_nranks; rank++) {
+        redist_box *box = &given.given.boxes[0][rank];
+        for (int i = 0; i < 2; i++) {
+            box->offset[i] = 3;
+            box->extent[i] = box->count[i] + 6;
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        given.halo.low[i] = given.halo.high[i] = given.halo.periodic[i] = 1;
+    return given;
+}
+
+START_TEST(bad_widths) {
+    int culprit = random_between(0, harness_nranks - 1);
+    halo_case given = simple_case();
+    if (harness_rank == culprit)
+        given.halo.low[1] = -2;
+    check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_REFUSED, REDIST_ERR_SIZE,
+                  "halo->low[1] = -2 is negative");
+    given = simple_case();
+    given.halo.periodic[0] = 0;
+    given.halo.high[0] = 9;
+    check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_REFUSED, REDIST_ERR_SIZE,
+                  "halo->high[0] = 9 is wider than sizes[0] = 8");
+    given = simple_case();
+    given.halo.low[1] = 4;
+    check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_REFUSED, REDIST_ERR_SIZE,
+                  "halo->low[1] = 4, but the array has room for 3");
+    given = simple_case();
+    redist_plan *plan = NULL;
+    check_code(redist_plan_halo(MPI_COMM_WORLD, MPI_DOUBLE, 2, given.given.sizes,
+                                &given.given.boxes[0][harness_rank], NULL,
+                                harness_rank == culprit ? NULL : &given.halo, NULL, &plan),
+               REDIST_ERR_NULL);
+}
+END_TEST
+
+START_TEST(tiles) {
+    halo_case given = simple_case();
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    options.tiles = REDIST_PUT;
+    check_code(redist_plan_halo(MPI_COMM_WORLD, MPI_DOUBLE, 2, given.given.sizes,
+                                &given.given.boxes[0][harness_rank], NULL, &given.halo, &options,
+                                &plan),
+               REDIST_ERR_ARGUMENT);
+}
+END_TEST
+
+START_TEST(widths_that_differ) {
+    if (harness_nranks < 2)
+        skip_test("one rank");
+    halo_case given = simple_case();
+    given.halo.high[1] = harness_rank == harness_nranks - 1 ? 2 : 1;
+    check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_REFUSED, REDIST_ERR_DISAGREE, "halo->high[1]");
+    given = simple_case();
+    given.halo.periodic[0] = harness_rank == 0;
+    check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_REFUSED, REDIST_ERR_DISAGREE,
+                  "halo->periodic[0]");
+}
+END_TEST
+
+START_TEST(holes_and_overlaps) {
+    halo_case given = simple_case();
+    for (int rank = 0; rank < harness_nranks; rank++) {
+        redist_box *box = &given.given.boxes[0][rank];
+        for (int i = 0; i < 2; i++)
+            if (box->start[i] + box->count[i] == given.given.sizes[i])
+                box->count[i] -= i == 1 && box->count[0] * box->count[1] > 0;
+    }
+    check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_REFUSED, REDIST_ERR_SIZE, "5 along axis 1");
+    if (harness_nranks < 2)
+        return;
+    given = simple_case();
+    for (int rank = 0; rank < 2; rank++) {
+        redist_box *box = &given.given.boxes[0][rank];
+        *box = (redist_box){
+            .size = sizeof(*box), .count = {8, 6}, .extent = {14, 12}, .offset = {3, 3}};
+    }
+    check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_REFUSED, REDIST_ERR_OVERLAP,
+                  "box overlaps the box of rank 1");
+}
+END_TEST
+
+START_TEST(elements_without_sums) {
+    halo_case given = simple_case();
+    MPI_Datatype mixed;
+    const int lengths[2] = {1, 1};
+    const MPI_Aint places[2] = {0, 4};
+    const MPI_Datatype types[2] = {MPI_INT, MPI_FLOAT};
+    test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED, 200 * sizeof(double));
+    redist_plan *plan = NULL;
+    MPI_Type_create_struct(2, lengths, places, types, &mixed);
+    MPI_Type_commit(&mixed);
+    check_refused(&given, mixed, REDIST_OVERLAP_ADD, REDIST_ERR_DATATYPE, "REDIST_OVERLAP_ADD");
+    check_ok(plan_of(&given, mixed, &array, "auto", REDIST_OVERLAP_REFUSED, 0, &plan));
+    check_ok(redist_plan_execute(plan, REDIST_FILL));
+    check_code(redist_plan_execute(plan, REDIST_ACCUMULATE), REDIST_ERR_ARGUMENT);
+    check_ok(redist_plan_free(&plan));
+    MPI_Type_free(&mixed);
+    check_ok(plan_of(&given, MPI_DOUBLE, &array, "alltoallw", REDIST_OVERLAP_READ, 0, &plan));
+    check_ok(redist_plan_execute(plan, REDIST_FILL));
+    check_code(redist_plan_start(plan, REDIST_ACCUMULATE), REDIST_ERR_ARGUMENT);
+    check_ok(redist_plan_free(&plan));
+    array_free(&array);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {blocks,
+                                  bricks,
+                                  periodic_on_one_rank,
+                                  wider_than_blocks,
+                                  long_messages,
+                                  several_times_around,
+                                  extents_of_one,
+                                  no_ghosts,
+                                  no_elements,
+                                  all_dimensions,
+                                  fields,
+                                  enqueued,
+                                  sums_are_the_same_bits,
+                                  bad_widths,
+                                  tiles,
+                                  widths_that_differ,
+                                  holes_and_overlaps,
+                                  elements_without_sums,
+                                  NULL};
+    if (stream_device_memory != NULL)
+        arrays_use(stream_device_memory());
+    return harness_run(argc, argv, "test_redist_halo", tests);
+}
