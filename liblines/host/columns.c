@@ -217,7 +217,7 @@ static int find_way(const struct lines__problem *problem, redist_index n) {
            lines__columns_create(loops, &trial, &radices, 1, &plans[count].data) == REDIST_OK)
         plans[count++].library = &lines__library_columns;
     if (count > 1)
-        lines__time_plans(count, plans, n, memory, memory, seconds);
+        lines__time_plans(count, plans, n * TRIAL_COLUMNS, memory, memory, seconds);
     for (int i = 0; i < count; i++) {
         best = seconds[i] < seconds[best] ? i : best;
         lines__destroy(&plans[i]);
