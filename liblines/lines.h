@@ -157,9 +157,6 @@ struct lines__library {
      * later one, nothing is under way. */
     int (*execute)(void *plan, void *in, void *out);
 
-    /* The same, and multiplies the results by a factor. NULL = by `scale` afterwards. */
-    int (*execute_scaled)(void *plan, void *in, void *out, long double factor);
-
     /* Bytes of scratch memory of a plan, and its address, which the caller owns and plans may share that do not run at
      * once. NULL = none. */
     size_t (*area_bytes)(const void *plan);
@@ -239,16 +236,6 @@ static inline int lines__create(const struct lines__library *library,
 /* Executes a plan, as `execute` of its library. */
 static inline int lines__execute(const struct lines__plan *plan, void *in, void *out) {
     return plan->library->execute(plan->data, in, out);
-}
-
-/* The same; if the library can, multiplies the results by *factor and sets that to 1. NULL = no factor. */
-static inline int lines__execute_scaled(const struct lines__plan *plan, void *in, void *out,
-                                        long double *factor) {
-    if (factor == NULL || plan->library->execute_scaled == NULL)
-        return lines__execute(plan, in, out);
-    const long double by = *factor;
-    *factor = 1;
-    return plan->library->execute_scaled(plan->data, in, out, by);
 }
 
 /* Bytes of scratch memory of a plan; none needs none. */

@@ -17,7 +17,7 @@ static int needs_one_node(const char *method) {
     return strncmp(method, "direct", 6) == 0;
 }
 
-/* Ranks of the communicator are on one node if their numbers in it are; see libredist/comm/node.c. */
+/* Ranks of the communicator are on one node if their numbers in it are; see libredist/comm/connect.c. */
 static int spans_nodes(const exchange *given) {
     return given->nranks > node_size;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../liblines/lines.h"
+#include "check.h"
 #include "../program/names.h"
 #include "sides.h"
 
@@ -225,18 +225,9 @@ static int drops_modes(const struct fftnd__arguments *arguments) {
     return 0;
 }
 
-static int is_on_device(enum redist_space space) {
-    return lines__library_for(space)->space != REDIST_SPACE_HOST;
-}
-
-int fftnd__offloads(const fftnd_options *options) {
-    return !is_on_device(options->space) &&
-           (is_on_device(options->device) || options->device_bytes != 0);
-}
-
 static int check_pairs(const struct fftnd__arguments *arguments) {
     const fftnd_options *options = &arguments->options;
-    int there = is_on_device(options->space), sent = is_on_device(options->device);
+    int there = fftnd__is_on_device(options->space), sent = fftnd__is_on_device(options->device);
     int offloads = fftnd__offloads(options);
     int truncates = options->retained_modes != NULL;
     int fuses = options->fusion == FFTND_FUSION_ALWAYS;

@@ -4,18 +4,7 @@
 #define FFTND__CHECK_H
 
 #include "../program/settings.h"
-#include "fftnd.h"
-
-/* The arguments of fftnd_plan_create, or of fftnd_predict. */
-struct fftnd__arguments {
-    const char *function;     /* of the user, for messages */
-    MPI_Comm comm, user_comm; /* the library's own one of the same ranks; the user's */
-    int nranks, ndims;
-    const redist_index *sizes;
-    enum fftnd_kind kind;
-    enum fftnd_precision precision;
-    fftnd_options options; /* a copy; its lists and texts are the user's */
-};
+#include "arguments.h"
 
 /* Copies the user's options, checks all arguments and that all ranks passed the same. Collective. */
 int fftnd__check_plan(struct fftnd__arguments *arguments, const fftnd_options *options,
@@ -23,9 +12,6 @@ int fftnd__check_plan(struct fftnd__arguments *arguments, const fftnd_options *o
 
 /* The same for a prediction for `nranks` ranks. Not collective. */
 int fftnd__check_prediction(struct fftnd__arguments *arguments, const fftnd_options *options);
-
-/* Returns nonzero if the options want a device for arrays in host memory. */
-int fftnd__offloads(const fftnd_options *options);
 
 /* Returns what checked arguments ask for. Texts and bounds are still the user's. */
 struct fftnd__request fftnd__resolve(const struct fftnd__arguments *arguments);

@@ -29,8 +29,9 @@ struct fftnd_plan {
     int operators_failed;           /* code of the first one freed after a failure */
 };
 
-/* Checks that the plan is alive and idle: a transform under way may change it in a thread. Not collective.
+/* Check that the plan is alive; and idle, too: a transform under way may change it in a thread. Not collective.
  * REDIST_ERR_STATE. */
+int fftnd__check_alive(const char *function, const fftnd_plan *plan);
 int fftnd__check_idle(const char *function, const fftnd_plan *plan);
 
 /* Enters the plan's place, until redist_leave. If its context is gone, plan and operators fail with the returned
@@ -40,6 +41,9 @@ int fftnd__enter(fftnd_plan *plan, redist_visit *visit);
 /* Returns the place for freeing the plan: without the user's stream, which may be gone, unless executions may be in
  * it. */
 redist_place fftnd__place_of_rest(const fftnd_plan *plan);
+
+/* Completes the transform that is under way, as fftnd_wait. */
+int fftnd__complete(fftnd_plan *plan);
 
 /* Checks the arrays of an execution and the work space. Not collective. */
 int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Resolves arguments: settings with all defaults filled in, axes in the library's numbers. */
 #include "../program/configuration.h"
+#include "check.h"
 #include "sides.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sides.h"
-#include "../../liblines/lines.h"
 #include "../geometry/layout.h"
 #include "../program/names.h"
 
@@ -249,7 +248,7 @@ int fftnd__check_long_axis(const struct fftnd__arguments *arguments) {
             REDIST_ERR_SIZE,
             "options->retained_modes[0] = %lld must be sizes[0] for ndims = 1 over %d ranks",
             (long long)options->retained_modes[0], arguments->nranks);
-    if (lines__library_for(options->space)->space != REDIST_SPACE_HOST || fftnd__offloads(options))
+    if (fftnd__is_on_device(options->space) || fftnd__offloads(options))
         return FAIL(REDIST_ERR_ARGUMENT, "ndims = 1 over %d ranks is not supported on a device",
                     arguments->nranks);
     return REDIST_OK;

@@ -3,7 +3,8 @@
 #ifndef FFTND__SIDES_H
 #define FFTND__SIDES_H
 
-#include "check.h"
+#include "arguments.h"
+#include "redist_support.h"
 
 /* Returns the kind of an axis. */
 enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__arguments *arguments, int axis);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine.h"
 #include "../program/exchanges.h"
+#include "../program/program.h"
 #include "../program/subset.h"
 #include "fusion.h"
 

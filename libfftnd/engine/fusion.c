@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fusion.h"
+#include "../program/program.h"
 
 #include <limits.h>
 #include <string.h>

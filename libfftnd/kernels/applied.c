@@ -540,12 +540,12 @@ static int run_both(const struct fftnd__applied *applied, const struct fftnd__pi
                                                 is_alone ? out : &middle[1]};
     if (is_alone)
         return run_trip(applied, piece, trip, count[0]);
-    REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, in, &middle[0], NULL));
+    REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, in, &middle[0]));
     REDIST_TRY(applied->trip.library != NULL ? run_trip(applied, piece, trip, count[0])
                : fftnd__takes_boxes(applied->op)
                    ? fftnd__boxes_run(applied, piece, middle, count[0])
                    : run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
-    return fftnd__kernel_run(&applied->kernels[1], piece->shorter, &middle[1], out, NULL);
+    return fftnd__kernel_run(&applied->kernels[1], piece->shorter, &middle[1], out);
 }
 
 static int run_inside(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
@@ -570,7 +570,7 @@ int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd_
         return run_both(applied, piece, memory, in, out);
     struct fftnd__block all[2] = {*in, *out}; /* modes, of which the rows inside have some */
     all[0].truncation = all[1].truncation = NULL;
-    REDIST_TRY(fftnd__kernel_run(&applied->others[0], piece->shorter, in, &all[0], NULL));
+    REDIST_TRY(fftnd__kernel_run(&applied->others[0], piece->shorter, in, &all[0]));
     REDIST_TRY(run_inside(applied, piece, memory, &all[0], &all[1]));
-    return fftnd__kernel_run(&applied->others[1], piece->shorter, &all[1], out, NULL);
+    return fftnd__kernel_run(&applied->others[1], piece->shorter, &all[1], out);
 }

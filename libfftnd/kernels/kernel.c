@@ -268,10 +268,9 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
 }
 
 /* Adds mirror images of a truncated halved axis right after its own plan: forward the first one, or that of an earlier
- * kernel. Any plan may multiply by the factor, since all are linear. */
+ * kernel. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
-                      const struct fftnd__block *in, const struct fftnd__block *out,
-                      long double *factor) {
+                      const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__rows *rows = kernel->rows[is_shorter];
     REDIST_TRY(fftnd__pad_modes(in));
     if (kernel->twiddles != NULL && !kernel->is_forward)
@@ -282,9 +281,8 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
         char *to = plan->to_in ? in->memory : out->memory;
         if (i == 0 && !kernel->halves)
             REDIST_TRY(fftnd__add_half_way(LINES__NYQUIST_MIRROR, out));
-        REDIST_TRY(i == 0 && rows != NULL
-                       ? fftnd__rows_run(rows, from, to)
-                       : lines__execute_scaled(&plan->serial[is_shorter], from, to, factor));
+        REDIST_TRY(i == 0 && rows != NULL ? fftnd__rows_run(rows, from, to)
+                                          : lines__execute(&plan->serial[is_shorter], from, to));
         if (i == 0 && kernel->halves)
             REDIST_TRY(fftnd__add_half_way(LINES__NYQUIST_MIRROR, out));
     }

@@ -70,11 +70,9 @@ struct lines__problem fftnd__kernel_lines(const struct fftnd__kernel_problem *pr
 int fftnd__kernel_create(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem);
 void fftnd__kernel_free(struct fftnd__kernel *kernel);
 
-/* Transforms a piece, or enqueues that. The blocks are the piece before and after. A library that can multiplies
- * results by *factor and sets that to 1; NULL = no factor. */
+/* Transforms a piece, or enqueues that. The blocks are the piece before and after. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
-                      const struct fftnd__block *in, const struct fftnd__block *out,
-                      long double *factor);
+                      const struct fftnd__block *in, const struct fftnd__block *out);
 
 /* Scratch memory of the library's plans, which use it one at a time: its bytes, and setting it. */
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel);

@@ -4,7 +4,7 @@
 #define FFTND__TRUNCATION_H
 
 #include "../../liblines/lines.h"
-#include "../program/program.h"
+#include "../program/steps.h"
 
 /* All axes along which a piece has more modes than the array. */
 struct fftnd__truncation {

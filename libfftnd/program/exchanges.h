@@ -3,7 +3,7 @@
 #ifndef FFTND__EXCHANGES_H
 #define FFTND__EXCHANGES_H
 
-#include "program.h"
+#include "steps.h"
 
 /* Plans all exchanges; `work` are the work arrays (NULL = not used). If a method cannot do segments, the exchange moves
  * whole arrays, or of a fused program fails with REDIST_ERR_METHOD. Collective. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Properties of a listed step: the array after it, and its transform. */
-#include "program.h"
+#include "steps.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef FFTND__SUBSET_H
 #define FFTND__SUBSET_H
 
-#include "program.h"
+#include "steps.h"
 
 /* Returns nonzero if an operator that depends on wavenumbers along these axes alone may transform only them: they are
  * fewer, no mode is dropped, and the chain begins in balanced blocks. The same on all ranks. */

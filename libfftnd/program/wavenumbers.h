@@ -3,7 +3,7 @@
 #ifndef FFTND__WAVENUMBERS_H
 #define FFTND__WAVENUMBERS_H
 
-#include "program.h"
+#include "steps.h"
 
 /* Returns the wavenumber of element `n` of a whole axis, by the library's number, as fftnd_plan_wavenumbers. */
 double fftnd__wavenumber(const struct fftnd__transform *transform, int axis, redist_index n);

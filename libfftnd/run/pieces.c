@@ -153,16 +153,15 @@ static int begin_piece(struct fftnd__execution *execution, struct fftnd__flight 
     REDIST_TRY(wait_for_partition(execution, &flight->piece));
     if (kind->load != NULL)
         REDIST_TRY(kind->load(execution, flight));
-    flight->scale = execution->scale;
     flight->begin = lines__clock();
     return REDIST_OK;
 }
 
-/* Scales a piece, unless its kernel did, and notes how long that took. */
+/* Scales a piece, and notes how long that took. */
 static int pass_on(struct fftnd__execution *execution, struct fftnd__flight *flight) {
     const struct fftnd__stage_kind *kind = execution->step->stage->kind;
     if (!execution->moves_only)
-        REDIST_TRY(fftnd__scale_block(&flight->out, flight->scale));
+        REDIST_TRY(fftnd__scale_block(&flight->out, execution->scale));
     atomic_fetch_add_explicit(&execution->nanoseconds,
                               (long long)(1e9 * (lines__clock() - flight->begin)),
                               memory_order_relaxed);
@@ -177,7 +176,7 @@ static int run_kernel(const struct fftnd__execution *execution, struct fftnd__fl
                                                             : memory_of(execution, flight),
                                   &flight->in, &flight->out);
     return fftnd__kernel_run(&stage->kernels[flight->slot % stage->nstreams], flight->piece.shorter,
-                             &flight->in, &flight->out, &flight->scale);
+                             &flight->in, &flight->out);
 }
 
 /* ---------------------------------------------------------------- one stage */

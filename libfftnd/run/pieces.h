@@ -25,7 +25,6 @@ struct fftnd__flight {
     int slot; /* of those in flight */
     struct fftnd__piece piece;
     struct fftnd__block in, out; /* before and after the kernel */
-    long double scale;           /* what its results are to be multiplied by yet */
     double begin;                /* of its kernel, seconds */
 };
 

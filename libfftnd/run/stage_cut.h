@@ -4,7 +4,7 @@
 #define FFTND__STAGE_CUT_H
 
 #include "../geometry/cut.h"
-#include "../program/program.h"
+#include "../program/steps.h"
 
 /* How tiles are cut, and what is known of their source and sink. */
 struct fftnd__tiling {

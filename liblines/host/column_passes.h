@@ -26,7 +26,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* Place of a radix pass. */
-enum { BETWEEN, FIRST, LAST, LAST_SCALED };
+enum { BETWEEN, FIRST, LAST };
 #endif
 
 typedef VALUE NAME(vector) __attribute__((vector_size(REGISTER_BYTES)));
@@ -227,13 +227,9 @@ TARGET INLINE void NAME(load)(const struct lines__columns *columns, int group, i
         NAME(exchange)(x);
 }
 
-TARGET INLINE void NAME(store)(const struct lines__columns *columns, const int place, int group,
-                               int element, PAIR x) {
+TARGET INLINE void NAME(store)(const struct lines__columns *columns, int group, int element,
+                               PAIR x) {
     char *to = columns->out + element * columns->out_stride + group * (ptrdiff_t)sizeof(PAIR);
-    if (place == LAST_SCALED) {
-        x.re *= (VALUE)columns->factor;
-        x.im *= (VALUE)columns->factor;
-    }
     if (columns->backward)
         NAME(exchange)(&x);
     JOIN(to, x.re, x.im);
@@ -267,8 +263,8 @@ TARGET INLINE void NAME(pass)(const int radix, const int place, void (*dft)(PAIR
                     x[i] = from[k + done * (j + apart * i)];
             dft(x);
             for (int i = 0; i < radix; i++)
-                if (place == LAST || place == LAST_SCALED) {
-                    NAME(store)(columns, place, group, row + rows * i, x[i]);
+                if (place == LAST) {
+                    NAME(store)(columns, group, row + rows * i, x[i]);
                     NAME(fetch)(columns, group, row + rows * i);
                 } else
                     to[k + done * (radix * j + i)] =
@@ -289,8 +285,7 @@ typedef void NAME(run_pass)(const struct lines__column_pass *pass,
                                                     const PAIR from[], PAIR to[]) {                \
         NAME(pass)(radix, place, NAME(dft_##radix), pass, columns, from, to);                      \
     }
-#define PASSES(radix)                                                                              \
-    PASS(radix, BETWEEN) PASS(radix, FIRST) PASS(radix, LAST) PASS(radix, LAST_SCALED)
+#define PASSES(radix) PASS(radix, BETWEEN) PASS(radix, FIRST) PASS(radix, LAST)
 PASSES(2)
 PASSES(3)
 PASSES(4)
@@ -312,10 +307,9 @@ static void NAME(do_pass)(const struct lines__column_pass *pass, int place,
     [radix] = {                                                                                    \
         NAME(pass_##radix##_BETWEEN),                                                              \
         NAME(pass_##radix##_FIRST),                                                                \
-        NAME(pass_##radix##_LAST),                                                                 \
-        NAME(pass_##radix##_LAST_SCALED)                                                           \
+        NAME(pass_##radix##_LAST)                                                                  \
     }
-    static NAME(run_pass) *const table[LARGEST_RADIX + 1][4] = {
+    static NAME(run_pass) *const table[LARGEST_RADIX + 1][3] = {
         ROW(2),
         ROW(3),
         ROW(4),
@@ -335,9 +329,8 @@ static void NAME(do_pass)(const struct lines__column_pass *pass, int place,
 
 TARGET static void NAME(run)(int npasses, const struct lines__column_pass passes[],
                              const struct lines__columns *columns, void *const scratch[2]) {
-    int last = columns->factor < 1 || columns->factor > 1 ? LAST_SCALED : LAST;
     for (int i = 0; i < npasses; i++) {
-        int place = i == 0 ? FIRST : i == npasses - 1 ? last : BETWEEN;
+        int place = i == 0 ? FIRST : i == npasses - 1 ? LAST : BETWEEN;
         NAME(do_pass)(&passes[i], place, columns, scratch[i % 2], scratch[(i + 1) % 2]);
     }
 }

@@ -147,13 +147,12 @@ static void transform_few(const struct plan *plan, struct lines__columns group,
 }
 
 /* Transforms group by group, and fetches the next one meanwhile. */
-static int execute_scaled(void *data, void *in, void *out, long double factor) {
+static int execute(void *data, void *in, void *out) {
     struct plan *plan = data;
     struct lines__columns group = {.groups = plan->groups,
                                    .in_stride = plan->axis.in,
                                    .out_stride = plan->axis.out,
                                    .backward = plan->backward,
-                                   .factor = (double)factor,
                                    .next = in,
                                    .next_stride = plan->axis.in};
     void *memory, *scratch[2];
@@ -180,10 +179,6 @@ static int execute_scaled(void *data, void *in, void *out, long double factor) {
     }
     lines__scratch_give_back(&plan->passes, memory);
     return REDIST_OK;
-}
-
-static int execute(void *data, void *in, void *out) {
-    return execute_scaled(data, in, out, 1);
 }
 
 /* ---------------------------------------------------------------- expected time */
@@ -222,7 +217,7 @@ static int find_way(const struct lines__problem *problem, redist_index n) {
            lines__columns_create(loops, &trial, &radices, 1, &plans[count].data) == REDIST_OK)
         plans[count++].library = &lines__library_columns;
     if (count > 1)
-        lines__time_plans(count, plans, n, memory, memory, seconds);
+        lines__time_plans(count, plans, n * TRIAL_COLUMNS, memory, memory, seconds);
     for (int i = 0; i < count; i++) {
         best = seconds[i] < seconds[best] ? i : best;
         lines__destroy(&plans[i]);
@@ -306,5 +301,4 @@ const struct lines__library lines__library_columns = {.name = "columns",
                                                       .percent = percent,
                                                       .create = create,
                                                       .execute = execute,
-                                                      .execute_scaled = execute_scaled,
                                                       .destroy = destroy};

@@ -25,7 +25,6 @@ struct lines__columns {
     char *out;
     ptrdiff_t in_stride, out_stride; /* bytes between elements of a column */
     int backward;
-    double factor;         /* of the results */
     const char *next;      /* columns to fetch meanwhile */
     ptrdiff_t next_stride; /* bytes between their elements */
 };

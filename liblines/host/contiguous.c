@@ -144,14 +144,26 @@ static int execute(void *data, void *in, void *out) {
 
 /* ---------------------------------------------------------------- expected time */
 
-/* FFTW plans so few lines in 0.05 to 0.5 s, and reuses what it has found for arrays. Interrupted after 0.05 s, its
- * plans took up to 2.3 times as long (docs/performance-notebook.md, "Trials of contiguous lines"). */
+/* FFTW plans lines in 0.05 to 0.5 s, and reuses what it has found for arrays. Interrupted after 0.05 s, its plans took
+ * up to 2.3 times as long (docs/performance-notebook.md, "Trials of contiguous lines"). */
 enum { TRIAL_LINES = 32, TRIAL_PAD = 4 };
 static const double trial_seconds = 1;
 
-/* Percent of the general library's time, from array to array in the caches. */
-static int find_percent(const struct lines__problem *problem) {
-    static short known[2][2][FFTND_FLOAT + 1][LINES__LONGEST + 1];
+/* Second-level caches that input and output exceed together where they are far: in six of them lines of 96 real points
+ * took as long as in the first-level cache, in nine longer (docs/performance-notebook.md, "Trials of contiguous
+ * lines"). */
+enum { FAR_CACHES = 8 };
+
+/* Lines of a trial: few, or as many as far arrays have. */
+static redist_index trial_lines(const struct lines__problem *problem, ptrdiff_t pitch, int far) {
+    size_t bytes = (size_t)pitch * lines__item_bytes(problem->precision, 0);
+    return far ? (redist_index)(FAR_CACHES * redist_find_caches()->second / bytes) + TRIAL_LINES
+               : TRIAL_LINES;
+}
+
+/* Percent of the general library's time, from array to array: in the caches, or of `far` arrays. */
+static int find_percent(const struct lines__problem *problem, int far) {
+    static short known[2][2][2][FFTND_FLOAT + 1][LINES__LONGEST + 1];
     struct lines__problem trial = *problem;
     redist_index n = elements_of(problem);
     int is_real = problem->kind == FFTND_R2C;
@@ -161,19 +173,19 @@ static int find_percent(const struct lines__problem *problem) {
     trial.seconds = trial_seconds;
     trial.keep_input = 0;
     trial.nloops = 1;
-    trial.loops[0] = (struct lines__loop){TRIAL_LINES, pitch, pitch};
+    trial.loops[0] = (struct lines__loop){trial_lines(problem, pitch, far), pitch, pitch};
+    const size_t bytes =
+        (size_t)(trial.loops[0].n * pitch) * lines__item_bytes(problem->precision, 0);
     if (is_real)
         *(problem->direction == REDIST_FORWARD ? &trial.loops[0].in : &trial.loops[0].out) *= 2;
-    return lines__trial_percent(&lines__library_contiguous, &trial,
-                                (size_t)(TRIAL_LINES * pitch) *
-                                    lines__item_bytes(problem->precision, 0),
-                                1, &known[is_real][problem->direction][problem->precision][n]);
+    return lines__trial_percent(&lines__library_contiguous, &trial, bytes, 1,
+                                &known[far][is_real][problem->direction][problem->precision][n]);
 }
 
-/* Percent in a trial up to which lines are as fast in an array: here lines are fetched ahead, by the library only in
- * the trial, which is in the caches. Pairs of 360, 480 and 1000 points gain with 105 to 125, those of 144 and 192 lose
- * with 135 and more (docs/performance-notebook.md, "Trials of contiguous lines"). */
-enum { AS_FAST = 120 };
+/* Percent in a trial in the caches up to which lines are as fast in a tile: here lines are fetched ahead, by the
+ * library only in the trial. Pairs of 360, 480 and 1000 points gain with 105 to 125, those of 144 and 192 lose with 135
+ * and more (docs/performance-notebook.md, "Trials of contiguous lines"). */
+enum { AS_FAST_NEAR = 120 };
 
 static int percent(const struct lines__problem *problem, const void *in, const void *out) {
     const struct lines__column_loops *loops = lines__column_loops_here();
@@ -188,8 +200,11 @@ static int percent(const struct lines__problem *problem, const void *in, const v
         lines *= problem->loops[i].n;
     redist_index width = lines__group_width(loops, problem->precision);
     redist_index groups = (lines + width - 1) / width;
-    int full = lines > 0 ? find_percent(problem) : LINES__UNSUITED;
-    return full == LINES__UNSUITED ? 0 : (int)(1 + 99 * full * groups * width / (AS_FAST * lines));
+    int far = 2 * (size_t)(lines * n) * lines__item_bytes(problem->precision, 0) >
+              FAR_CACHES * redist_find_caches()->second;
+    int full = lines > 0 ? find_percent(problem, far) : LINES__UNSUITED;
+    int as_fast = far ? LINES__AS_FAST : AS_FAST_NEAR;
+    return full == LINES__UNSUITED ? 0 : (int)(1 + 99 * full * groups * width / (as_fast * lines));
 }
 
 const struct lines__library lines__library_contiguous = {.name = "contiguous",

@@ -5,17 +5,18 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <string.h>
 
-enum { TRIALS = 5, GUESSED_PERCENT = 60 };
+enum { TRIALS = 5, RESOLVED_ELEMENTS = 64000, GUESSED_PERCENT = 60 };
 
 int lines__may_take(const struct lines__problem *problem) {
     return problem->threads == NULL && problem->precision <= FFTND_FLOAT &&
            problem->general->yields_lines;
 }
 
-void lines__time_plans(int count, const struct lines__plan plans[], redist_index n, void *in,
+void lines__time_plans(int count, const struct lines__plan plans[], redist_index elements, void *in,
                        void *out, double seconds[]) {
-    redist_index repeats = 1 + 1000 / n;
+    redist_index repeats = 1 + RESOLVED_ELEMENTS / elements;
     for (int trial = 0; trial <= TRIALS; trial++)
         for (int plan = 0; plan < count; plan++) {
             double begin = lines__clock();
@@ -27,7 +28,7 @@ void lines__time_plans(int count, const struct lines__plan plans[], redist_index
         }
 }
 
-/* 0 = the trial failed. */
+/* Returns 0 if the trial failed. The input is written to first, since all unwritten pages are one, in the caches. */
 static int measure(const struct lines__library *own, const struct lines__problem *problem,
                    size_t bytes, int apart) {
     struct lines__plan plans[2] = {{0}};
@@ -39,8 +40,10 @@ static int measure(const struct lines__library *own, const struct lines__problem
     size_t rows = (bytes + LINES__SCRATCH_ALIGNMENT - 1) / LINES__SCRATCH_ALIGNMENT;
     char *out = in + (apart ? rows * LINES__SCRATCH_ALIGNMENT : 0);
     if (lines__create(own, problem, in, out, &plans[0]) == REDIST_OK &&
-        lines__create(problem->general, problem, in, out, &plans[1]) == REDIST_OK)
-        lines__time_plans(2, plans, problem->axes[0].n, in, out, seconds);
+        lines__create(problem->general, problem, in, out, &plans[1]) == REDIST_OK) {
+        memset(in, 0, bytes);
+        lines__time_plans(2, plans, problem->axes[0].n * problem->loops[0].n, in, out, seconds);
+    }
     for (int i = 0; i < 2; i++)
         lines__destroy(&plans[i]);
     redist_release(memory);

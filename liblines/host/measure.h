@@ -18,9 +18,9 @@ int lines__may_take(const struct lines__problem *problem);
 int lines__trial_percent(const struct lines__library *own, const struct lines__problem *trial,
                          size_t bytes, int apart, short *known);
 
-/* The least seconds of some runs of each plan, in turns. Plans transform lines of n elements; runs are repeated until
- * the clock resolves them. */
-void lines__time_plans(int count, const struct lines__plan plans[], redist_index n, void *in,
+/* The least seconds of some runs of each plan, in turns. Plans transform so many elements; runs are repeated until the
+ * clock resolves them. */
+void lines__time_plans(int count, const struct lines__plan plans[], redist_index elements, void *in,
                        void *out, double seconds[]);
 
 #endif

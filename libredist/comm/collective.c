@@ -20,10 +20,10 @@ struct group {
 
 /* Returns nonzero if the ranks of the communicator, a context's or its node's, are watched. */
 static int find_group(MPI_Comm comm, struct group *group) {
-    const struct redist__context *context = redist__context_owning(comm);
+    struct redist__context *context = redist__context_owning(comm);
     group->comm = comm;
     if (context == NULL) {
-        context = redist__context_find(comm);
+        (void)redist__context_find(comm, &context);
         group->comm = context != NULL ? context->comm : comm;
     }
     if (context == NULL || !redist__peers_known(context))

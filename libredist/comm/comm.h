@@ -67,6 +67,11 @@ int redist__process_is_gone(const struct redist__process *process);
 void redist__process_give_up(void);
 uint64_t redist__process_given_up(void);
 
+/* Yields the core in iteration `poll` of a loop that waits without a context. */
+void redist__give_way(unsigned poll);
+
+/* ---------------------------------------------------------------- cores (cores.c) */
+
 /* Finds whether the cores of this process are oversubscribed, by processes outside of the communicator too where
  * visible. Collective on the communicator, whose ranks share a node. */
 int redist__cores_count(MPI_Comm node, int *crowded);
@@ -79,7 +84,7 @@ int redist__memory_file_create(const char *name);
 /* Checks the process's file size limit, beyond which the system would kill it. */
 int redist__memory_file_may_end(uint64_t end);
 
-/* ---------------------------------------------------------------- contexts (context.c, node.c) */
+/* ---------------------------------------------------------------- contexts (context.c; connect.c makes them) */
 
 struct redist__context;
 struct redist__failure;
@@ -123,9 +128,18 @@ struct redist__context {
 int redist__context_get(MPI_Comm comm, struct redist__context **context);
 
 /* Find the context of a communicator, its own or the user's; and the one with this communicator as its own or its
- * node's; NULL without one. Take no reference. Not collective. */
-struct redist__context *redist__context_find(MPI_Comm comm);
+ * node's; NULL without one. Take no reference. Not collective. REDIST_ERR_MPI. */
+int redist__context_find(MPI_Comm comm, struct redist__context **context);
 struct redist__context *redist__context_owning(MPI_Comm comm);
+
+/* Adds a context without communicators and peers to the list, with one reference; *context is NULL without memory, else
+ * the caller releases it, after a failure too. Not collective. REDIST_ERR_MEMORY, REDIST_ERR_MPI. */
+int redist__context_begin(MPI_Comm comm, struct redist__context **context);
+
+/* Makes a communicator refer to a context, by an attribute that takes a reference over; and deletes that. Not
+ * collective. REDIST_ERR_MPI. */
+int redist__context_attach(MPI_Comm comm, struct redist__context *context);
+void redist__context_detach(MPI_Comm comm);
 
 /* Releases a reference; the last one frees the communicators. Collective. */
 void redist__context_release(struct redist__context *context);
@@ -152,13 +166,10 @@ enum { REDIST__COLLECTIVE_TAG, REDIST__NOTICE_TAG };
 int redist__tags_take(const char *function, struct redist__context *context, int *tag);
 void redist__tags_give(struct redist__context *context, int tag);
 
-/* Connects a new context by communicators of its own, and finds its nodes and peers. Collective. */
-int redist__context_connect(MPI_Comm comm, struct redist__context *context);
-
 /* Returns all contexts with a reference to each, which the caller releases, terminated by NULL; NULL without memory. */
 struct redist__context **redist__contexts_hold(void);
 
-/* ---------------------------------------------------------------- lost peers (peers.c) */
+/* ---------------------------------------------------------------- lost peers (peers.c; life.c: agreements of plans) */
 
 /*
  * A rank is gone if it has ended, or has given up since MPI or its device refuses its calls or a peer is gone. A rank
@@ -167,10 +178,18 @@ struct redist__context **redist__contexts_hold(void);
  * it from the processes, others get messages.
  */
 
-/* Allocate the processes of `count` ranks, NULL without memory. Finding those of the node's ranks, also if the node is
- * cut afterwards, is collective. They are watched once all ranks have found theirs. */
+/* A rank of this machine. */
+struct redist__peer {
+    struct redist__process process;
+    int64_t rank;
+};
+
+/* Allocate the processes of `count` ranks, NULL without memory; and return the description of this one, which the
+ * caller sends to all ranks of the node and receives theirs into *described. They are watched once all ranks have
+ * theirs. Not collective. */
 struct redist__peers *redist__peers_allocate(int count);
-int redist__peers_find(struct redist__context *context);
+struct redist__peer redist__peers_describe(struct redist__context *context,
+                                           struct redist__peer **described);
 void redist__peers_watch(struct redist__context *context);
 
 /* Returns whether they are watched: then collective operations end on all ranks when one is gone. */
@@ -194,9 +213,6 @@ int redist__peers_complete(MPI_Comm comm, MPI_Request *request, int may_give_up)
 
 /* Gives up: this rank no longer waits for its peers, nor they for it. */
 void redist__give_up(const struct redist__context *context);
-
-/* Receives the remaining messages: with pending ones some MPI libraries free no communicator. 0 = some are left. */
-int redist__peers_drain(MPI_Comm comm);
 
 /*
  * The life of a plan. A rank whose execution failed alone may free the plan while its peers wait for its next
@@ -246,6 +262,15 @@ int redist__life_is_over(const struct redist__life *life);
 int redist__life_tag(const struct redist__life *life);
 int redist__life_check(const struct redist__life *life);
 
+/* Finds the end of a member, NULL = it has not ended. */
+struct redist__end *redist__life_find_end(const struct redist__life *life, uint64_t member);
+
+/* Returns how many ended members change the tag of the agreement to be completed next. */
+int redist__life_changes(const struct redist__members *members);
+
+/* Ends a member, unless it has ended or the plan is lost, with notices to all ranks. */
+void redist__life_end_member(struct redist__life *life, const struct redist__end *end);
+
 /* redist_agree_values_in and redist_all_lowest, in an execution of the plan. Collective. */
 int redist__life_agree(struct redist__life *life, const char *function, int code, int nvalues,
                        const redist_shared_value values[]);
@@ -260,9 +285,6 @@ const struct redist__process *redist__peers_process(const struct redist__context
 /* Runs in loops that wait for peers, in iteration `poll`: lets MPI make progress and other processes run. Returns
  * REDIST_OK, REDIST_ERR_PEER if a peer is gone, or REDIST_ERR_MPI. */
 int redist__pause(const struct redist__context *context, unsigned poll);
-
-/* Yields the core, in a loop without a context. */
-void redist__give_way(unsigned poll);
 
 /* Replaces redist__pause in threads that may not call MPI. */
 int redist__pause_beside(const struct redist__context *context, unsigned poll);
@@ -293,7 +315,7 @@ int redist__all_to_all(const struct redist__context *context, const void *own, s
 int redist__send_receive(const struct redist__context *context, int to, const void *out, int from,
                          void *in, size_t bytes);
 
-/* ---------------------------------------------------------------- failures of executions (agree.c) */
+/* ---------------------------------------------------------------- failures of executions (failure.c) */
 
 /* The first failure of a plan's executions on this rank. It is permanent: the plan is broken, and each later execution
  * fails too. A broken plan still takes part in the protocol of its method, without data, since it cannot know which

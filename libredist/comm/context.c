@@ -44,23 +44,6 @@ void redist__discard(struct redist__context *context, int order, struct redist__
     kept->dispose(context, kept);
 }
 
-int redist__provide(struct redist__context *context, int order, size_t bytes,
-                    void (*dispose)(struct redist__context *, struct redist__kept *),
-                    struct redist__kept **kept) {
-    *kept = redist__kept(context, order, dispose);
-    if (*kept != NULL) /* on all ranks */
-        return REDIST_OK;
-    *kept = redist_calloc(1, bytes);
-    int code = redist__agree_memory(context->comm, *kept, "for the data of a communicator");
-    if (code != REDIST_OK) {
-        redist_release(*kept);
-        return code;
-    }
-    (*kept)->dispose = dispose;
-    redist__keep(context, order, *kept);
-    return REDIST_OK;
-}
-
 static void free_kept(struct redist__context *context, int order) {
     while (context->kept[order] != NULL)
         redist__discard(context, order, context->kept[order]);
@@ -142,10 +125,9 @@ static struct redist__context *allocate(MPI_Comm comm) {
     context->node_ranks = redist_calloc((size_t)size, sizeof *context->node_ranks);
     context->node_of = redist_calloc((size_t)size, sizeof *context->node_of);
     context->nodes_sorted = redist_calloc((size_t)size, sizeof *context->nodes_sorted);
-    context->peers = redist__peers_allocate(size);
     context->scratch = redist_calloc(1, sizeof *context->scratch);
     if (context->node_ranks == NULL || context->node_of == NULL || context->nodes_sorted == NULL ||
-        context->peers == NULL || context->scratch == NULL || !create_tags(context)) {
+        context->scratch == NULL || !create_tags(context)) {
         release(context);
         return NULL;
     }
@@ -164,8 +146,26 @@ static int unlink_context(const struct redist__context *context) {
     return found;
 }
 
+/* Receives the remaining messages, since some MPI libraries free no communicator with pending ones: the short messages,
+ * as long ones of a lost rank would not arrive. 0 = some are left. */
+static int drain(MPI_Comm comm) {
+    char nothing[REDIST__COLLECTIVE_BYTES];
+    MPI_Status status;
+    for (int flag = 1, bytes = 0; flag;) {
+        flag = 0;
+        if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &status) != MPI_SUCCESS || !flag)
+            break;
+        if (MPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED ||
+            bytes > (int)sizeof nothing)
+            return 0;
+        (void)MPI_Recv(nothing, bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm,
+                       MPI_STATUS_IGNORE);
+    }
+    return 1;
+}
+
 static void free_comm(MPI_Comm *comm) {
-    if (*comm != MPI_COMM_NULL && redist__peers_drain(*comm))
+    if (*comm != MPI_COMM_NULL && drain(*comm))
         MPI_Comm_free(comm);
 }
 
@@ -339,8 +339,22 @@ static int list(struct redist__context *context) {
     return code;
 }
 
-/* Finds the context of a communicator, its own or the user's; *context is NULL without one. */
-static int find_attached(MPI_Comm comm, struct redist__context **context) {
+int redist__context_begin(MPI_Comm comm, struct redist__context **context) {
+    *context = allocate(comm);
+    return *context != NULL
+               ? list(*context)
+               : redist__fail(REDIST_ERR_MEMORY, "no memory for a communicator's data");
+}
+
+int redist__context_attach(MPI_Comm comm, struct redist__context *context) {
+    return redist_check_mpi(MPI_Comm_set_attr(comm, atomic_load(&keyval), context));
+}
+
+void redist__context_detach(MPI_Comm comm) {
+    MPI_Comm_delete_attr(comm, atomic_load(&keyval)); /* releases it */
+}
+
+int redist__context_find(MPI_Comm comm, struct redist__context **context) {
     int found = 0, code = REDIST_OK, key = atomic_load(&keyval);
     if (key != MPI_KEYVAL_INVALID)
         code = redist_check_mpi(redist_insist(MPI_Comm_get_attr(comm, key, context, &found)));
@@ -353,54 +367,11 @@ static int find_attached(MPI_Comm comm, struct redist__context **context) {
     return code;
 }
 
-/* Makes the user's communicator refer to the context, by an attribute that holds its first reference. */
-static int attach(MPI_Comm comm, struct redist__context *context) {
-    int key = atomic_load(&keyval);
-    int mine = redist_check_mpi(MPI_Comm_set_attr(comm, key, context));
-    int code = redist_agree(comm, mine);
-    if (code != REDIST_OK && mine == REDIST_OK)
-        MPI_Comm_delete_attr(comm, key); /* releases it */
-    else if (code != REDIST_OK)
-        redist__context_release(context);
-    return code;
-}
-
-static int create(MPI_Comm comm, struct redist__context **result) {
-    struct redist__context *context = allocate(comm);
-    int code = context != NULL
-                   ? list(context)
-                   : redist_fail(REDIST_ERR_MEMORY, "no memory for a communicator's data");
-    code = redist_agree(comm, code);
-    if (code == REDIST_OK)
-        code = redist_agree(comm, redist__context_connect(comm, context));
-    if (code == REDIST_OK)
-        code = attach(comm, context);
-    else if (context != NULL)
-        redist__context_release(context);
-    if (code == REDIST_OK)
-        *result = context;
-    return code;
-}
-
-int redist__context_get(MPI_Comm comm, struct redist__context **context) {
-    REDIST_TRY(find_attached(comm, context));
-    if (*context == NULL)
-        REDIST_TRY(create(comm, context));
-    atomic_fetch_add(&(*context)->references, 1);
-    return REDIST_OK;
-}
-
 struct redist__context *redist__context_owning(MPI_Comm comm) {
     pthread_mutex_lock(&lock);
     struct redist__context *context = contexts;
     while (context != NULL && context->comm != comm && context->node != comm)
         context = context->older;
     pthread_mutex_unlock(&lock);
-    return context;
-}
-
-struct redist__context *redist__context_find(MPI_Comm comm) {
-    struct redist__context *context = NULL;
-    (void)find_attached(comm, &context);
     return context;
 }

@@ -6,18 +6,12 @@
 
 static const double seconds_per_look = 0.2;
 
-/* A rank of this machine. */
-struct peer {
-    struct redist__process process;
-    int64_t rank;
-};
-
 struct redist__peers {
     int count;         /* peers found, */
     _Atomic int known; /* and watched: from then on other threads check, too */
     uint64_t given_up; /* the count of this process when it made the context */
     double looked;     /* time of the last check */
-    struct peer of[];
+    struct redist__peer of[];
 };
 
 /* The last process found gone, for messages. */
@@ -26,7 +20,8 @@ static _Atomic uint64_t last_gone;
 /* ---------------------------------------------------------------- making */
 
 struct redist__peers *redist__peers_allocate(int count) {
-    return redist_calloc(1, sizeof(struct redist__peers) + (size_t)count * sizeof(struct peer));
+    return redist_calloc(1, sizeof(struct redist__peers) +
+                                (size_t)count * sizeof(struct redist__peer));
 }
 
 /* Checks the peers of older contexts before this process describes itself: else it would detect a loss later, and give
@@ -40,13 +35,15 @@ static void look_everywhere(void) {
     redist_release(held);
 }
 
-int redist__peers_find(struct redist__context *context) {
+struct redist__peer redist__peers_describe(struct redist__context *context,
+                                           struct redist__peer **described) {
     struct redist__peers *peers = context->peers;
     look_everywhere();
-    const struct peer self = {redist__process_self(), context->rank};
+    const struct redist__peer self = {redist__process_self(), context->rank};
     MPI_Comm_size(context->node, &peers->count);
     peers->given_up = self.process.given_up;
-    return redist_all_gather(context->node, &self, sizeof self, peers->of);
+    *described = peers->of;
+    return self;
 }
 
 void redist__peers_watch(struct redist__context *context) {
@@ -121,7 +118,7 @@ static void end_plan(struct redist__life *life, int rank) {
     atomic_store(&life->is_over, 1);
 }
 
-static struct redist__end *find_end(const struct redist__life *life, uint64_t member) {
+struct redist__end *redist__life_find_end(const struct redist__life *life, uint64_t member) {
     struct redist__members *members = life->members;
     for (int i = 0; members != NULL && i < members->count; i++)
         if (members->ends[i].member == member)
@@ -131,7 +128,7 @@ static struct redist__end *find_end(const struct redist__life *life, uint64_t me
 
 /* Ends a member, perhaps after another rank has. Without a free tag, or without memory, the plan ends. */
 static void end_member(struct redist__life *life, const struct redist__end *end) {
-    struct redist__end *known = find_end(life, end->member);
+    struct redist__end *known = redist__life_find_end(life, end->member);
     struct redist__members *members = life->members;
     if (known != NULL) {
         *known = end->agreements < known->agreements ? *end : *known;
@@ -182,12 +179,6 @@ int redist__peers_hear(const struct redist__context *context) {
 
 /* ---------------------------------------------------------------- lives of plans */
 
-struct redist_life {
-    struct redist__life life;
-    struct redist__failure failure;
-    struct redist__members members;
-};
-
 void redist__life_begin(struct redist__life *life, struct redist__context *context, int tag,
                         struct redist__failure *failure) {
     *life = (struct redist__life){.context = context,
@@ -215,8 +206,7 @@ int redist__life_is_over(const struct redist__life *life) {
     return life != NULL && atomic_load_explicit(&life->is_over, memory_order_relaxed);
 }
 
-/* Counts the ended members that change the tag of the agreement to be completed next. */
-static int count_changes(const struct redist__members *members) {
+int redist__life_changes(const struct redist__members *members) {
     int changes = 0;
     for (int i = 0; i < members->count; i++)
         changes += members->ends[i].agreements <= members->agreements;
@@ -231,107 +221,18 @@ int redist__life_check(const struct redist__life *life) {
     if (redist__life_is_over(life))
         return redist__failure_report(life->failure);
     if (life == NULL || life->members == NULL ||
-        life->members->changes == count_changes(life->members))
+        life->members->changes == redist__life_changes(life->members))
         return REDIST_OK;
     return redist__fail(REDIST_ERR_PEER, "a rank of the plan's communicator has freed an operator "
                                          "that failed");
 }
 
-int redist__life_agree(struct redist__life *life, const char *function, int code, int nvalues,
-                       const redist_shared_value values[]) {
-    life->context->agreeing = life;
-    code = redist_agree_values_in(function, life->context->comm, code, nvalues, values);
-    life->context->agreeing = NULL;
-    return code;
-}
-
-int redist_life_create(MPI_Comm comm, redist_life **result) {
-    struct redist__context *context = redist__context_find(comm);
-    redist_life *life = redist_calloc(1, sizeof *life);
-    int tag, code = redist__tags_take("libredist", context, &tag);
-    if (code == REDIST_OK && life == NULL)
-        code = redist__fail(REDIST_ERR_MEMORY, "no memory for a plan");
-    code = redist_agree(comm, code);
-    if (code == REDIST_OK) {
-        redist__life_begin(&life->life, context, tag, &life->failure);
-        life->life.members = &life->members;
-        atomic_fetch_add(&context->references, 1);
-        *result = life;
-        return REDIST_OK;
-    }
-    redist__tags_give(context, tag);
-    redist_release(life);
-    return code;
-}
-
-static int fail_ended(const struct redist__end *end) {
-    return redist__fail(REDIST_ERR_PEER,
-                        "rank %d of the plan's communicator has freed the operator after a failure",
-                        end->peer);
-}
-
-int redist_life_agree(redist_life *life, long long member, const char *function, int code,
-                      int nvalues, const redist_shared_value values[]) {
-    struct redist__members *members = &life->members;
-    code = redist__take_refusal(code);
-    for (const struct redist__end *end;;) {
-        end = member != 0 ? find_end(&life->life, (uint64_t)member) : NULL;
-        if (end != NULL)
-            return code != REDIST_OK ? code : fail_ended(end);
-        members->changes = count_changes(members);
-        int agreed = redist__life_agree(&life->life, function, code, nvalues, values);
-        if (redist__life_is_over(&life->life) || members->changes == count_changes(members)) {
-            members->agreements++;
-            return agreed;
-        }
-    }
-}
-
-void redist_life_end_member(redist_life *life, long long member) {
-    const struct redist__context *context = life->life.context;
-    const struct redist__end end = {(uint64_t)member, life->members.agreements, context->rank};
-    if (redist__peers_check(context) == REDIST_OK && find_end(&life->life, end.member) == NULL) {
-        end_member(&life->life, &end);
-        tell(context, life->life.number, &end);
-    }
-}
-
-void redist_life_end(redist_life **life, int code) {
-    if (*life == NULL)
+void redist__life_end_member(struct redist__life *life, const struct redist__end *end) {
+    if (redist__peers_check(life->context) != REDIST_OK ||
+        redist__life_find_end(life, end->member) != NULL)
         return;
-    struct redist__context *context = (*life)->life.context;
-    redist__failure_note(&(*life)->failure, code);
-    redist__life_end(&(*life)->life);
-    redist__failure_forget(&(*life)->failure);
-    redist_release((*life)->members.ends);
-    redist__tags_give(context, (*life)->life.tag);
-    redist__context_release(context);
-    redist_release(*life);
-    *life = NULL;
-}
-
-int redist__life_lowest(struct redist__life *life, int value, int *lowest) {
-    life->context->agreeing = life;
-    int code = redist_all_lowest(life->context->comm, value, lowest);
-    life->context->agreeing = NULL;
-    return code;
-}
-
-/* Drains short messages; long ones of a lost rank would not arrive. */
-int redist__peers_drain(MPI_Comm comm) {
-    char nothing[REDIST__COLLECTIVE_BYTES];
-    MPI_Status status;
-    for (int flag = 1, bytes = 0; flag;) {
-        flag = 0;
-        if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &status) != MPI_SUCCESS || !flag)
-            break;
-        if (MPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED ||
-            bytes > (int)sizeof nothing)
-            return 0;
-        (void)MPI_Recv(nothing, bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm,
-                       MPI_STATUS_IGNORE);
-    }
-    return 1;
+    end_member(life, end);
+    tell(life->context, life->number, end);
 }
 
 /* ---------------------------------------------------------------- communicators that are not watched yet */
@@ -345,7 +246,8 @@ static int fail_gone(const struct redist__process *gone) {
 }
 
 /* Returns whether a peer of a context is a rank of the communicator. */
-static int is_in(MPI_Comm comm, const struct redist__context *context, const struct peer *peer) {
+static int is_in(MPI_Comm comm, const struct redist__context *context,
+                 const struct redist__peer *peer) {
     MPI_Group group, other;
     int rank = (int)peer->rank, found = MPI_UNDEFINED;
     MPI_Comm_group(context->comm, &other);
@@ -357,7 +259,7 @@ static int is_in(MPI_Comm comm, const struct redist__context *context, const str
 }
 
 /* Finds a rank of the communicator that has ended. One that has given up may still use this communicator. */
-static const struct peer *find_ended(MPI_Comm comm, const struct redist__context *context) {
+static const struct redist__peer *find_ended(MPI_Comm comm, const struct redist__context *context) {
     const struct redist__peers *peers = context->peers;
     for (int i = 0; redist__peers_known(context) && i < peers->count; i++)
         if (redist__process_has_ended(&peers->of[i].process) && is_in(comm, context, &peers->of[i]))
@@ -371,7 +273,7 @@ static int look_for_ended(MPI_Comm comm) {
     struct redist__process gone = {0};
     int found = 0;
     for (int i = 0; held != NULL && held[i] != NULL; i++) {
-        const struct peer *peer = found ? NULL : find_ended(comm, held[i]);
+        const struct redist__peer *peer = found ? NULL : find_ended(comm, held[i]);
         if (peer != NULL) {
             gone = peer->process;
             found = 1;

@@ -3,23 +3,13 @@
 #include "comm.h"
 
 #include <sched.h>
-#include <time.h>
 
 /* Iterations of each phase of waiting; on oversubscribed cores a poll may take milliseconds. */
-static const unsigned spins = 20000, polls_per_nap = 20, polls_per_look = 64;
+static const unsigned spins = 20000, crowded_spins = 20, polls_per_look = 64;
 
-/* Spins for a short time, then calls MPI and yields, as a peer may need this rank's progress in MPI, or its core. With
- * more ranks than cores, sleeps now and then, since yielding alone does not always let the others run. */
-void redist__give_way(unsigned poll) {
-    const struct timespec nap = {0, 1000};
-    if (poll % polls_per_nap == polls_per_nap - 1)
-        nanosleep(&nap, NULL);
-    else
-        sched_yield();
-}
-
+/* Spins for a short time, then calls MPI and yields, as a peer may need this rank's progress in MPI, or its core. */
 int redist__pause(const struct redist__context *context, unsigned poll) {
-    if (poll <= (context->crowded ? polls_per_nap : spins))
+    if (poll <= (context->crowded ? crowded_spins : spins))
         return REDIST_OK;
     int code = redist_check_mpi(redist__peers_hear(context));
     if (context->crowded)

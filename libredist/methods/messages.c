@@ -49,7 +49,8 @@ int redist__messages_free(struct redist__messages *messages) {
 
 /* ---------------------------------------------------------------- posting */
 
-void redist__messages_give_up(struct redist__messages *messages) {
+/* Gives up, since MPI refuses messages that the peers wait for. */
+static void give_up(struct redist__messages *messages) {
     messages->lost = 1;
     redist__give_up(messages->problem->context);
 }
@@ -79,7 +80,7 @@ static void post(struct redist__messages *messages, int i, int sends, void *buff
         refused = is_refused(messages, result, request);
     }
     if (refused)
-        redist__messages_give_up(messages);
+        give_up(messages);
 }
 
 void redist__messages_receive(struct redist__messages *messages, int i, void *buffer, int count,
@@ -96,7 +97,7 @@ void redist__messages_collect(struct redist__messages *messages,
     for (int attempt = 0; attempt < 2 && refused; attempt++)
         refused = is_refused(messages, begin(data, comm, request), request);
     if (refused)
-        redist__messages_give_up(messages);
+        give_up(messages);
 }
 
 /* Sends a message once it is filled, after a failure at once. */
@@ -139,7 +140,7 @@ static void note_empty(struct redist__messages *messages, MPI_Status *status) {
     int bytes = 0;
     int result = redist__try(messages->problem->failure, MPI_Get_count(status, MPI_BYTE, &bytes));
     if (result != MPI_SUCCESS)
-        redist__messages_give_up(messages);
+        give_up(messages);
     if (result == MPI_SUCCESS && bytes == 0)
         redist__failure_note_peer(messages->problem->failure, status->MPI_SOURCE, REDIST_OK);
 }
@@ -152,7 +153,7 @@ int redist__messages_test(struct redist__messages *messages, int *left) {
                              MPI_Testany(messages->count, messages->receives, &i, &done, &status));
     *left = result == MPI_SUCCESS && (!done || i != MPI_UNDEFINED || messages->nlater != 0);
     if (result != MPI_SUCCESS)
-        redist__messages_give_up(messages);
+        give_up(messages);
     if (result != MPI_SUCCESS || !done || i == MPI_UNDEFINED)
         return -1;
     note_empty(messages, &status);
@@ -163,7 +164,7 @@ void redist__messages_pause(struct redist__messages *messages, unsigned poll) {
     int code = redist__pause(messages->problem->context, poll);
     redist__failure_note(messages->problem->failure, code);
     if (code != REDIST_OK)
-        redist__messages_give_up(messages);
+        give_up(messages);
     else
         (void)is_lost(messages);
 }
@@ -186,7 +187,7 @@ void redist__messages_wait(struct redist__messages *messages, int i) {
         int result = redist__try(messages->problem->failure,
                                  MPI_Test(&messages->receives[i], &done, &status));
         if (result != MPI_SUCCESS)
-            redist__messages_give_up(messages);
+            give_up(messages);
         if (!done)
             redist__messages_pause(messages, poll);
     }
@@ -205,7 +206,7 @@ void redist__messages_end(struct redist__messages *messages) {
             redist__try(messages->problem->failure,
                         MPI_Testall(messages->count, messages->sends, &done, MPI_STATUSES_IGNORE));
         if (result != MPI_SUCCESS)
-            redist__messages_give_up(messages);
+            give_up(messages);
         if (!done)
             redist__messages_pause(messages, poll);
     }

@@ -58,9 +58,6 @@ void redist__messages_wait(struct redist__messages *messages, int i);
 /* Waits for all pending messages. Abandoned receives are cancelled. */
 void redist__messages_end(struct redist__messages *messages);
 
-/* Gives up, since MPI refuses messages that the peers wait for. */
-void redist__messages_give_up(struct redist__messages *messages);
-
 /* Pauses a loop that waits for messages, in iteration `poll`; gives up when a peer is gone. */
 void redist__messages_pause(struct redist__messages *messages, unsigned poll);
 

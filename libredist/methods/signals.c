@@ -29,7 +29,8 @@ static const int most_partitions = REDIST__MOST_COUNT / 2;
 
 /* ---------------------------------------------------------------- what it can serve */
 
-int redist__signals_has_path(const struct redist__problem *problem, int direction) {
+/* Returns whether the direction has a path: the peers' arrays were known when the plan was made. */
+static int has_path(const struct redist__problem *problem, int direction) {
     return problem->bound[!direction] &&
            (problem->mapped[!direction] || problem->context->size == 1);
 }
@@ -55,7 +56,7 @@ static int applies(const struct redist__problem *problem,
     if (problem->partitions > most_partitions)
         return redist__fail(REDIST_ERR_LIMIT, "method signals has at most %d partitions, not %d",
                             most_partitions, problem->partitions);
-    if (!redist__signals_has_path(problem, REDIST_FORWARD))
+    if (!has_path(problem, REDIST_FORWARD))
         return redist__fail(REDIST_ERR_METHOD,
                             "method signals needs an array b that peers can map (of "
                             "redist_alloc_in or cudaMalloc), given when the plan is made");
@@ -179,7 +180,7 @@ static int prepare_path(struct redist__signalled *state, int direction,
                         const struct place places[]) {
     int size = state->problem->context->size;
     struct redist__signal_path *path = &state->paths[direction];
-    if (!redist__signals_has_path(state->problem, direction))
+    if (!has_path(state->problem, direction))
         return REDIST_OK;
     for (int peer = 0; peer < size; peer++)
         REDIST_TRY(prepare_copy(state, direction, peer, &places[peer]));

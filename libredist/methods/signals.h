@@ -42,9 +42,6 @@ struct redist__signalled {
     int tells_last;         /* signals its puts when it is closed */
 };
 
-/* Returns whether the direction has a path: the peers' arrays were known when the plan was made. */
-int redist__signals_has_path(const struct redist__problem *problem, int direction);
-
 /* Enqueues signals in a stream. */
 int redist__signals_gate(const struct redist__signalled *state, void *stream,
                          const struct redist__gate *gate);

@@ -10,7 +10,6 @@
 
 static int expected[2];
 static const char *called;
-static long double multiplied;
 
 static int percent_first(const struct lines__problem *problem, const void *in, const void *out) {
     (void)problem, (void)in, (void)out;
@@ -31,13 +30,6 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
 static int execute(void *plan, void *in, void *out) {
     (void)plan, (void)in, (void)out;
     called = "execute";
-    return REDIST_OK;
-}
-
-static int execute_scaled(void *plan, void *in, void *out, long double factor) {
-    (void)plan, (void)in, (void)out;
-    called = "execute_scaled";
-    multiplied = factor;
     return REDIST_OK;
 }
 
@@ -70,7 +62,6 @@ const struct lines__library lines__library_able = {.name = "able",
                                                    .space = REDIST_SPACE_CUDA,
                                                    .create = create,
                                                    .execute = execute,
-                                                   .execute_scaled = execute_scaled,
                                                    .area_bytes = area_bytes,
                                                    .set_area = set_area,
                                                    .destroy = destroy};
@@ -111,13 +102,11 @@ END_TEST
 START_TEST(plans_without_abilities) {
     const struct lines__problem problem = {.naxes = 0};
     char array = 0;
-    long double factor = 3;
     struct lines__plan plan = {0};
     check_all(lines__area_bytes(&plan) == 0 && lines__set_area(&plan, &array) == REDIST_OK, "none");
     check_code(lines__create(&lines__library_general, &problem, &array, &array, &plan), REDIST_OK);
-    check_code(lines__execute_scaled(&plan, &array, &array, &factor), REDIST_OK);
+    check_code(lines__execute(&plan, &array, &array), REDIST_OK);
     check_all(strcmp(called, "execute") == 0, "%s", called);
-    check_all(factor == 3, "a factor that nothing was multiplied by is %Lg", factor);
     check_all(lines__area_bytes(&plan) == 0 && lines__set_area(&plan, &array) == REDIST_OK, "area");
     lines__destroy(&plan);
     check_all(strcmp(called, "destroy") == 0, "%s", called);
@@ -130,14 +119,8 @@ END_TEST
 START_TEST(plans_with_abilities) {
     const struct lines__problem problem = {.naxes = 0};
     char array = 0;
-    long double factor = 3;
     struct lines__plan plan = {0};
     check_code(lines__create(&lines__library_able, &problem, &array, &array, &plan), REDIST_OK);
-    check_code(lines__execute_scaled(&plan, &array, &array, NULL), REDIST_OK);
-    check_all(strcmp(called, "execute") == 0, "%s", called);
-    check_code(lines__execute_scaled(&plan, &array, &array, &factor), REDIST_OK);
-    check_all(strcmp(called, "execute_scaled") == 0, "%s", called);
-    check_all(factor == 1 && multiplied == 3, "factors %Lg, %Lg", factor, multiplied);
     check_all(lines__area_bytes(&plan) == 99, "area");
     check_code(lines__set_area(&plan, &array), REDIST_OK);
     check_all(strcmp(called, "set_area") == 0, "%s", called);

@@ -14,8 +14,7 @@ enum { MOST = 29000, THREADS = LINES__SPARES + 4 };
 static double _Complex input[MOST], expected[MOST], found[MOST];
 static const double GAP = 77; /* between columns */
 static double _Complex roots[LINES__LONGEST];
-static double factor; /* of results */
-static int abreast;   /* groups transformed at once */
+static int abreast; /* groups transformed at once */
 
 /* Lengths in which each radix is first, last and between others, as far as possible. */
 static const int lengths[] = {4,   6,   8,   9,   10,  12,  14,   16,   20,   25,   32,   35,  42,
@@ -48,7 +47,7 @@ static void transform_plainly(const struct lines__problem *problem) {
                     re += creal(x) * creal(w) - cimag(x) * cimag(w);
                     im += creal(x) * cimag(w) + cimag(x) * creal(w);
                 }
-                expected[at(problem, k, column, group, 1)] = factor * re + I * (factor * im);
+                expected[at(problem, k, column, group, 1)] = re + I * im;
             }
 }
 
@@ -88,9 +87,7 @@ static void run(const struct lines__column_loops *loops, const struct lines__pro
     }
     check_code(lines__columns_create(loops, problem, radices, abreast, &plan), REDIST_OK);
     source = in_place ? target : source;
-    check_code(factor < 1 ? lines__library_columns.execute_scaled(plan, source, target, factor)
-                          : lines__library_columns.execute(plan, source, target),
-               REDIST_OK);
+    check_code(lines__library_columns.execute(plan, source, target), REDIST_OK);
     lines__library_columns.destroy(plan);
     for (int i = 0; i < MOST && single; i++)
         found[i] = to[i];
@@ -134,12 +131,11 @@ static void check_length(int n) {
     struct lines__problem problem;
     int in_place;
     make_problem(n, &problem, &in_place);
-    factor = random_chance(50) ? 1 : 0.375;
     abreast = random_chance(50) ? 1 : random_between(2, 9);
-    harness_case(
-        "%d elements, %lld columns, %lld groups%s, %s, direction %d, times %g, %d abreast", n,
-        (long long)problem.loops[0].n, (long long)problem.loops[1].n, in_place ? ", in place" : "",
-        problem.precision == FFTND_FLOAT ? "float" : "double", problem.direction, factor, abreast);
+    harness_case("%d elements, %lld columns, %lld groups%s, %s, direction %d, %d abreast", n,
+                 (long long)problem.loops[0].n, (long long)problem.loops[1].n,
+                 in_place ? ", in place" : "",
+                 problem.precision == FFTND_FLOAT ? "float" : "double", problem.direction, abreast);
     for (int i = 0; i < MOST; i++) {
         input[i] = random_number() + I * random_number();
         expected[i] = in_place ? input[i] : GAP;

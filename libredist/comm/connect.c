@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connection of a context: private communicators, the nodes of the ranks, and their processes. */
+/* Making of contexts: private communicators, the nodes of the ranks, and their processes. */
 #include "comm.h"
 
 #include <limits.h>
@@ -33,6 +33,13 @@ static int agree_on_node_size(const struct redist__context *context, int *node_s
     return redist_agree_values_in("libredist", context->comm, code, 1, &value);
 }
 
+/* Describes the processes of the node to each other, also if the node is cut afterwards. */
+static int find_peers(struct redist__context *context) {
+    struct redist__peer *all;
+    const struct redist__peer self = redist__peers_describe(context, &all);
+    return redist_all_gather(context->node, &self, sizeof self, all);
+}
+
 static int split_node(struct redist__context *context) {
     int node_size;
     REDIST_TRY(agree_on_node_size(context, &node_size));
@@ -42,7 +49,7 @@ static int split_node(struct redist__context *context) {
         context->node = MPI_COMM_NULL;
         return redist_check_mpi(result);
     }
-    REDIST_TRY(redist__peers_find(context));
+    REDIST_TRY(find_peers(context));
     return node_size > 0 ? redist_check_mpi(cut_node(context, node_size)) : REDIST_OK;
 }
 
@@ -92,7 +99,8 @@ static int split_comm(MPI_Comm comm, struct redist__context *context) {
     return redist_check_mpi(result);
 }
 
-int redist__context_connect(MPI_Comm comm, struct redist__context *context) {
+/* Connects a new context by communicators of its own, and finds its nodes and peers. Collective. */
+static int connect_ranks(MPI_Comm comm, struct redist__context *context) {
     REDIST_TRY(redist_agree(comm, split_comm(comm, context)));
     MPI_Comm_set_errhandler(context->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(context->comm, &context->rank);
@@ -106,6 +114,69 @@ int redist__context_connect(MPI_Comm comm, struct redist__context *context) {
     int nodes = find_nodes(context);
     int cores = redist__cores_count(context->node, &context->crowded);
     return nodes != REDIST_OK ? nodes : cores;
+}
+
+/* ---------------------------------------------------------------- the context of a communicator */
+
+/* Makes the user's communicator refer to the context, by an attribute that holds its first reference. */
+static int attach(MPI_Comm comm, struct redist__context *context) {
+    int mine = redist__context_attach(comm, context);
+    int code = redist_agree(comm, mine);
+    if (code != REDIST_OK && mine == REDIST_OK)
+        redist__context_detach(comm);
+    else if (code != REDIST_OK)
+        redist__context_release(context);
+    return code;
+}
+
+/* Adds a context to the list, without communicators. */
+static int begin(MPI_Comm comm, struct redist__context **context) {
+    int size;
+    MPI_Comm_size(comm, &size);
+    REDIST_TRY(redist__context_begin(comm, context));
+    (*context)->peers = redist__peers_allocate(size);
+    return (*context)->peers != NULL
+               ? REDIST_OK
+               : redist__fail(REDIST_ERR_MEMORY, "no memory for a communicator's data");
+}
+
+static int create(MPI_Comm comm, struct redist__context **result) {
+    struct redist__context *context = NULL;
+    int code = redist_agree(comm, begin(comm, &context));
+    if (code == REDIST_OK)
+        code = redist_agree(comm, connect_ranks(comm, context));
+    if (code == REDIST_OK)
+        code = attach(comm, context);
+    else if (context != NULL)
+        redist__context_release(context);
+    if (code == REDIST_OK)
+        *result = context;
+    return code;
+}
+
+int redist__context_get(MPI_Comm comm, struct redist__context **context) {
+    REDIST_TRY(redist__context_find(comm, context));
+    if (*context == NULL)
+        REDIST_TRY(create(comm, context));
+    atomic_fetch_add(&(*context)->references, 1);
+    return REDIST_OK;
+}
+
+int redist__provide(struct redist__context *context, int order, size_t bytes,
+                    void (*dispose)(struct redist__context *, struct redist__kept *),
+                    struct redist__kept **kept) {
+    *kept = redist__kept(context, order, dispose);
+    if (*kept != NULL) /* on all ranks */
+        return REDIST_OK;
+    *kept = redist_calloc(1, bytes);
+    int code = redist__agree_memory(context->comm, *kept, "for the data of a communicator");
+    if (code != REDIST_OK) {
+        redist_release(*kept);
+        return code;
+    }
+    (*kept)->dispose = dispose;
+    redist__keep(context, order, *kept);
+    return REDIST_OK;
 }
 
 /* Finds the context of a user's communicator without a reference: its attribute holds one. */

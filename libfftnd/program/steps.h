@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of a program, the layouts between them, and what both directions share. */
+#ifndef FFTND__STEPS_H
+#define FFTND__STEPS_H
+
+#include "../../liblines/lines.h"
+#include "../geometry/layout.h"
+#include "../workers/offload.h"
+#include "../workers/thread_pool.h"
+#include "configuration.h"
+#include "redist_support.h"
+
+struct fftnd__operator;
+struct fftnd__stage;
+
+enum fftnd__buffer {
+    FFTND__NOWHERE = -1, /* only pieces in flight, no array */
+    FFTND__INPUT,
+    FFTND__OUTPUT, /* in place: the same memory as the input */
+    FFTND__WORK0,
+    FFTND__WORK1,
+    FFTND__BUFFERS
+};
+
+/* Demands of a step on the arrays before and after it. */
+enum fftnd__step_type {
+    FFTND__KEEPS_LAYOUT,   /* a serial transform that may run in place */
+    FFTND__CHANGES_LAYOUT, /* one that changes type, order or extents: never in place */
+    FFTND__EXCHANGE        /* never in place; best when peers map one side */
+};
+
+/* Transforms that do an exchange, piece by piece. */
+enum fftnd__fused_with {
+    FFTND__UNFUSED, /* none: it moves whole arrays */
+    FFTND__PUSHED,  /* the one before puts its pieces into the peers' arrays */
+    FFTND__PULLED   /* the one after gets its pieces out of the peers' arrays */
+};
+
+/* Layout of an array between steps. */
+struct fftnd__layout {
+    struct fftnd__alignment alignment;
+    int memory[REDIST_MAX_NDIMS]; /* transform axes from the slowest in memory to the fastest */
+    struct fftnd__local local;
+};
+
+/* Gives a layout of `ndims` transform axes memory for 4 * ndims + 1 numbers and ndims + 1 strides. The second function
+ * copies into such memory. */
+void fftnd__place_layout(struct fftnd__layout *layout, int ndims, redist_index numbers[],
+                         ptrdiff_t strides[]);
+void fftnd__copy_layout(struct fftnd__layout *to, const struct fftnd__layout *from, int ndims);
+
+/* A step, and the array after it. */
+struct fftnd__step {
+    enum fftnd__step_type type;
+    int direction;                /* of its transform */
+    int fields;                   /* of the array, each a batch */
+    struct fftnd__layout *layout; /* one for all arrays of equal layout */
+    int real;                     /* the elements of the array are real */
+    int buffer;                   /* enum fftnd__buffer: the array's memory */
+    int reaches_output;           /* the array fits the output */
+
+    /* An exchange. */
+    int grid_dim;                      /* subgroup; -1 = all ranks at once */
+    int axis_source, axis_destination; /* array axes that are whole before, after */
+    enum fftnd__fused_with fused_with;
+    int direct_stores; /* pushed: of enum fftnd__direct, by the transform before, along the axis that is split */
+    int by_partitions; /* pushed: the transform after it begins with each partition that arrives */
+    redist_plan *exchange;
+
+    /* A serial transform. */
+    int naxes; /* 0 = copy */
+    int axes[REDIST_MAX_NDIMS];
+    int ruins_source;     /* the library overwrites the source */
+    int truncates;        /* some axes retain fewer modes than they have points */
+    int truncates_inside; /* the serial library does that: pieces have the modes of their arrays */
+    int twiddles;         /* of one long axis: this transforms axis 0 */
+    int applies;          /* a transform, an operator, and the transform back */
+    int arrival_axis;     /* after an exchange by partitions: the array axis that arrivals divide */
+    int segment_axis; /* before a pushed exchange: the array axis that segments divide, -1 = none */
+    struct fftnd__stage *stage; /* NULL before it is planned, or if this rank has no elements */
+};
+
+/* The neighbours of a step in its program; the array before a step is that of its previous one. */
+#define fftnd__previous(step) ((step)-1)
+#define fftnd__next(step)     ((step) + 1)
+
+enum { FFTND__MOST_STEPS = 128 };
+
+struct fftnd__program {
+    int direction;  /* with an operator, up to it */
+    int ends;       /* the side of its last array; that of its first one is `direction` */
+    int fused;      /* in tiles, without arrays between transforms and exchanges */
+    int transposed; /* each transform makes the lines of the next one contiguous */
+    int nsteps;
+    struct fftnd__step *steps;     /* the first is the input; one more behind the last */
+    struct fftnd__layout *layouts; /* of all arrays, each once; behind the steps */
+};
+
+/* Settings and resources of both directions of a plan. */
+struct fftnd__transform {
+    enum fftnd_precision precision;
+    struct fftnd__settings settings;
+    struct fftnd__configuration configuration;
+    enum fftnd_r2r r2r[2][REDIST_MAX_NDIMS]; /* of each axis, forward and backward */
+    redist_grid *grid;                       /* NULL for one rank without a grid */
+    MPI_Comm comm;
+    struct fftnd__chain chain;
+    struct fftnd__batch batch;
+    const struct fftnd__operator *applied; /* between both directions; NULL = a plan's transforms */
+    int fields[2];                         /* before and after it */
+    int user_ndims;                        /* fewer than the library's if one axis is long */
+    int user_axis[REDIST_MAX_NDIMS];       /* the user's number of each axis */
+    int memory[2][REDIST_MAX_NDIMS];       /* of each side: its axes from the slowest in memory */
+    redist_index padding[2][REDIST_MAX_NDIMS]; /* elements added to its axes, */
+    int padded[2];                             /* on some rank */
+    const struct lines__library *library;
+    const redist__space *space;     /* of the arrays */
+    void *event;                    /* of the space */
+    void *second;                   /* stream of a device, for every other segment; NULL = none */
+    void *forked;                   /* event at which one of both streams waits for the other */
+    struct fftnd__pool *pool;       /* of threads */
+    struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
+    const struct fftnd__workplace *workplace;
+    const redist__space *worker; /* in which pieces are transformed */
+};
+
+/* Returns nonzero if this rank has no elements of the array, of which it may have padding. */
+int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd__step *step);
+
+size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);
+size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step);
+
+/* Elements along an axis of the array after a step, without padding. */
+redist_index fftnd__count_of(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step, int axis);
+
+/* Bytes between neighbours along each axis of the array after a step. */
+void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         ptrdiff_t stride[]);
+
+/* Returns nonzero if an axis is transformed from real to real; of complex elements real and imaginary parts. */
+int fftnd__is_r2r(const struct fftnd__transform *transform, int axis);
+
+/* Removes an axis from those that a serial step transforms. */
+void fftnd__remove_axis(struct fftnd__step *step, int axis);
+
+/* Returns nonzero if a serial step transforms along an axis. */
+int fftnd__is_transformed(const struct fftnd__step *step, int axis);
+
+/* Returns nonzero if a serial step changes a piece besides transforming it, which takes tiles. */
+static inline int fftnd__needs_tiles(const struct fftnd__step *step) {
+    return (step->truncates && !step->truncates_inside) || step->twiddles || step->applies;
+}
+
+/* Returns nonzero if the serial library, which truncates axes, can do the truncation of a step on this rank. */
+int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
+                               const struct fftnd__step *step);
+
+/* Returns the last serial step, which scales; 0 = none. */
+int fftnd__last_serial(const struct fftnd__program *program);
+
+/* Describes a step from one array to the next for a serial library, with strides in elements, and `extent` elements
+ * along the axes that are not transformed. All axes of the step are Fourier axes, or none is. */
+void fftnd__describe_serial(const struct fftnd__transform *transform,
+                            const struct fftnd__step *before, const struct fftnd__step *step,
+                            int direction, const ptrdiff_t in[], const ptrdiff_t out[],
+                            const redist_index extent[], struct lines__problem *problem);
+
+#endif
