@@ -3,6 +3,7 @@
 #include "../program/exchanges.h"
 #include "../program/subset.h"
 #include "fusion.h"
+#include "teach.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -247,11 +248,23 @@ static void free_programs(struct fftnd__engine *engine) {
     engine->is_planned = 0;
 }
 
+/* Collective; the result is this rank's. */
+static int plan_by_teacher(struct fftnd__engine *engine) {
+    const struct fftnd__transform *transform = &engine->transform;
+    int rank, code = REDIST_OK, taught = fftnd__has_teacher(transform, engine->largest_bytes);
+    MPI_Comm_rank(transform->comm, &rank);
+    if (!taught || rank == 0)
+        code = plan_in_scratch(engine);
+    if (taught)
+        fftnd__teach(transform);
+    return taught && rank != 0 ? plan_in_scratch(engine) : code;
+}
+
 /* Plans all stages, once; none after a failure. Collective. */
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
         return REDIST_OK;
-    int code = plan_in_scratch(engine);
+    int code = plan_by_teacher(engine);
     if (code == REDIST_OK)
         code = allocate_tiles(engine);
     code = redist_agree(engine->transform.comm, code);
