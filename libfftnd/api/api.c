@@ -115,12 +115,13 @@ static int learn_lines(const struct fftnd__arguments *arguments) {
 }
 
 /* Makes the engine; wisdom that does not work any more, for lack of memory or so, is measured anew. Collective. */
-static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request) {
+static int complete_plan(fftnd_plan *plan, const struct fftnd__request *wanted) {
     struct fftnd__configuration configuration;
     for (int remembered = 1;; remembered = 0) {
-        int code = fftnd__planner_choose(request, &configuration, &remembered);
+        struct fftnd__request request = *wanted;
+        int code = fftnd__planner_choose(&request, &configuration, &remembered);
         if (code == REDIST_OK)
-            code = fftnd__engine_create(&plan->engine, request, &configuration);
+            code = fftnd__engine_create(&plan->engine, &request, &configuration);
         if (code == REDIST_OK || !remembered)
             return code;
         fftnd__engine_destroy(&plan->engine);
@@ -376,6 +377,9 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     own.scratch_bytes = plan->engine.tile_bytes;
     if (transform->grid != NULL)
         REDIST_TRY(redist_grid_get(transform->grid, &own.grid_ndims, own.grid, NULL));
+    int nranks = 1;
+    MPI_Comm_size(transform->comm, &nranks);
+    own.ranks = configuration->ranks != 0 ? configuration->ranks : nranks;
     return redist_struct_write(__func__, "info", &own, sizeof own, info);
 }
 

@@ -50,10 +50,22 @@ static void set_scale(struct fftnd__engine *engine, const struct fftnd__request 
     engine->scales[REDIST_BACKWARD] = scaling == FFTND_SCALE_BACKWARD ? 1 / size : unitary;
 }
 
+/* Makes the grid of a chain that runs on some of the ranks; all of them exchange with the sides. Collective. */
+static int create_small_grid(struct fftnd__transform *transform,
+                             const struct fftnd__request *request) {
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    REDIST_TRY(redist_grid_create_on(request->user_comm, request->nranks, request->settings.by_node,
+                                     configuration->grid_ndims, configuration->grid,
+                                     &transform->grid));
+    return redist_private_comm(request->user_comm, &transform->comm);
+}
+
 /* Makes the grid; one rank with a one-dimensional array has none. Collective. */
 static int create_grid(struct fftnd__transform *transform, const struct fftnd__request *request) {
     if (request->shape.ndims == 1)
         return redist_private_comm(request->user_comm, &transform->comm);
+    if (request->ranks != 0)
+        return create_small_grid(transform, request);
     int dims[REDIST_MAX_NDIMS];
     memcpy(dims, transform->configuration.grid, sizeof dims);
     REDIST_TRY((request->settings.by_node ? redist_grid_create_by_node : redist_grid_create)(

@@ -133,6 +133,11 @@ static int find_comm(const struct fftnd__transform *transform, const struct fftn
                                : REDIST_OK;
 }
 
+/* Returns nonzero if this rank has no part in an exchange, which is one of the chain's ranks. */
+static int is_outside(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return transform->chain.is_outside && step->grid_dim >= 0;
+}
+
 /* Collective on the ranks of the exchange. */
 static int plan_exchange(const struct fftnd__program *program, struct fftnd__step *step,
                          const struct fftnd__transform *transform, void *const work[2]) {
@@ -160,6 +165,8 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
     }
     MPI_Comm comm;
     REDIST_TRY(choose_enqueued(transform, &options));
+    if (is_outside(transform, step))
+        return REDIST_OK;
     REDIST_TRY(find_comm(transform, step, &comm));
     if (step->grid_dim < 0 || !is_regular(transform, step))
         return plan_boxes(comm, step, transform, source, destination, &options);
@@ -207,6 +214,8 @@ int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__tr
 static int check_exchange(const struct fftnd__transform *transform,
                           const struct fftnd__step *step) {
     MPI_Comm comm;
+    if (is_outside(transform, step))
+        return REDIST_OK;
     REDIST_TRY(find_comm(transform, step, &comm));
     return redist_check_asynchronous(comm, transform->space->id);
 }
