@@ -105,6 +105,7 @@ START_TEST(refused) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases, all_numbers, operators, chosen, dictated, refused, NULL};
+    const TTest *const tests[] = {random_cases, all_numbers, operators, chosen,
+                                  dictated,     refused,     NULL};
     return harness_run(argc, argv, "test_fftnd_ranks", tests);
 }
