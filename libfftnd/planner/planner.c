@@ -384,8 +384,8 @@ int fftnd__planner_choose(struct fftnd__request *request,
     }
     REDIST_TRY(fftnd__ranks_take(&wanted, ranks, request));
     search.request = request;
-    search.best_seconds = -1;
-    REDIST_TRY(choose(&search, dictated, recalls, remembered));
+    if (search.best_seconds < 0) /* else it was measured with the ranks */
+        REDIST_TRY(choose(&search, dictated, recalls, remembered));
     *configuration = search.best;
     return REDIST_OK;
 }
