@@ -85,7 +85,7 @@ struct request {
     bench_sides sides;
     bench_list grid, order;
     int kind, precision, effort, alignment, scaling, fusion, local_transpose, plan_seconds,
-        tile_bytes;
+        tile_bytes, ranks;
     int batch, batch_position, threads;
     int in_place, overwrite, compare, guess, unchecked, skip_peers, row_ms, skip;
     int device, device_mib, pageable;
@@ -115,6 +115,8 @@ static const bench_program *describe(struct request *request) {
         {.name = "order", .kind = BENCH_LIST, .value = &request->order, .argument = "A,B...",
          .help = "axes in the order in which the grid splits them (0,1..)", .least = 1,
          .most = REDIST_MAX_NDIMS - 1, .separators = ","},
+        {.name = "ranks", .kind = BENCH_NUMBER, .value = &request->ranks, .argument = "N",
+         .help = "that transform, between sides on all; 0 = all, -1 = choose (0)", .minimum = -1},
         BENCH_METHOD_OPTION(&request->settings),
         {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = bench_efforts,
          .help = "of all planners (measure)"},
@@ -207,6 +209,7 @@ static fftnd_options plan_options(const struct request *request, const bench_pro
     if (is_offload(request)) /* rounds go on with what the last one left */
         options.scaling = FFTND_SCALE_UNITARY;
     options.plan_seconds = request->plan_seconds;
+    options.ranks = request->ranks;
     options.fusion = (enum fftnd_fusion)request->fusion;
     options.local_transpose = (enum fftnd_local_transpose)request->local_transpose;
     options.tile_bytes = (size_t)request->tile_bytes;

@@ -200,6 +200,13 @@ typedef struct fftnd_options {
      * in fftnd_plan_info and fftnd_phases are those of the host */
     int asynchronous;
     double wait_seconds; /**< as redist_options.wait_seconds; need not agree */
+    /** ranks on which the chain runs, since small transforms are faster on few: 0 = all; 1 or more: the first ones of
+     * the communicator, by_node sorted by node; FFTND_CHOOSE_RANKS: all, half of them, a quarter and so on, measured
+     * unless effort is FFTND_ESTIMATE, which takes all. Arrays lie on all ranks as they do without this option: grid,
+     * blocks, bounds, split, alignment and box describe the sides, and the planner chooses the grid of the chain. The
+     * first exchange leads from the layout of all ranks to that of the chain, the last one back; in place the rows of a
+     * real side are not padded then. With ndims = 1 over several ranks only 0 */
+    redist_index ranks;
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -215,7 +222,8 @@ typedef struct fftnd_options {
         .tile_bytes = 0, .threads = 1, .skip_agreement = 0, .verbose = 0, .phases = 0,             \
         .axes = NULL, .memory_order = {NULL, NULL}, .padding = {NULL, NULL},                       \
         .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
-        .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0         \
+        .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0,        \
+        .ranks = 0                                                                                 \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -395,6 +403,7 @@ typedef struct fftnd_plan_info {
 
     size_t
         scratch_bytes; /**< for tiles and lines of all threads, usually in the caches, besides the work space */
+    redist_index ranks; /**< on which the chain runs, those of `grid` */
 } fftnd_plan_info;
 
 #define FFTND_PLAN_INFO_DEFAULT                                                                    \
@@ -404,7 +413,7 @@ typedef struct fftnd_plan_info {
         .fused = 0, .tiled = 0, .locally_transposed = 0, .segments = 0, .partitions = 0,           \
         .workspace_bytes = 0, .tile_bytes = 0, .device_bytes = 0, .transfer_bytes = 0,             \
         .buffered = 0, .halved_axis = -1, .exchange_seconds = 0.0, .serial_seconds = 0.0,          \
-        .scratch_bytes = 0                                                                         \
+        .scratch_bytes = 0, .ranks = 0                                                             \
     }
 
 /** FFTND_PLAN_INFO_DEFAULT as a function; as redist_box_init. */
@@ -418,14 +427,15 @@ REDIST_API int fftnd_plan_info_init(fftnd_plan_info *info, size_t size);
 REDIST_API int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info);
 
 /**
- * Returns the communicator of the plan's ranks in the order of its grid. The library owns it; use it for its size, its
- * ranks and MPI_Comm_dup, not for messages.
+ * Returns the communicator of all of the plan's ranks in the order of its grid, or of `comm` with options.ranks. The
+ * library owns it; use it for its size, its ranks and MPI_Comm_dup, not for messages.
  * Not collective. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm);
 
 /**
- * Returns the plan's process grid, for redist_grid_get; NULL if ndims = 1. The plan owns it.
+ * Returns the plan's process grid, for redist_grid_get; NULL if ndims = 1. The plan owns it. Ranks outside of it, with
+ * fftnd_options.ranks, have coordinates of -1.
  * Not collective. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int fftnd_plan_get_grid(const fftnd_plan *plan, const redist_grid **grid);

@@ -18,6 +18,11 @@ enum fftnd_kind {
     FFTND_MIXED = 3 /**< each axis by fftnd_options.axes */
 };
 
+/** Values of fftnd_options.ranks besides numbers. */
+enum fftnd_ranks {
+    FFTND_CHOOSE_RANKS = -1 /**< the planner tries all ranks, half of them, a quarter and so on */
+};
+
 enum fftnd_precision {
     FFTND_DOUBLE = 0,
     FFTND_FLOAT = 1, /**< in host memory if the build found FFTW in float */

@@ -262,6 +262,15 @@ REDIST_API void redist_range_end(void);
 REDIST_API int redist_node_size(MPI_Comm comm, int *node_size);
 
 /**
+ * Makes a process grid of some ranks, as redist_grid_create and redist_grid_create_by_node.
+ *   nranks   the first ones of `comm`, sorted by node if `by_node`; must agree, as all others
+ * On the other ranks the grid has the same dimensions, coordinates of -1, null communicators, and empty boxes.
+ * Collective on comm.
+ */
+REDIST_API int redist_grid_create_on(MPI_Comm comm, int nranks, int by_node, int ndims,
+                                     const int dims[], redist_grid **grid);
+
+/**
  * Finds the nodes of the ranks of `comm`, numbered by their lowest ranks.
  *   by_node  nonzero: for ranks arranged as by redist_grid_create_by_node
  *   nnodes   out: number of nodes

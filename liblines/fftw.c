@@ -46,6 +46,8 @@ struct precision {
     void (*set_threads)(int n);
     int (*threads)(void);
     void (*set_loop)(run_loop *loop, void *data);
+    char *(*tell)(void);
+    int (*learn)(const char *wisdom);
 };
 
 /* fftw_iodim64, fftwf_iodim64, fftwl_iodim64 and the r2r kinds are the same types. */
@@ -93,7 +95,9 @@ struct precision {
                                                .init_threads = X##_init_threads,                   \
                                                .set_threads = X##_plan_with_nthreads,              \
                                                .threads = X##_planner_nthreads,                    \
-                                               .set_loop = X##_threads_set_callback};
+                                               .set_loop = X##_threads_set_callback,               \
+                                               .tell = X##_export_wisdom_to_string,                \
+                                               .learn = X##_import_wisdom_from_string};
 LINES__FFTW_PRECISIONS(PRECISION)
 
 enum { PRECISIONS = FFTND_LONG_DOUBLE + 1 };
@@ -308,6 +312,21 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
     return REDIST_OK;
 }
 
+/* ---------------------------------------------------------------- wisdom of FFTW */
+
+static char *tell_found(enum fftnd_precision precision) {
+    pthread_mutex_lock(&planner);
+    char *text = precisions[precision]->tell();
+    pthread_mutex_unlock(&planner);
+    return text;
+}
+
+static void take_found(enum fftnd_precision precision, const char *text) {
+    pthread_mutex_lock(&planner);
+    (void)precisions[precision]->learn(text); /* else plans are measured */
+    pthread_mutex_unlock(&planner);
+}
+
 const struct lines__library lines__library_fftw = {.name = "fftw",
                                                    .space = REDIST_SPACE_HOST,
                                                    .yields_lines = 1,
@@ -315,4 +334,6 @@ const struct lines__library lines__library_fftw = {.name = "fftw",
                                                    .create = create,
                                                    .execute = execute,
                                                    .scale = scale,
-                                                   .destroy = destroy};
+                                                   .destroy = destroy,
+                                                   .tell_found = tell_found,
+                                                   .take_found = take_found};

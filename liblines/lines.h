@@ -188,6 +188,12 @@ struct lines__library {
     int (*learn)(const struct lines__wisdom *wisdom, int nlengths, const redist_index lengths[],
                  enum fftnd_precision precision);
 
+    /* Writes what plans of a precision have found by measurement, as text that the caller frees by free(), NULL = none;
+     * and takes what another process has found, which spares plans of the same problems the measurement. No other
+     * thread of the process may plan meanwhile, outside of liblines either. NULL = nothing can be passed on. */
+    char *(*tell_found)(enum fftnd_precision precision);
+    void (*take_found)(enum fftnd_precision precision, const char *text);
+
     /* Nonzero if a copy of the input and a backward transform of all axes that overwrites it is expected to be faster
      * than transforms of the other axes before that of the halved one; the same on all ranks. NULL = 0. */
     int (*prefers_copy)(int naxes, const redist_index lengths[], enum fftnd_precision precision);

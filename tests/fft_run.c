@@ -14,9 +14,49 @@
 
 /* ---------------------------------------------------------------- making a run */
 
+/* Checks that a side lies where it does in a plan for all ranks. */
+static void check_part(const fft_run *run, const fftnd_plan *plan, enum fftnd_side side) {
+    fftnd_layout own = FFTND_LAYOUT_DEFAULT, all = FFTND_LAYOUT_DEFAULT;
+    check_ok(fftnd_plan_layout(run->plan, side, &own));
+    check_ok(fftnd_plan_layout(plan, side, &all));
+    check_all(memcmp(own.sizes, all.sizes, sizeof own.sizes) == 0 &&
+                  memcmp(own.start, all.start, sizeof own.start) == 0 &&
+                  memcmp(own.count, all.count, sizeof own.count) == 0,
+              "side %d lies elsewhere than without `ranks`", (int)side);
+}
+
+/* Checks the number of ranks, and takes grid and order of the sides: those of a plan for all ranks. */
+static void check_ranks(fft_run *run) {
+    const redist_index wanted = run->given->options.ranks, found = run->info.ranks;
+    fft_case all = *run->given;
+    fftnd_plan *plan = NULL;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    int nranks, product = 1;
+    MPI_Comm_size(run->comm, &nranks);
+    for (int i = 0; i < run->info.grid_ndims; i++) {
+        product *= run->info.grid[i];
+    }
+    check_all(found == product && (wanted < 0 ? found <= nranks : found == wanted),
+              "%lld ranks on a grid of %d, not %lld", (long long)found, product, (long long)wanted);
+    all.options.ranks = 0;
+    check_ok(fft_case_plan(run->comm, &all, &plan));
+    check_ok(fftnd_plan_get_info(plan, &info));
+    check_all(info.ranks == nranks, "a plan without `ranks` has %lld", (long long)info.ranks);
+    check_part(run, plan, FFTND_PHYSICAL);
+    check_part(run, plan, FFTND_SPECTRAL);
+    check_ok(fftnd_plan_free(&plan));
+    run->info.grid_ndims = info.grid_ndims;
+    memcpy(run->info.grid, info.grid, sizeof info.grid);
+    memcpy(run->info.order, info.order, sizeof info.order);
+}
+
 static void check_info(fft_run *run, int has_workspace) {
     check_ok(fftnd_plan_info_init(&run->info, sizeof run->info));
     check_ok(fftnd_plan_get_info(run->plan, &run->info));
+    if (run->given->options.ranks != 0) {
+        check_ranks(run);
+        return;
+    }
     const char *found = fft_info_fault(run->given, run->comm, &run->info, has_workspace);
     check_all(found == NULL, "fftnd_plan_get_info: %s", found);
 }
@@ -28,7 +68,9 @@ static void check_plan(fft_run *run) {
     for (enum fftnd_side side = FFTND_PHYSICAL; side <= FFTND_SPECTRAL; side++) {
         check_ok(fftnd_layout_init(&run->layout[side], sizeof run->layout[side]));
         check_ok(fftnd_plan_layout(run->plan, side, &run->layout[side]));
-        found = fft_layout_fault(run->given, run->comm, &run->info, side, &run->layout[side]);
+        found = run->given->options.ranks != 0
+                    ? NULL
+                    : fft_layout_fault(run->given, run->comm, &run->info, side, &run->layout[side]);
         check_all(found == NULL, "fftnd_plan_layout of side %d: %s", (int)side, found);
     }
 }

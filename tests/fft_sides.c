@@ -147,10 +147,20 @@ int fft_sides_chain_exchanges(const fft_case *given, const fftnd_plan_info *info
     return count;
 }
 
+/* Nonzero if the chain runs on fewer ranks than the grid of the sides has. */
+static int is_on_few(const fftnd_plan_info *info) {
+    redist_index product = 1;
+    for (int i = 0; i < info->grid_ndims; i++) {
+        product *= info->grid[i];
+    }
+    return info->ranks < product;
+}
+
 /* In place the real side has room for the complex one, where the halved axis is transformed before any exchange. */
 static int pads_halved(const fft_case *given, const fftnd_plan_info *info) {
     const int halved = fft_case_halved_axis(given);
-    if (!given->options.in_place || halved < 0 || given->has_box[FFTND_PHYSICAL]) {
+    if (!given->options.in_place || halved < 0 || given->has_box[FFTND_PHYSICAL] ||
+        is_on_few(info)) {
         return 0;
     }
     for (int i = 0; i < info->grid_ndims && given->has_split[FFTND_PHYSICAL]; i++) {

@@ -89,6 +89,21 @@ START_TEST(by_messages) {
 }
 END_TEST
 
+/* The chain runs on some of the ranks. */
+START_TEST(on_some_ranks) {
+    NEEDS_FFT_STREAMS();
+    for (int i = 0; harness_another(i, 12); i++) {
+        fft_case given = fft_random_device_case(harness_nranks);
+        unsetenv("FFTND_CONFIGURATION");
+        if (given.ndims == 1)
+            continue;
+        given.options.asynchronous = random_chance(50);
+        given.options.ranks = random_between(1, harness_nranks);
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+}
+END_TEST
+
 /* Each real-to-real transform along each axis, of odd and even numbers of points, of one and two. */
 START_TEST(real_to_real) {
     static const int shapes[][3] = {{7, 8, 5}, {4, 9, 2}, {1, 6, 3}};
@@ -579,6 +594,7 @@ int main(int argc, char **argv) {
                                   late_operator,
                                   measured_in_vain,
                                   refusals,
+                                  on_some_ranks,
                                   NULL};
     has_nodes = argc > 1;
     if (has_nodes)

@@ -83,6 +83,7 @@ contains
     if (present(physical_blocks)) options%blocks(1) = physical_blocks
     if (present(spectral_blocks)) options%blocks(2) = spectral_blocks
     if (present(wait_seconds)) options%wait_seconds = wait_seconds
+    if (present(ranks)) options%ranks = ranks
     options%method = redist__c_text(method, held%method)
     options%wisdom_file = redist__c_text(wisdom_file, held%wisdom_file)
     if (present(scaling)) options%scaling = scaling

@@ -113,12 +113,13 @@ static int learn_lines(const struct fftnd__arguments *arguments) {
 }
 
 /* Makes the engine; wisdom that does not work any more, for lack of memory or so, is measured anew. Collective. */
-static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request) {
+static int complete_plan(fftnd_plan *plan, const struct fftnd__request *wanted) {
     struct fftnd__configuration configuration;
     for (int remembered = 1;; remembered = 0) {
-        int code = fftnd__planner_choose(request, &configuration, &remembered);
+        struct fftnd__request request = *wanted;
+        int code = fftnd__planner_choose(&request, &configuration, &remembered);
         if (code == REDIST_OK)
-            code = fftnd__engine_create(&plan->engine, request, &configuration);
+            code = fftnd__engine_create(&plan->engine, &request, &configuration);
         if (code == REDIST_OK || !remembered)
             return code;
         fftnd__engine_destroy(&plan->engine);

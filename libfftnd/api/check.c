@@ -15,7 +15,7 @@
 static const struct named_option {
     const char *name;
     size_t offset;
-    enum { NUMBER, FLAG, BYTES } type;
+    enum { NUMBER, FLAG, WIDE } type;
     int least; /* 0 = any */
     redist_name_of *name_of;
 } table[] = {
@@ -48,8 +48,9 @@ static const struct named_option {
     ANY(mapped_arrays, FLAG),
     ANY(skip_agreement, FLAG),
     ANY(asynchronous, FLAG),
-    ANY(tile_bytes, BYTES),
-    ANY(device_bytes, BYTES),
+    ANY(tile_bytes, WIDE),
+    ANY(device_bytes, WIDE),
+    ANY(ranks, WIDE),
 };
 
 enum { NOPTIONS = sizeof table / sizeof *table };
@@ -57,10 +58,10 @@ enum { NOPTIONS = sizeof table / sizeof *table };
 static long long get(const fftnd_options *options, const struct named_option *option) {
     const char *from = (const char *)options + option->offset;
     int number;
-    size_t bytes;
+    long long wide = 0;
     memcpy(&number, from, sizeof number);
-    memcpy(&bytes, from, option->type == BYTES ? sizeof bytes : 0);
-    return option->type == BYTES ? (long long)bytes : option->type == FLAG ? number != 0 : number;
+    memcpy(&wide, from, option->type == WIDE ? sizeof wide : 0);
+    return option->type == WIDE ? wide : option->type == FLAG ? number != 0 : number;
 }
 
 static int check_range(const struct fftnd__arguments *arguments, const char *name, long long value,
@@ -196,6 +197,19 @@ static int check_order(const struct fftnd__arguments *arguments) {
                 REDIST_ERR_AXIS,
                 "options->order[%d] = %d is the halved axis: it must come after the complex axes",
                 i, options->order[i]);
+    return REDIST_OK;
+}
+
+static int check_ranks(const struct fftnd__arguments *arguments) {
+    redist_index ranks = arguments->options.ranks;
+    if (ranks < FFTND_CHOOSE_RANKS || ranks > arguments->nranks)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->ranks = %lld is neither in 0..%d nor FFTND_CHOOSE_RANKS",
+                    (long long)ranks, arguments->nranks);
+    if (ranks != 0 && fftnd__is_long(arguments))
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->ranks = %lld is not supported for ndims = 1 over %d ranks",
+                    (long long)ranks, arguments->nranks);
     return REDIST_OK;
 }
 
@@ -337,9 +351,9 @@ static int agree(const struct fftnd__arguments *arguments, int code) {
 int fftnd__check_plan(struct fftnd__arguments *arguments, const fftnd_options *options,
                       const void *plan) {
     static check *const checks[] = {
-        check_options, check_grid,  check_method,       check_halved, fftnd__check_axes,
-        check_order,   check_modes, fftnd__check_sides, check_spaces, fftnd__check_long_axis,
-        NULL};
+        check_options,          check_ranks, check_grid,  check_method,       check_halved,
+        fftnd__check_axes,      check_order, check_modes, fftnd__check_sides, check_spaces,
+        fftnd__check_long_axis, NULL};
     arguments->function = "fftnd_plan_create";
     MPI_Comm_size(arguments->comm, &arguments->nranks);
     int code = check_all(arguments, options, checks);

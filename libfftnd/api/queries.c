@@ -159,6 +159,9 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     own.scratch_bytes = plan->engine.tile_bytes;
     if (transform->grid != NULL)
         REDIST_TRY(redist_grid_get(transform->grid, &own.grid_ndims, own.grid, NULL));
+    int nranks = 1;
+    MPI_Comm_size(transform->comm, &nranks);
+    own.ranks = configuration->ranks != 0 ? configuration->ranks : nranks;
     return redist_struct_write(__func__, "info", &own, sizeof own, info);
 }
 

@@ -164,6 +164,8 @@ static void print(const struct fftnd__arguments *arguments, struct fftnd__reques
         fftnd__append(text, "/sides=%llx", hash_sides(arguments));
     if (settings->space != REDIST_SPACE_HOST)
         fftnd__append(text, settings->asynchronous ? "/cuda-asynchronous" : "/cuda");
+    if (options->ranks != 0)
+        fftnd__append(text, "/chain=%lld", (long long)options->ranks);
     fftnd__append(text, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
     fftnd__append(
         text, "/batch=%d%c/halved=%d/lean=%d%d%d/align=%d/fusion=%d/local_transpose=%d/method=%s",
@@ -178,6 +180,7 @@ struct fftnd__request fftnd__resolve(const struct fftnd__arguments *arguments) {
     struct fftnd__request request = {.comm = arguments->comm,
                                      .user_comm = arguments->user_comm,
                                      .nranks = arguments->nranks,
+                                     .ranks = (int)options->ranks,
                                      .precision = arguments->precision,
                                      .settings = settings_of(options),
                                      .user_ndims = arguments->ndims,

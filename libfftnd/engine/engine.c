@@ -4,6 +4,7 @@
 #include "../program/program.h"
 #include "../program/subset.h"
 #include "fusion.h"
+#include "teach.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -50,10 +51,22 @@ static void set_scale(struct fftnd__engine *engine, const struct fftnd__request 
     engine->scales[REDIST_BACKWARD] = scaling == FFTND_SCALE_BACKWARD ? 1 / size : unitary;
 }
 
+/* Makes the grid of a chain that runs on some of the ranks; all of them exchange with the sides. Collective. */
+static int create_small_grid(struct fftnd__transform *transform,
+                             const struct fftnd__request *request) {
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    REDIST_TRY(redist_grid_create_on(request->user_comm, request->nranks, request->settings.by_node,
+                                     configuration->grid_ndims, configuration->grid,
+                                     &transform->grid));
+    return redist_private_comm(request->user_comm, &transform->comm);
+}
+
 /* Makes the grid; one rank with a one-dimensional array has none. Collective. */
 static int create_grid(struct fftnd__transform *transform, const struct fftnd__request *request) {
     if (request->shape.ndims == 1)
         return redist_private_comm(request->user_comm, &transform->comm);
+    if (request->ranks != 0)
+        return create_small_grid(transform, request);
     int dims[REDIST_MAX_NDIMS];
     memcpy(dims, transform->configuration.grid, sizeof dims);
     REDIST_TRY((request->settings.by_node ? redist_grid_create_by_node : redist_grid_create)(
@@ -248,11 +261,23 @@ static void free_programs(struct fftnd__engine *engine) {
     engine->is_planned = 0;
 }
 
+/* Collective; the result is this rank's. */
+static int plan_by_teacher(struct fftnd__engine *engine) {
+    const struct fftnd__transform *transform = &engine->transform;
+    int rank, code = REDIST_OK, taught = fftnd__has_teacher(transform, engine->largest_bytes);
+    MPI_Comm_rank(transform->comm, &rank);
+    if (!taught || rank == 0)
+        code = plan_in_scratch(engine);
+    if (taught)
+        fftnd__teach(transform);
+    return taught && rank != 0 ? plan_in_scratch(engine) : code;
+}
+
 /* Plans all stages, once; none after a failure. Collective. */
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
         return REDIST_OK;
-    int code = plan_in_scratch(engine);
+    int code = plan_by_teacher(engine);
     if (code == REDIST_OK)
         code = allocate_tiles(engine);
     code = redist_agree(engine->transform.comm, code);

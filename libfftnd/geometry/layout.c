@@ -18,7 +18,9 @@ void fftnd__usual_order(const struct fftnd__shape *shape, int order[]) {
 /* Finds block `block` of `nblocks`. */
 static void find_block(const struct fftnd__blocks *blocks, redist_index extent, int nblocks,
                        int block, redist_index *count, redist_index *start) {
-    if (blocks->bounds != NULL) {
+    if (block < 0) {
+        *start = *count = 0;
+    } else if (blocks->bounds != NULL) {
         *start = blocks->bounds[block];
         *count = blocks->bounds[block + 1] - *start;
     } else if (blocks->rule == FFTND_BLOCKS_CEILING) {
@@ -40,6 +42,7 @@ static int same_blocks(const struct fftnd__blocks *a, const struct fftnd__blocks
 /* Place of this rank in a grid, and the axes and blocks that it splits. */
 struct split {
     int ndims, dims[REDIST_MAX_NDIMS], coords[REDIST_MAX_NDIMS], axes[REDIST_MAX_NDIMS];
+    int is_outside;
     const struct fftnd__blocks *blocks[REDIST_MAX_NDIMS];
 };
 
@@ -47,7 +50,7 @@ struct split {
 static void align(const struct fftnd__alignment *alignment, int ndims, const struct split *split,
                   const redist_index sizes[]) {
     for (int axis = 0; axis < ndims; axis++)
-        fftnd__set_whole(alignment, axis, sizes[axis]);
+        fftnd__set_whole(alignment, axis, sizes[axis], split->is_outside);
     for (int i = 0; i < split->ndims; i++) {
         int axis = split->axes[i];
         find_block(split->blocks[i], sizes[axis], split->dims[i], split->coords[i],
@@ -58,7 +61,8 @@ static void align(const struct fftnd__alignment *alignment, int ndims, const str
 /* Gives an axis the retained modes, after its transform. */
 static void transform_axis(const struct fftnd__chain *chain,
                            const struct fftnd__alignment *alignment, int axis) {
-    fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->modes[axis]));
+    fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->modes[axis]),
+                     chain->is_outside);
 }
 
 /* Adds an axis to a link; the halved one, transformed first, is listed last. */
@@ -236,13 +240,20 @@ static int allocate(struct fftnd__chain *chain, int most_links) {
 
 int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *shape,
                        const int order[], const redist_grid *grid) {
-    struct split split = {0};
-    int code = REDIST_OK;
+    struct fftnd__place place = {0};
     if (grid != NULL)
-        code = redist_grid_get(grid, &split.ndims, split.dims, split.coords);
-    if (code != REDIST_OK)
-        return code;
-    *chain = (struct fftnd__chain){.ndims = shape->ndims, .halved = shape->halved};
+        REDIST_TRY(redist_grid_get(grid, &place.ndims, place.dims, place.coords));
+    return fftnd__chain_build_at(chain, shape, order, &place);
+}
+
+int fftnd__chain_build_at(struct fftnd__chain *chain, const struct fftnd__shape *shape,
+                          const int order[], const struct fftnd__place *place) {
+    struct split split = {.ndims = place->ndims,
+                          .is_outside = place->ndims > 0 && place->coords[0] < 0};
+    memcpy(split.dims, place->dims, sizeof split.dims);
+    memcpy(split.coords, place->coords, sizeof split.coords);
+    *chain = (struct fftnd__chain){
+        .ndims = shape->ndims, .halved = shape->halved, .is_outside = split.is_outside};
     REDIST_TRY(allocate(chain, split.ndims + 1));
     memcpy(chain->points, shape->points, sizeof chain->points);
     memcpy(chain->modes, shape->modes, sizeof chain->modes);

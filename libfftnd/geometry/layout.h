@@ -68,9 +68,10 @@ struct fftnd__chain {
     redist_index points[REDIST_MAX_NDIMS];
     redist_index modes[REDIST_MAX_NDIMS];
     enum fftnd_axis axes[REDIST_MAX_NDIMS];
-    int real[2];  /* elements of each side are real */
-    int balanced; /* all blocks are */
-    int twiddles; /* between the transforms of axes 0 and 1 */
+    int real[2];    /* elements of each side are real */
+    int balanced;   /* all blocks are */
+    int is_outside; /* this rank has elements on the sides only: the chain is one of other ranks */
+    int twiddles;   /* between the transforms of axes 0 and 1 */
     int nlinks;
     struct fftnd__link *links;       /* behind them the numbers of all alignments */
     int is_borrowed;                 /* links are another chain's */
@@ -95,10 +96,11 @@ static inline long double fftnd__logical_extent(enum fftnd_axis axis, enum fftnd
     return 2 * (r2r == FFTND_DCT1 ? n - 1 : r2r == FFTND_DST1 ? n + 1 : n);
 }
 
-/* Makes an axis whole. */
+/* Makes an axis whole; a rank outside of the chain has nothing of it. */
 static inline void fftnd__set_whole(const struct fftnd__alignment *alignment, int axis,
-                                    redist_index extent) {
-    alignment->size[axis] = alignment->count[axis] = extent;
+                                    redist_index extent, int is_outside) {
+    alignment->size[axis] = extent;
+    alignment->count[axis] = is_outside ? 0 : extent;
     alignment->start[axis] = 0;
 }
 
@@ -134,8 +136,15 @@ static inline int fftnd__stays_split(const enum fftnd_axis axes[], int axis) {
 int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int grid_ndims,
                             int dim);
 
+/* Place of a rank in a process grid; coordinates of -1 are outside of it. */
+struct fftnd__place {
+    int ndims, dims[REDIST_MAX_NDIMS], coords[REDIST_MAX_NDIMS];
+};
+
 /* Builds a chain, with one link for each exchange. Grid dimension i splits axis order[i] first. No complex axis is
  * transformed before the halved one. `grid` may be NULL without dimensions. Not collective. REDIST_ERR_MEMORY. */
+int fftnd__chain_build_at(struct fftnd__chain *chain, const struct fftnd__shape *shape,
+                          const int order[], const struct fftnd__place *place);
 int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *shape,
                        const int order[], const redist_grid *grid);
 void fftnd__chain_free(struct fftnd__chain *chain);

@@ -35,7 +35,7 @@ static struct fftnd__step middle_step(const struct fftnd__transform *transform,
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i];
         redist_index modes = fftnd__spectral_extent(chain, axis, chain->modes[axis]);
-        fftnd__set_whole(&own->layout.alignment, axis, forward ? modes : chain->points[axis]);
+        fftnd__set_whole(&own->layout.alignment, axis, forward ? modes : chain->points[axis], 0);
         middle.real = axis == chain->halved ? !forward : middle.real;
     }
     return middle;

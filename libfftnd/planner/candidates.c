@@ -202,7 +202,8 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
     candidates->request = request;
     candidates->verbose = verbose;
     candidates->kind = candidates->next = 0;
-    *guess = (struct fftnd__configuration){.fused = settings->fusion != FFTND_FUSION_NEVER &&
+    *guess = (struct fftnd__configuration){.ranks = request->ranks,
+                                           .fused = settings->fusion != FFTND_FUSION_NEVER &&
                                                     !transposed,
                                            .tiled = request->nranks > 1 && !transposed,
                                            .transposed = transposed,

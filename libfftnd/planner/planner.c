@@ -212,7 +212,6 @@ static int sure_candidates(const struct search *search) {
 static void measure(struct search *search, struct fftnd__candidates *candidates) {
     struct fftnd__configuration candidate = candidates->guess;
     int tried = 0;
-    search->begin = MPI_Wtime();
     try_candidate(search, &candidate);
     const struct fftnd__configuration first = search->best; /* the guess as it could be built */
     while (fftnd__candidates_next(candidates, &search->best, &candidate))
@@ -229,10 +228,14 @@ static void measure(struct search *search, struct fftnd__candidates *candidates)
 
 /* Everything that decides how fast a configuration is. */
 static int make_key(const struct fftnd__request *request, char key[FFTND__CONFIGURATION_BYTES]) {
-    int node_size;
+    int nranks, node_size;
     REDIST_TRY(redist_node_size(request->user_comm, &node_size));
     key[0] = '\0';
-    fftnd__append(key, "fft/ranks=%d/node=%d%s", request->nranks, node_size, request->arguments);
+    MPI_Comm_size(request->comm, &nranks);
+    fftnd__append(key, "fft/ranks=%d/node=%d", nranks, node_size);
+    if (request->nranks != nranks)
+        fftnd__append(key, "/of-these=%d", request->nranks);
+    fftnd__append(key, "%s", request->arguments);
     return REDIST_OK;
 }
 
@@ -247,14 +250,21 @@ static void store(const struct search *search, const char *key) {
         redist_wisdom_store(search->comm, search->request->settings.wisdom_file, key, text);
 }
 
+/* Finds the text of a configuration; empty = none. */
+static int recall(const struct search *search, const char *key, int recalls,
+                  char text[FFTND__CONFIGURATION_BYTES]) {
+    text[0] = '\0';
+    return recalls ? redist_wisdom_find(search->comm, search->request->settings.wisdom_file, key,
+                                        FFTND__CONFIGURATION_BYTES, text)
+                   : REDIST_OK;
+}
+
 static int recall_or_measure(struct search *search, struct fftnd__candidates *candidates,
                              int recalls, int *remembered) {
-    char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES] = "";
+    char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES];
     struct fftnd__configuration found = search->best;
     REDIST_TRY(make_key(search->request, key));
-    if (recalls)
-        REDIST_TRY(redist_wisdom_find(search->comm, search->request->settings.wisdom_file, key,
-                                      sizeof text, text));
+    REDIST_TRY(recall(search, key, recalls, text));
     *remembered = fftnd__configuration_scan(text, search->request, &found);
     if (*remembered) {
         search->best = found;
@@ -269,39 +279,113 @@ static int recall_or_measure(struct search *search, struct fftnd__candidates *ca
 /* ---------------------------------------------------------------- choosing */
 
 /* The configuration in the environment, which is rank 0's; for tests, and to have one again. Collective. */
-static int take_dictated(struct search *search, int *dictated) {
-    char text[FFTND__CONFIGURATION_BYTES] = "";
+static int find_dictated(MPI_Comm comm, char text[FFTND__CONFIGURATION_BYTES]) {
     int rank;
-    MPI_Comm_rank(search->comm, &rank);
+    MPI_Comm_rank(comm, &rank);
+    text[0] = '\0';
     if (rank == 0 && getenv("FFTND_CONFIGURATION") != NULL)
-        snprintf(text, sizeof text, "%s", getenv("FFTND_CONFIGURATION"));
-    int code = redist_broadcast(search->comm, text, sizeof text, 0);
-    *dictated = text[0] != '\0';
-    if (code == REDIST_OK && *dictated &&
-        !fftnd__configuration_scan(text, search->request, &search->best))
-        code = redist_fail_in(
-            "fftnd_plan_create", REDIST_ERR_ARGUMENT,
-            "FFTND_CONFIGURATION = \"%s\" is not a configuration for this transform", text);
-    return code;
+        snprintf(text, FFTND__CONFIGURATION_BYTES, "%s", getenv("FFTND_CONFIGURATION"));
+    return redist_broadcast(comm, text, FFTND__CONFIGURATION_BYTES, 0);
 }
 
-int fftnd__planner_choose(const struct fftnd__request *request,
+static int take_dictated(struct search *search, const char *text) {
+    if (fftnd__configuration_scan(text, search->request, &search->best))
+        return REDIST_OK;
+    return redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
+                          "FFTND_CONFIGURATION = \"%s\" is not a configuration for this transform",
+                          text);
+}
+
+static int measures(const struct fftnd__request *request) {
+    return request->settings.effort != FFTND_ESTIMATE && !request->settings.offloads;
+}
+
+/* Chooses for a chain on the ranks of the request; `dictated` may be empty. */
+static int choose(struct search *search, const char *dictated, int recalls, int *remembered) {
+    struct fftnd__candidates candidates;
+    REDIST_TRY(fftnd__candidates_init(&candidates, search->request, search->verbose));
+    search->best = candidates.guess;
+    if (dictated[0] != '\0')
+        return take_dictated(search, dictated);
+    return candidates.is_open && measures(search->request)
+               ? recall_or_measure(search, &candidates, recalls, remembered)
+               : REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- choosing the ranks of the chain */
+
+/* A chain on half the ranks is not tried if one on these takes more than this many times the least: still fewer would
+ * take longer yet. */
+enum { HOPELESS = 2 };
+
+/* Measures a chain on some ranks, and keeps it if it is the best so far. *seconds: of its best configuration, < 0 =
+ * none could be timed. */
+static int try_ranks(struct search *search, int ranks, double *seconds) {
+    struct fftnd__request own;
+    struct fftnd__candidates candidates;
+    struct search trial = *search;
+    REDIST_TRY(fftnd__ranks_take(search->request, ranks, &own));
+    REDIST_TRY(fftnd__candidates_init(&candidates, &own, search->verbose));
+    trial.request = &own;
+    trial.best = candidates.guess;
+    trial.best_seconds = -1;
+    if (candidates.is_open)
+        measure(&trial, &candidates);
+    else
+        try_candidate(&trial, &candidates.guess);
+    *seconds = trial.best_seconds;
+    if (*seconds >= 0 && is_faster(search, *seconds, search->best_seconds)) {
+        search->best = trial.best;
+        search->best_seconds = *seconds;
+    }
+    return REDIST_OK;
+}
+
+/* Finds how many ranks are fastest: remembered, or measured. *ranks: 0 = all. */
+static int choose_ranks(struct search *search, int recalls, int *ranks) {
+    char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES];
+    int most = search->request->nranks;
+    REDIST_TRY(make_key(search->request, key));
+    REDIST_TRY(recall(search, key, recalls, text));
+    *ranks = fftnd__configuration_ranks(text);
+    if (text[0] != '\0' && *ranks < most)
+        return REDIST_OK;
+    for (int n = most; n >= 1; n /= 2) {
+        double seconds = -1;
+        REDIST_TRY(try_ranks(search, n, &seconds));
+        if (seconds > HOPELESS * search->best_seconds)
+            break;
+    }
+    store(search, key);
+    *ranks = search->best.ranks;
+    return REDIST_OK;
+}
+
+int fftnd__planner_choose(struct fftnd__request *request,
                           struct fftnd__configuration *configuration, int *remembered) {
     const struct fftnd__settings *settings = &request->settings;
+    const struct fftnd__request wanted = *request;
     struct search search = {.comm = request->comm,
-                            .request = request,
+                            .request = &wanted,
                             .space = settings->space,
                             .best_seconds = -1,
+                            .begin = MPI_Wtime(),
                             .verbose = redist_is_verbose(settings->verbose)};
-    struct fftnd__candidates candidates;
-    int dictated, recalls = *remembered;
+    char dictated[FFTND__CONFIGURATION_BYTES];
+    int recalls = *remembered, ranks = wanted.ranks;
     *remembered = 0;
-    REDIST_TRY(fftnd__candidates_init(&candidates, request, search.verbose));
-    search.best = candidates.guess;
-    REDIST_TRY(take_dictated(&search, &dictated));
-    if (!dictated && candidates.is_open && settings->effort != FFTND_ESTIMATE &&
-        !settings->offloads)
-        REDIST_TRY(recall_or_measure(&search, &candidates, recalls, remembered));
+    REDIST_TRY(find_dictated(request->comm, dictated));
+    if (fftnd__configuration_ranks(dictated) != 0)
+        ranks = fftnd__configuration_ranks(dictated);
+    else if (ranks == FFTND_CHOOSE_RANKS) {
+        ranks = 0;
+        if (dictated[0] == '\0' && measures(&wanted) && wanted.nranks > 1)
+            REDIST_TRY(choose_ranks(&search, recalls, &ranks));
+    }
+    REDIST_TRY(fftnd__ranks_take(&wanted, ranks, request));
+    search.request = request;
+    if (search.best_seconds < 0) /* else it was measured with the ranks */
+        REDIST_TRY(choose(&search, dictated, recalls, remembered));
     *configuration = search.best;
     return REDIST_OK;
 }

@@ -6,10 +6,16 @@
 #include "../program/configuration.h"
 #include "redist_model.h"
 
-/* Chooses by the request's effort, among what it leaves open. *remembered: in: whether what was measured
- * before may decide; out: whether it has. Collective. */
-int fftnd__planner_choose(const struct fftnd__request *request,
+/* Chooses by the request's effort, among what it leaves open, which may be the ranks of the chain: those are in the
+ * request afterwards. *remembered: in: whether what was measured before may decide; out: whether it has. Collective. */
+int fftnd__planner_choose(struct fftnd__request *request,
                           struct fftnd__configuration *configuration, int *remembered);
+
+/* ---------------------------------------------------------------- ranks.c: chains on some of the ranks */
+
+/* Makes the request for a chain on the first `ranks` ranks, 0 = all: the sides become the boxes that ranks have on the
+ * guessed grid of all. Collective. REDIST_ERR_MEMORY. */
+int fftnd__ranks_take(const struct fftnd__request *request, int ranks, struct fftnd__request *own);
 
 /* ---------------------------------------------------------------- grids.c: process grids */
 

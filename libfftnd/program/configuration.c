@@ -59,6 +59,8 @@ void fftnd__append(char text[FFTND__CONFIGURATION_BYTES], const char *format, ..
 void fftnd__configuration_print(const struct fftnd__configuration *configuration, int ndims,
                                 char text[FFTND__CONFIGURATION_BYTES]) {
     text[0] = '\0';
+    if (configuration->ranks != 0)
+        fftnd__append(text, "ranks=%d ", configuration->ranks);
     for (int i = 0; i < configuration->grid_ndims; i++)
         fftnd__append(text, "%s%d", i > 0 ? "x" : "grid=", configuration->grid[i]);
     for (int i = 0; i < ndims && configuration->grid_ndims > 0; i++)
@@ -148,9 +150,17 @@ static int is_order(const struct fftnd__shape *shape, const int order[], int gri
     return grid_ndims <= fftnd__most_grid_ndims(shape, order);
 }
 
+int fftnd__configuration_ranks(const char *text) {
+    int ranks;
+    return scan_list(&text, "ranks", 'x', 1, &ranks) == 1 ? ranks : 0;
+}
+
 int fftnd__configuration_scan(const char *text, const struct fftnd__request *request,
                               struct fftnd__configuration *configuration) {
-    int ndims = request->shape.ndims;
+    int ndims = request->shape.ndims, ranks = 0;
+    if (scan_list(&text, "ranks", 'x', 1, &ranks) < 0 || ranks != request->ranks)
+        return 0;
+    configuration->ranks = ranks;
     int n = scan_list(&text, "grid", 'x', REDIST_MAX_NDIMS, configuration->grid);
     if (n > 0)
         configuration->grid_ndims = n;

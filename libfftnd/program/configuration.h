@@ -13,6 +13,7 @@ enum fftnd__direct {
 };
 
 struct fftnd__configuration {
+    int ranks; /* of the chain; 0 = all */
     int grid_ndims;
     int grid[REDIST_MAX_NDIMS];  /* processes along each grid dimension */
     int order[REDIST_MAX_NDIMS]; /* grid dimension i splits axis order[i] first */
@@ -41,6 +42,9 @@ void fftnd__append(char text[FFTND__CONFIGURATION_BYTES], const char *format, ..
 /* What is printed, remembered, and set by the environment. */
 void fftnd__configuration_print(const struct fftnd__configuration *configuration, int ndims,
                                 char text[FFTND__CONFIGURATION_BYTES]);
+
+/* Returns the ranks of the chain in the text of a configuration, 0 = all. */
+int fftnd__configuration_ranks(const char *text);
 
 /* Nonzero if `text` is a configuration for the request; what it leaves out stays as it is. */
 int fftnd__configuration_scan(const char *text, const struct fftnd__request *request,

@@ -133,6 +133,11 @@ static int find_comm(const struct fftnd__transform *transform, const struct fftn
                                : REDIST_OK;
 }
 
+/* Returns nonzero if this rank has no part in an exchange, which is one of the chain's ranks. */
+static int is_outside(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return transform->chain.is_outside && step->grid_dim >= 0;
+}
+
 /* Collective on the ranks of the exchange. */
 static int plan_exchange(const struct fftnd__program *program, struct fftnd__step *step,
                          const struct fftnd__transform *transform, void *const work[2]) {
@@ -160,6 +165,8 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
     }
     MPI_Comm comm;
     REDIST_TRY(choose_enqueued(transform, &options));
+    if (is_outside(transform, step))
+        return REDIST_OK;
     REDIST_TRY(find_comm(transform, step, &comm));
     if (step->grid_dim < 0 || !is_regular(transform, step))
         return plan_boxes(comm, step, transform, source, destination, &options);
@@ -179,20 +186,21 @@ static int agree_on_exchange(const struct fftnd__transform *transform, int code)
     return redist_agree(transform->comm, code);
 }
 
-/* Returns whether a method would have to give up direct stores for partitions, which gain less. */
-static int loses_stores(const struct fftnd__step *step) {
-    return step->by_partitions && step->direct_stores == FFTND__DIRECT_ALL &&
-           !redist_plan_has_direct_stores(step->exchange);
+/* Partitions must not cost a method its direct stores, which gain more. */
+static int check_stores(const struct fftnd__step *step) {
+    if (!step->by_partitions || step->direct_stores != FFTND__DIRECT_ALL ||
+        step->exchange == NULL || redist_plan_has_direct_stores(step->exchange))
+        return REDIST_OK;
+    return redist_fail(REDIST_ERR_METHOD, "the method has no direct stores with partitions");
 }
 
 /* Plans an exchange in segments and by partitions if the methods can, else over whole arrays. */
 static int plan_step(const struct fftnd__program *program, struct fftnd__step *step,
                      const struct fftnd__transform *transform, void *const work[2]) {
     for (;;) {
-        int code = agree_on_exchange(transform, plan_exchange(program, step, transform, work));
-        if (code == REDIST_OK
-                ? !loses_stores(step)
-                : code != REDIST_ERR_METHOD || program->fused || step->fused_with == FFTND__UNFUSED)
+        int code = plan_exchange(program, step, transform, work);
+        code = agree_on_exchange(transform, code == REDIST_OK ? check_stores(step) : code);
+        if (code != REDIST_ERR_METHOD || program->fused || step->fused_with == FFTND__UNFUSED)
             return code;
         redist_plan_free(&step->exchange);
         if (step->by_partitions)
@@ -215,6 +223,8 @@ int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__tr
 static int check_exchange(const struct fftnd__transform *transform,
                           const struct fftnd__step *step) {
     MPI_Comm comm;
+    if (is_outside(transform, step))
+        return REDIST_OK;
     REDIST_TRY(find_comm(transform, step, &comm));
     return redist_check_asynchronous(comm, transform->space->id);
 }

@@ -93,7 +93,8 @@ static void set_transformed(const struct fftnd__transform *transform, struct fft
         int axis = step->axes[i];
         fftnd__set_whole(&step->layout->alignment, axis,
                          backward ? chain->points[axis]
-                                  : fftnd__spectral_extent(chain, axis, chain->modes[axis]));
+                                  : fftnd__spectral_extent(chain, axis, chain->modes[axis]),
+                         chain->is_outside);
     }
     lay_out(transform, step, NULL);
 }

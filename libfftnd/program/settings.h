@@ -38,7 +38,8 @@ struct fftnd__settings {
 /* A transform that is to be planned. Axes are numbered in their order in memory on the physical side. */
 struct fftnd__request {
     MPI_Comm comm, user_comm; /* the library's own one of the same ranks; of which grids are made */
-    int nranks;
+    int nranks;               /* on which the chain runs */
+    int ranks; /* 0 = these are all ranks of the communicator; FFTND_CHOOSE_RANKS = to be chosen; else as `nranks` */
     enum fftnd_precision precision;
     struct fftnd__settings settings;
     struct fftnd__shape shape;            /* bounds of its blocks are the user's */

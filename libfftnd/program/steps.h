@@ -65,7 +65,7 @@ struct fftnd__step {
     enum fftnd__fused_with fused_with;
     int direct_stores; /* pushed: of enum fftnd__direct, by the transform before, along the axis that is split */
     int by_partitions; /* pushed: the transform after it begins with each partition that arrives */
-    redist_plan *exchange;
+    redist_plan *exchange; /* NULL = this rank has no part in it */
 
     /* A serial transform. */
     int naxes; /* 0 = copy */

@@ -119,9 +119,9 @@ static void transform_axes(struct run *run, const struct fftnd__step *step) {
                                       array_of(run, fftnd__next(step)), run->scale));
 }
 
-/* An exchange of whole arrays, unless a transform beside it does it. */
+/* An exchange of whole arrays, unless a transform beside it does it, or this rank has no part in it. */
 static void exchange_axes(struct run *run, const struct fftnd__step *step) {
-    if (step->fused_with != FFTND__UNFUSED)
+    if (step->fused_with != FFTND__UNFUSED || step->exchange == NULL)
         return;
     note(run,
          redist_plan_execute_arrays(step->exchange, REDIST_FORWARD,

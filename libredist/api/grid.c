@@ -13,10 +13,11 @@ struct redist__grid_entry {
     struct redist__kept kept;
     int users;                   /* grids */
     unsigned long long released; /* the number of the release that left it unused */
+    int nranks; /* the first ones of the context, by node or not; the others are outside */
     int ndims, by_node;
     int dims[REDIST_MAX_NDIMS];
-    int coords[REDIST_MAX_NDIMS];
-    MPI_Comm comm;
+    int coords[REDIST_MAX_NDIMS]; /* -1 outside */
+    MPI_Comm comm;                /* null outside, as the next ones */
     MPI_Comm subcomms[REDIST_MAX_NDIMS];
 };
 
@@ -62,10 +63,10 @@ static int check_grid_arguments(const char *function, int size, int ndims, const
     return grid != NULL ? REDIST_OK : redist_fail_in(function, REDIST_ERR_NULL, "grid = NULL");
 }
 
-static int agree_on_grid(const char *function, MPI_Comm comm, int code, int by_node, int ndims,
-                         const int dims[]) {
+static int agree_on_grid(const char *function, MPI_Comm comm, int code, int nranks, int by_node,
+                         int ndims, const int dims[]) {
     const redist_shared_value values[] = {
-        redist_share_number("ndims", ndims),
+        redist_share_number("nranks", nranks), redist_share_number("ndims", ndims),
         redist_share_number("whether it is redist_grid_create_by_node", by_node),
         redist_share("dims", REDIST_SHARED_INTS, code == REDIST_OK ? dims : NULL, (size_t)ndims)};
     return redist_agree_values_in(function, comm, code, sizeof values / sizeof *values, values);
@@ -114,8 +115,8 @@ int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]) {
     if (code == REDIST_OK && subcomms == NULL)
         code = redist_fail(REDIST_ERR_NULL, "subcomms = NULL");
     int dims[REDIST_MAX_NDIMS] = {0}, size;
-    REDIST_TRY(agree_on_grid(__func__, comm, code, 0, ndims, dims));
     MPI_Comm_size(comm, &size);
+    REDIST_TRY(agree_on_grid(__func__, comm, code, size, 0, ndims, dims));
     MPI_Comm cart = MPI_COMM_NULL;
     for (int i = 0; i < ndims; i++)
         subcomms[i] = MPI_COMM_NULL;
@@ -146,39 +147,55 @@ static struct redist__grid_entry *next_entry(const struct redist__context *conte
                                                        : redist__kept_next(&entry->kept));
 }
 
-static struct redist__grid_entry *find_entry(const struct redist__context *context, int by_node,
-                                             int ndims, const int dims[]) {
+static struct redist__grid_entry *find_entry(const struct redist__context *context, int nranks,
+                                             int by_node, int ndims, const int dims[]) {
     struct redist__grid_entry *entry = next_entry(context, NULL);
-    while (entry != NULL && (entry->ndims != ndims || entry->by_node != by_node ||
-                             memcmp(entry->dims, dims, (size_t)ndims * sizeof *dims) != 0))
+    while (entry != NULL &&
+           (entry->nranks != nranks || entry->ndims != ndims || entry->by_node != by_node ||
+            memcmp(entry->dims, dims, (size_t)ndims * sizeof *dims) != 0))
         entry = next_entry(context, entry);
     return entry;
 }
 
-/* Makes the communicators with ranks sorted by node, in their order within each. */
-static int create_comms_by_node(const struct redist__context *context,
+/* Returns the place of this rank among all: by rank, or sorted by node, in their order within each. */
+static int find_place(const struct redist__context *context, int by_node) {
+    const int *node_of = context->node_of, own = context->rank;
+    int place = 0;
+    for (int i = 0; i < context->size && by_node; i++)
+        place += node_of[i] < node_of[own] || (node_of[i] == node_of[own] && i < own);
+    return by_node ? place : own;
+}
+
+/* Makes the communicators of some ranks, or of all in another order. */
+static int create_comms_of_some(const struct redist__context *context,
                                 struct redist__grid_entry *entry) {
-    MPI_Comm sorted;
-    int result =
-        redist_insist(MPI_Comm_split(context->comm, 0, context->node_of[context->rank], &sorted));
+    MPI_Comm sorted = MPI_COMM_NULL;
+    int place = find_place(context, entry->by_node);
+    int color = place < entry->nranks ? 0 : MPI_UNDEFINED;
+    int result = redist_insist(MPI_Comm_split(context->comm, color, place, &sorted));
     int code = redist_agree(context->comm, redist_check_mpi(result));
-    if (code == REDIST_OK)
+    if (code == REDIST_OK && sorted != MPI_COMM_NULL)
         code = create_comms(sorted, entry->ndims, entry->dims, &entry->comm, entry->subcomms);
-    if (result == MPI_SUCCESS)
+    if (result == MPI_SUCCESS && sorted != MPI_COMM_NULL)
         MPI_Comm_free(&sorted);
-    return code;
+    return redist_agree(context->comm, code);
 }
 
 static int find_coords(struct redist__grid_entry *entry) {
     int rank;
+    for (int i = 0; i < entry->ndims; i++)
+        entry->coords[i] = -1;
+    if (entry->comm == MPI_COMM_NULL)
+        return REDIST_OK;
     REDIST_TRY(redist_check_mpi(MPI_Comm_rank(entry->comm, &rank)));
     return redist_check_mpi(MPI_Cart_coords(entry->comm, rank, entry->ndims, entry->coords));
 }
 
 static int connect_entry(struct redist__context *context, struct redist__grid_entry *entry) {
-    int code = entry->by_node ? create_comms_by_node(context, entry)
-                              : create_comms(context->comm, entry->ndims, entry->dims, &entry->comm,
-                                             entry->subcomms);
+    int code =
+        entry->by_node || entry->nranks < context->size
+            ? create_comms_of_some(context, entry)
+            : create_comms(context->comm, entry->ndims, entry->dims, &entry->comm, entry->subcomms);
     if (code == REDIST_OK)
         code = redist_agree(context->comm, find_coords(entry));
     if (code != REDIST_OK)
@@ -187,13 +204,17 @@ static int connect_entry(struct redist__context *context, struct redist__grid_en
 }
 
 /* Makes the communicators unless they exist; then `spare` becomes the entry. */
-static int provide_entry(struct redist__context *context, int by_node, int ndims, const int dims[],
-                         struct redist__grid_entry **spare, struct redist__grid_entry **entry) {
-    *entry = find_entry(context, by_node, ndims, dims);
+static int provide_entry(struct redist__context *context, int nranks, int by_node, int ndims,
+                         const int dims[], struct redist__grid_entry **spare,
+                         struct redist__grid_entry **entry) {
+    *entry = find_entry(context, nranks, by_node, ndims, dims);
     if (*entry == NULL) {
         struct redist__grid_entry *fresh = *spare;
-        *fresh = (struct redist__grid_entry){
-            .kept.dispose = free_entry, .ndims = ndims, .by_node = by_node, .comm = MPI_COMM_NULL};
+        *fresh = (struct redist__grid_entry){.kept.dispose = free_entry,
+                                             .nranks = nranks,
+                                             .ndims = ndims,
+                                             .by_node = by_node,
+                                             .comm = MPI_COMM_NULL};
         memcpy(fresh->dims, dims, (size_t)ndims * sizeof *dims);
         for (int i = 0; i < ndims; i++)
             fresh->subcomms[i] = MPI_COMM_NULL;
@@ -233,16 +254,16 @@ static int allocate_grid(struct redist_grid **grid, struct redist__grid_entry **
     return REDIST_OK;
 }
 
-static int build_grid(struct redist__context *context, int by_node, int ndims, int dims[],
-                      redist_grid **result) {
+static int build_grid(struct redist__context *context, int nranks, int by_node, int ndims,
+                      int dims[], redist_grid **result) {
     struct redist_grid *grid;
     struct redist__grid_entry *spare, *entry;
     int code = allocate_grid(&grid, &spare);
     if (code == REDIST_OK)
-        code = choose_dims(context->size, ndims, dims);
+        code = choose_dims(nranks, ndims, dims);
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
-        code = provide_entry(context, by_node, ndims, dims, &spare, &entry);
+        code = provide_entry(context, nranks, by_node, ndims, dims, &spare, &entry);
     redist_release(spare);
     if (code != REDIST_OK) {
         redist_handle_remove(grid);
@@ -254,28 +275,35 @@ static int build_grid(struct redist__context *context, int by_node, int ndims, i
     return REDIST_OK;
 }
 
-static int create_grid(const char *function, MPI_Comm comm, int by_node, int ndims,
+/* On the first `nranks` ranks; 0 = all. */
+static int create_grid(const char *function, MPI_Comm comm, int nranks, int by_node, int ndims,
                        const int dims[], redist_grid **grid) {
     REDIST_TRY(redist_check_comm_in(function, comm));
     struct redist__context *context;
     int size, chosen[REDIST_MAX_NDIMS];
     MPI_Comm_size(comm, &size);
-    int code = check_grid_arguments(function, size, ndims, dims, grid);
-    REDIST_TRY(agree_on_grid(function, comm, code, by_node, ndims, dims));
+    nranks = nranks != 0 ? nranks : size;
+    int code = check_grid_arguments(function, nranks, ndims, dims, grid);
+    REDIST_TRY(agree_on_grid(function, comm, code, nranks, by_node, ndims, dims));
     REDIST_TRY(redist__context_get(comm, &context));
     memcpy(chosen, dims, (size_t)ndims * sizeof *dims);
-    code = build_grid(context, by_node, ndims, chosen, grid);
+    code = build_grid(context, nranks, by_node, ndims, chosen, grid);
     if (code != REDIST_OK)
         redist__context_release(context);
     return code;
 }
 
 int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid) {
-    return create_grid(__func__, comm, 0, ndims, dims, grid);
+    return create_grid(__func__, comm, 0, 0, ndims, dims, grid);
 }
 
 int redist_grid_create_by_node(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid) {
-    return create_grid(__func__, comm, 1, ndims, dims, grid);
+    return create_grid(__func__, comm, 0, 1, ndims, dims, grid);
+}
+
+int redist_grid_create_on(MPI_Comm comm, int nranks, int by_node, int ndims, const int dims[],
+                          redist_grid **grid) {
+    return create_grid(__func__, comm, nranks, by_node, ndims, dims, grid);
 }
 
 static int check_grid(const char *function, const redist_grid *grid) {
@@ -372,8 +400,10 @@ int redist_grid_box(const redist_grid *grid, int ndims, const redist_index sizes
     redist_box own = REDIST_BOX_DEFAULT;
     memcpy(own.count, sizes, (size_t)ndims * sizeof *sizes);
     const struct redist__grid_entry *entry = grid->entry;
-    for (int i = 0; i < entry->ndims; i++)
+    for (int i = 0; i < entry->ndims && entry->coords[i] >= 0; i++)
         redist_decompose(sizes[axes[i]], entry->dims[i], entry->coords[i], &own.count[axes[i]],
                          &own.start[axes[i]]);
+    if (entry->coords[0] < 0)
+        memset(own.count, 0, sizeof own.count);
     return redist_struct_write(__func__, "box", &own, sizeof own, box);
 }

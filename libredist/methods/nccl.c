@@ -328,8 +328,8 @@ static void give_up_enqueued(struct redist__nccl *state) {
     redist__give_up(state->problem->context);
 }
 
-/* Reduces the highest failed rank on the device. NCCL writes it beside the word, since the kernel of a communicator that
- * is aborted writes what it likes. */
+/* Reduces the highest failed rank on the device. NCCL writes it beside the word, since the kernel of an aborted
+ * communicator writes what it likes. */
 static int reduce_word(const struct redist__nccl *state) {
     void *stream = state->streams[REDIST__MOVES], *word = (void *)(size_t)state->user.word;
     if (redist__has_failed(state->problem))

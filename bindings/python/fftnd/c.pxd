@@ -50,6 +50,8 @@ cdef extern from "fftnd.h" nogil:
     enum fftnd_batch_position:
         FFTND_BATCH_FIRST
         FFTND_BATCH_LAST
+    enum fftnd_ranks:
+        FFTND_CHOOSE_RANKS
     enum fftnd_fusion:
         FFTND_FUSION_AUTO
         FFTND_FUSION_NEVER
@@ -104,6 +106,7 @@ cdef extern from "fftnd.h" nogil:
         const redist_box **box
         int asynchronous
         double wait_seconds
+        redist_index ranks
     int fftnd_options_init(fftnd_options *options, size_t size)
 
     ctypedef struct fftnd_plan
@@ -154,6 +157,7 @@ cdef extern from "fftnd.h" nogil:
         double exchange_seconds
         double serial_seconds
         size_t scratch_bytes
+        redist_index ranks
     int fftnd_plan_info_init(fftnd_plan_info *info, size_t size)
     int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info)
     int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm)

@@ -11,6 +11,7 @@ _SCALINGS = {"none": FFTND_SCALE_NONE, "backward": FFTND_SCALE_BACKWARD, "forwar
 _EFFORTS = {"estimate": FFTND_ESTIMATE, "measure": FFTND_MEASURE, "patient": FFTND_PATIENT}
 _ALIGNMENTS = {"chain": FFTND_ALIGN_CHAIN, "input": FFTND_ALIGN_INPUT}
 _POSITIONS = {"first": FFTND_BATCH_FIRST, "last": FFTND_BATCH_LAST}
+_RANKS = {"choose": FFTND_CHOOSE_RANKS}
 _FUSIONS = {"auto": FFTND_FUSION_AUTO, "never": FFTND_FUSION_NEVER, "always": FFTND_FUSION_ALWAYS}
 _TRANSPOSES = {"auto": FFTND_LOCAL_TRANSPOSE_AUTO, "never": FFTND_LOCAL_TRANSPOSE_NEVER,
                "always": FFTND_LOCAL_TRANSPOSE_ALWAYS}
@@ -182,9 +183,13 @@ cdef class Arguments:
 
     cdef int set_execution(self, effort, fusion, local_transpose, staging, method, wisdom_file, plan_seconds,
                            tile_bytes, threads, skip_agreement, verbose, phases, asynchronous,
-                           wait_seconds) except -1:
+                           wait_seconds, ranks) except -1:
         self.options.asynchronous = _arguments.flag("asynchronous", asynchronous)
         self.options.wait_seconds = _arguments.number("wait_seconds", wait_seconds)
+        if isinstance(ranks, str):
+            self.options.ranks = choice("ranks", ranks, _RANKS)
+        else:
+            self.options.ranks = _arguments.integer("ranks", ranks, 0)
         self.options.effort = <fftnd_effort>choice("effort", effort, _EFFORTS)
         self.options.fusion = <fftnd_fusion>choice("fusion", fusion, _FUSIONS)
         self.options.local_transpose = <fftnd_local_transpose>choice("local_transpose", local_transpose, _TRANSPOSES)

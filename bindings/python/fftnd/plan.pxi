@@ -104,6 +104,8 @@ cdef class Plan:
         asynchronous: of arrays on a device: transforms only enqueue their work in `stream`; arrays live until the work
             is done
         wait_seconds: for which the device then waits for a peer; 0 = 600
+        ranks: the first ones of `comm`, on which alone the chain runs, 0 = all; "choose": as many as are fastest; the
+            arrays remain on all ranks
 
     fftnd.h says more about each of these. A plan whose last reference goes is freed in a later collective call on
     `comm` (redist.collect); free() and `with` free it at once.
@@ -134,7 +136,7 @@ cdef class Plan:
                  space="auto", stream=None, device="auto", pin_arrays=False, device_bytes=0, effort="measure",
                  fusion="auto", local_transpose="auto", staging="auto", method=None, wisdom_file=None,
                  plan_seconds=0.0, tile_bytes=0, threads=1, skip_agreement=False, verbose=False, phases=False,
-                 asynchronous=False, wait_seconds=0.0):
+                 asynchronous=False, wait_seconds=0.0, ranks=0):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef fftnd_plan *plan = NULL
@@ -147,7 +149,7 @@ cdef class Plan:
             given.set_arrays(in_place, overwrite_input, mapped_arrays, user_workspace, space, stream, device,
                              pin_arrays, device_bytes)
             given.set_execution(effort, fusion, local_transpose, staging, method, wisdom_file, plan_seconds,
-                                tile_bytes, threads, skip_agreement, verbose, phases, asynchronous, wait_seconds)
+                                tile_bytes, threads, skip_agreement, verbose, phases, asynchronous, wait_seconds, ranks)
             given.set_sides(memory_order, padding, blocks, bounds, split, box)
         except BaseException as error:
             refuse(error)
@@ -462,7 +464,7 @@ cdef class Plan:
                 "workspace_bytes": i.workspace_bytes, "tile_bytes": i.tile_bytes, "device_bytes": i.device_bytes,
                 "transfer_bytes": i.transfer_bytes, "buffered": bool(i.buffered), "halved_axis": i.halved_axis,
                 "exchange_seconds": i.exchange_seconds, "serial_seconds": i.serial_seconds,
-                "scratch_bytes": i.scratch_bytes}
+                "scratch_bytes": i.scratch_bytes, "ranks": i.ranks}
 
     @property
     def phases(self):

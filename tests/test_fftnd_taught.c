@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Serial transforms that rank 0 measures for all: whatever its FFTW knows, that of the others knows afterwards. */
+#include <fftw3.h>
+
+#include "fft_run.h"
+#include "harness.h"
+
+enum { POINTS = 1155, SMALL = 12, LARGE = 64 };
+
+/* Plans with FFTW alone, measured or only as it knows; returns whether there is a plan. */
+static int plan_line(unsigned flags) {
+    fftw_complex *line = fftw_malloc(POINTS * sizeof *line);
+    fftw_plan plan = fftw_plan_dft_1d(POINTS, line, line, FFTW_FORWARD, FFTW_MEASURE | flags);
+    int made = plan != NULL;
+    if (made)
+        fftw_destroy_plan(plan);
+    fftw_free(line);
+    return made;
+}
+
+/* Returns whether all ranks know the line of rank 0 after a transform of n x 64 x 32 points was planned. */
+static int is_known_after(int n, enum fftnd_effort effort) {
+    fft_case given = FFT_CASE(FFTND_C2C, n, 64, 32);
+    fftnd_plan *plan = NULL;
+    given.options.effort = effort;
+    fftw_forget_wisdom();
+    if (harness_rank == 0)
+        plan_line(0);
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+    check_ok(fftnd_plan_free(&plan));
+    int known = plan_line(FFTW_WISDOM_ONLY);
+    MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return known;
+}
+
+static int has_one_thread(void) {
+    int level;
+    MPI_Query_thread(&level);
+    return level == MPI_THREAD_SINGLE;
+}
+
+START_TEST(small) {
+    check_all(is_known_after(SMALL, FFTND_MEASURE) == has_one_thread(),
+              "ranks %s what rank 0 has found", has_one_thread() ? "lack" : "have");
+}
+END_TEST
+
+/* Nothing is measured, or all ranks measure. */
+START_TEST(not_taught) {
+    if (harness_nranks == 1)
+        skip_test("rank 0 is alone");
+    check_all(!is_known_after(SMALL, FFTND_ESTIMATE), "ranks know more after an estimate");
+    check_all(!is_known_after(LARGE * harness_nranks, FFTND_MEASURE), "ranks know large plans");
+}
+END_TEST
+
+/* Results are right with plans of another rank's making, of equal and of different parts. */
+START_TEST(correct) {
+    for (int n = SMALL; n < SMALL + 4; n++) {
+        fft_case given = FFT_CASE(n % 2 ? FFTND_C2C : FFTND_R2C, n, n + 1, n);
+        fftw_forget_wisdom();
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {small, not_taught, correct, NULL};
+    return harness_run(argc, argv, "test_fftnd_taught", tests);
+}
