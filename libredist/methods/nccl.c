@@ -148,14 +148,15 @@ static int create_streams(struct redist__nccl *state) {
     return space->event_create(&state->ended);
 }
 
-/* Makes the words of failures: zero at first. */
+/* Makes the words of failures: the first is zero at first. */
 static int create_words(struct redist__nccl *state) {
     const struct redist__space *space = state->problem->space;
-    void *word;
-    REDIST_TRY(space->allocate_pinned(sizeof *state->word, &word));
-    state->user.word = state->word = word;
+    void *words;
+    REDIST_TRY(space->allocate_pinned(2 * sizeof *state->words, &words));
+    state->user.word = state->words = words;
     state->user.failure = (uint64_t)state->problem->context->rank + 1;
-    atomic_store(state->word, 0);
+    atomic_store(&state->words[0], 0);
+    atomic_store(&state->words[1], state->user.failure);
     return space->allocate(sizeof(uint64_t), &state->reduced);
 }
 
@@ -331,9 +332,10 @@ static void give_up_enqueued(struct redist__nccl *state) {
 /* Reduces the highest failed rank on the device. NCCL writes it beside the word, since the kernel of an aborted
  * communicator writes what it likes. */
 static int reduce_word(const struct redist__nccl *state) {
+    const struct redist__space *space = state->problem->space;
     void *stream = state->streams[REDIST__MOVES], *word = (void *)(size_t)state->user.word;
     if (redist__has_failed(state->problem))
-        atomic_store(state->user.word, state->user.failure);
+        REDIST_TRY(space->raise(word, (const void *)(size_t)&state->words[1], stream));
     ncclComm_t comm = redist__nccl_enter(state->link, state->number);
     if (comm == NULL)
         return REDIST_ERR_DEVICE;
@@ -341,7 +343,7 @@ static int reduce_word(const struct redist__nccl *state) {
         ncclAllReduce(word, state->reduced, 1, ncclUint64, ncclMax, comm, stream), "ncclAllReduce");
     redist__nccl_leave(state->link);
     REDIST_TRY(code);
-    return state->problem->space->raise(word, state->reduced, stream);
+    return space->raise(word, state->reduced, stream);
 }
 
 static void query(void *data) {
@@ -520,7 +522,7 @@ static void destroy(void *data) {
     space->event_destroy(state->forked);
     space->event_destroy(state->ended);
     space->release(state->reduced);
-    space->release_pinned((void *)(size_t)state->word);
+    space->release_pinned((void *)(size_t)state->words);
     redist_release(state->waves);
     redist_release(state->targets);
     if (!redist__messages_free(&state->messages)) /* else MPI may still write into `status` */

@@ -42,9 +42,9 @@ struct redist__nccl {
     redist_target *targets;
     int status[2];                    /* this rank if it failed, the lowest failed rank */
     struct redist__messages messages; /* the reduction of the status, as a send */
-    /* Asynchronous: the highest failed rank + 1 that the device or the host knows of, in pinned memory, and what the
-     * communicator knows of */
-    _Atomic uint64_t *word;
+    /* Asynchronous: in pinned memory, the highest failed rank + 1 that the device or the host knows of, and what a
+     * failure of this rank raises it to; and what the communicator knows of */
+    _Atomic uint64_t *words;
     void *reduced;
 };
 
