@@ -33,6 +33,10 @@ static void copy_array(void *to, const void *from, size_t bytes) {
     memcpy(to, from, bytes);
 }
 
+int stream_device_is_for_mpi(void) {
+    return 1;
+}
+
 const test_device *stream_device_memory(void) {
     static const test_device memory = {REDIST_SPACE_CUDA, allocate_array, release_array,
                                        copy_array};

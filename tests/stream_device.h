@@ -12,6 +12,9 @@
 /** Nonzero if each rank has a device of its own, which becomes the current one. Collective over MPI_COMM_WORLD. */
 int stream_device_begin(void);
 
+/** Nonzero if MPI takes addresses of the device. */
+int stream_device_is_for_mpi(void);
+
 /** Memory of redist_alloc_in, and memory that peers cannot map. */
 const test_device *stream_device_memory(void);
 

@@ -81,7 +81,9 @@ START_TEST(by_messages) {
         fft_case given = asynchronous(fft_random_device_case(harness_nranks));
         given.options.asynchronous = 0;
         given.options.method = methods[i % 4];
-        given.options.staging = random_chance(50) ? REDIST_STAGING_NEVER : REDIST_STAGING_ALWAYS;
+        given.options.staging = stream_device_is_for_mpi() && random_chance(50)
+                                    ? REDIST_STAGING_NEVER
+                                    : REDIST_STAGING_ALWAYS;
         configure(random_between(1, 5), random_between(1, 4), 0);
         fft_check_once(MPI_COMM_WORLD, &given);
     }

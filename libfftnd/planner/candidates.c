@@ -313,8 +313,8 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
     };
     static const struct cuts in_node[] = {{8, 8}, {16, 16}, {2, 2}, {8, 0}, {4, 0}, {2, 0},
                                           {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}},
-                             between_nodes[] = {{4, 1}, {8, 1}, {1, 1}, {2, 2},
-                                                {4, 2}, {4, 4}, {1, 4}};
+                             between_nodes[] = {{2, 2}, {4, 2}, {4, 1}, {1, 1},
+                                                {8, 1}, {4, 4}, {1, 4}};
     const struct fftnd__request *request = candidates->request;
     int has_nodes = candidates->nnodes > 1;
     const struct cuts *values = has_nodes ? between_nodes : in_node;

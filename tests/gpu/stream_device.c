@@ -30,6 +30,10 @@ int stream_device_begin(void) {
     return all;
 }
 
+int stream_device_is_for_mpi(void) {
+    return device_mpi_is_aware();
+}
+
 const test_device *stream_device_memory(void) {
     return &device_memory;
 }
