@@ -10,8 +10,8 @@
 /* Limits of the messages for one peer, each with its own tag. */
 enum { USUAL_PIECES = 8, MOST_MESSAGES = REDIST__MESSAGE_TAGS };
 
-/* Bytes of a piece on a device, as far as MOST_MESSAGES allows: a link of 55 GB/s takes 80 us for them, the calls of
- * the host for a piece about 15. Compare p2p:1m to p2p:64m. */
+/* Bytes of a piece on a device, as far as MOST_MESSAGES allows: 1, 16 and 64 MiB took longer for 256^3, and for
+ * 512^3 from 9 % less to 4 % more (docs/performance-notebook.md, "Staged messages in pieces"). */
 static const size_t usual_bytes = (size_t)4 << 20;
 
 /* Streams; with own streams one more for each peer, by its distance. */
