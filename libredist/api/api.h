@@ -14,17 +14,17 @@ struct redist__request {
     const char *function; /* for messages */
     struct redist__context *context;
     int tag; /* first of REDIST__TAGS tags of the context */
-    MPI_Datatype datatype;
     int ndims;
-    const char *names[2]; /* array names: "a" and "b" */
+    MPI_Datatype datatype;
+    const char *const *names; /* of both arrays: "a" and "b" */
     void *arrays[2];
     redist_options options;
-    int item_size;                  /* of the datatype, in bytes; its data are described by */
-    struct redist__element element; /* element; redist__check_datatype sets both */
+    struct redist__element element; /* redist__check_datatype sets this, */
+    int item_size;                  /* and the bytes of data in an element */
     enum redist__number adds;       /* the numbers that backward adds, or none */
-    redist_box boxes[2];            /* of this rank; their sizes are not set */
-    const redist_halo *halo;        /* of redist_plan_halo, while its plan is made, */
-    int one_array;                  /* which is both arrays */
+    const redist_box *boxes; /* of this rank in both arrays, the plan's; NULL = all of them */
+    const redist_halo
+        *halo; /* of redist_plan_halo, whose arrays are one; empty once the plan is made */
 };
 
 /* Copies the fields that the user's structure has; the others keep their defaults. */
@@ -83,7 +83,6 @@ void redist__close_mappings(const struct redist__problem *problem);
 
 struct redist_plan {
     redist_closer closer; /* if the plan is the user's */
-    int closed;           /* in MPI_Finalize: only this structure remains */
     struct redist__context *context;
     struct redist__transfer transfer;
     struct redist__problem problem;
@@ -93,6 +92,7 @@ struct redist_plan {
     struct redist__phase_timer timer; /* used by the problem, if timed */
     struct redist__failure failure;   /* of the executions */
     struct redist__life life;
+    int closed;             /* in MPI_Finalize: only this structure remains */
     int started, opened;    /* a pending execution: whole, in tiles */
     _Atomic unsigned polls; /* calls of redist_plan_put_progress and the like since the last tile */
     char method_name[REDIST__NAME_BYTES];

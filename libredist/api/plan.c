@@ -9,6 +9,8 @@
 /* Default of wait_seconds (guess): more than a live rank is behind the others. */
 static const double usual_wait_seconds = 600;
 
+static const redist_halo no_ghosts = {.size = sizeof(redist_halo)};
+
 /* ---------------------------------------------------------------- making a plan */
 
 static struct redist_plan *allocate_plan(const struct redist__request *request) {
@@ -21,9 +23,10 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     }
     plan->context = request->context;
     plan->request = *request;
+    plan->request.boxes = NULL;
     plan->request.options.method = NULL; /* the user's strings need not live as long as the plan */
     plan->request.options.wisdom_file = NULL;
-    plan->request.halo = NULL;
+    plan->request.halo = request->halo != NULL ? &no_ghosts : NULL;
     plan->problem.context = request->context;
     plan->problem.datatype = request->datatype;
     plan->transfer.rank = request->context->rank;
@@ -32,9 +35,9 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->transfer.array_ndims = request->ndims;
     plan->transfer.adds = request->adds;
     plan->transfer.one_way =
-        request->adds == REDIST__NO_NUMBER && (request->one_array || request->options.overlap);
+        request->adds == REDIST__NO_NUMBER && (request->halo != NULL || request->options.overlap);
     plan->problem.transfer = &plan->transfer;
-    plan->problem.one_array = request->one_array;
+    plan->problem.one_array = request->halo != NULL;
     plan->problem.tiles = request->options.tiles;
     plan->problem.partitions = request->options.partitions > 1 ? request->options.partitions : 1;
     plan->problem.partition_axis =
@@ -86,6 +89,7 @@ void redist__plan_destroy(struct redist_plan *plan) {
         empty_plan(plan);
     redist__failure_forget(&plan->failure);
     redist_handle_remove(plan);
+    redist_release((void *)(size_t)plan->request.boxes);
     redist_release(plan);
 }
 
@@ -177,10 +181,11 @@ static void close_request(const struct redist__request *request) {
 /* Takes a reference to the context, and tags: no rank may fail alone in between, as all take the same tags. */
 static int open_request(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
                         void *a, void *b, struct redist__request *request) {
+    static const char *const names[2] = {"a", "b"};
     *request = (struct redist__request){.function = function,
                                         .datatype = datatype,
                                         .ndims = ndims,
-                                        .names = {"a", "b"},
+                                        .names = names,
                                         .arrays = {a, b}};
     REDIST_TRY(redist_check_comm_in(function, comm));
     REDIST_TRY(redist__context_get(comm, &request->context));
@@ -212,8 +217,6 @@ static int plan_exchange(struct redist__request *request, const redist_index siz
     if (code == REDIST_OK) {
         memcpy(sizes, sizes_a, (size_t)request->ndims * sizeof *sizes);
         sizes[axis_b] = sizes_b[axis_b];
-        memcpy(request->boxes[0].count, sizes_a, (size_t)request->ndims * sizeof *sizes);
-        memcpy(request->boxes[1].count, sizes_b, (size_t)request->ndims * sizeof *sizes);
         const struct redist__element *element = &request->element;
         const size_t bytes[2] = {redist__element_array_bytes(element, request->ndims, sizes_a),
                                  redist__element_array_bytes(element, request->ndims, sizes_b)};
@@ -260,11 +263,12 @@ static size_t box_bytes(const struct redist__request *request, const redist_box 
 }
 
 /* Checks and reads the caller's boxes. */
-static int check_boxes(struct redist__request *request, const redist_index sizes[],
-                       const redist_box *const given[2], const char *const names[2]) {
+static int check_boxes(const struct redist__request *request, const redist_index sizes[],
+                       const redist_box *const given[2], const char *const names[2],
+                       redist_box boxes[2]) {
     size_t bytes[2];
     for (int side = 0; side < 2; side++) {
-        redist_box *box = &request->boxes[side];
+        redist_box *box = &boxes[side];
         *box = REDIST_BOX_DEFAULT;
         REDIST_TRY(
             redist_struct_read(request->function, names[side], given[side], box, sizeof *box));
@@ -272,14 +276,13 @@ static int check_boxes(struct redist__request *request, const redist_index sizes
         bytes[side] = box_bytes(request, box);
     }
     if (request->halo != NULL)
-        REDIST_TRY(redist__check_halo(request, sizes, &request->boxes[0]));
+        REDIST_TRY(redist__check_halo(request, sizes, &boxes[0]));
     return redist__check_arrays(request, request->arrays, bytes);
 }
 
 static int describe_boxes(const struct redist__request *request, const redist_index sizes[],
                           const char *const names[2], redist_box all[], struct redist_plan *plan) {
-    REDIST_TRY(
-        redist_all_gather(request->context->comm, request->boxes, sizeof request->boxes, all));
+    REDIST_TRY(redist_all_gather(request->context->comm, request->boxes, 2 * sizeof *all, all));
     REDIST_TRY(redist__check_disjoint(request, names[0], 0, all));
     if (request->halo != NULL) {
         REDIST_TRY(redist__check_cover(request, sizes, all));
@@ -290,24 +293,37 @@ static int describe_boxes(const struct redist__request *request, const redist_in
     return redist__transfer_boxes(&plan->transfer, all);
 }
 
+/* Keeps the boxes for the checks of later arrays. */
+static int keep_boxes(struct redist_plan *plan, const redist_box boxes[2]) {
+    redist_box *own = redist_calloc(2, sizeof *own);
+    if (own == NULL)
+        return no_memory(&plan->request);
+    memcpy(own, boxes, 2 * sizeof *own);
+    plan->request.boxes = own;
+    return REDIST_OK;
+}
+
 static int plan_boxes(struct redist__request *request, int code, const redist_index sizes[],
                       const redist_box *const given[2], const redist_options *options,
                       redist_plan **result) {
     static const char *const names[2][2] = {{"box_a", "box_b"}, {"box", "box"}};
     const char *const *own_names = names[request->halo != NULL];
+    redist_box boxes[2];
+    request->boxes = boxes;
     if (code == REDIST_OK)
         code = check_common(request, options, 1, result);
-    if (request->one_array)
+    if (request->halo != NULL)
         request->options.bind_b = request->options.bind_a;
     if (code == REDIST_OK)
-        code = check_boxes(request, sizes, given, own_names);
+        code = check_boxes(request, sizes, given, own_names, boxes);
     REDIST_TRY(redist__agree_request(request, code, -1, -1, sizes));
     if (request->halo != NULL)
         REDIST_TRY(redist__agree_halo(request));
     MPI_Comm comm = request->context->comm;
     redist_box *all = redist_calloc(2 * (size_t)request->context->size, sizeof *all);
     struct redist_plan *plan = allocate_plan(request);
-    code = redist_agree(comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request));
+    code = all != NULL && plan != NULL ? keep_boxes(plan, boxes) : no_memory(request);
+    code = redist_agree(comm, code);
     if (code == REDIST_OK)
         code = redist_agree(comm, describe_boxes(request, sizes, own_names, all, plan));
     if (code == REDIST_OK && request->halo != NULL)
@@ -321,12 +337,12 @@ int redist__plan_boxes_in(const char *function, int code, MPI_Comm comm, MPI_Dat
                           int ndims, const redist_index sizes[], const redist_box *const boxes[2],
                           void *const arrays[2], const redist_halo *halo,
                           const redist_options *options, redist_plan **plan) {
+    static const char *const one_array[2] = {"array", "array"};
     struct redist__request request;
     REDIST_TRY(open_request(function, comm, datatype, ndims, arrays[0], arrays[1], &request));
     request.halo = halo;
-    request.one_array = halo != NULL;
-    if (request.one_array)
-        request.names[0] = request.names[1] = "array";
+    if (halo != NULL)
+        request.names = one_array;
     code = plan_boxes(&request, code, sizes, boxes, options, plan);
     if (code != REDIST_OK)
         close_request(&request);

@@ -162,11 +162,13 @@ int redist__check_ndims(const struct redist__request *request, int least) {
                 REDIST_MAX_NDIMS);
 }
 
-/* Returns whether the boxes of both arrays have data in common. */
+/* Returns whether the boxes of both arrays, which overlap, have data in common. */
 static int do_boxes_meet(const struct redist__request *request, void *const arrays[2]) {
     const struct redist__element *element = &request->element;
     struct redist__copy copies[2];
     const void *first[2];
+    if (request->boxes == NULL)
+        return 1;
     for (int side = 0; side < 2; side++) {
         const redist_box *box = &request->boxes[side];
         redist_index extent[REDIST_MAX_NDIMS];
@@ -198,7 +200,7 @@ int redist__check_arrays(const struct redist__request *request, void *const arra
     if (arrays[0] == NULL || arrays[1] == NULL || bytes[0] == 0 || bytes[1] == 0)
         return REDIST_OK;
     uintptr_t a = (uintptr_t)arrays[0], b = (uintptr_t)arrays[1];
-    if (request->one_array)
+    if (request->halo != NULL)
         return a == b ? REDIST_OK
                       : FAIL(REDIST_ERR_ARGUMENT,
                              "%s = %p and %s = %p differ, but a plan of redist_plan_halo has one "

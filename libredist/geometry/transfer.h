@@ -31,10 +31,10 @@ struct redist__transfer {
     struct redist__element element;
     int array_ndims;
     int ndims;                /* with those inside an element */
-    size_t item;              /* contiguous bytes: one run of an element's data, or an element */
     int longest;              /* boxes in the longest list of any two ranks, >= 1 */
     int one_way;              /* forward only, as several ranks may receive the same elements */
     enum redist__number adds; /* backward adds these to array A, in the order of ranks; 0 = no */
+    size_t item;              /* contiguous bytes: one run of an element's data, or an element */
     struct redist__side side[2];
 };
 

@@ -151,12 +151,13 @@ static void prepare_steps(struct redist__direct *state) {
 /* Numbers the boxes of both sides; 0 without memory. */
 static int number_boxes(struct redist__direct *state) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    for (int side = 0; side < 2; side++) {
-        state->first[side] = redist_calloc((size_t)transfer->nranks + 1, sizeof *state->first[0]);
-        if (state->first[side] == NULL)
-            return 0;
+    size_t n = (size_t)transfer->nranks + 1;
+    state->first[0] = redist_calloc(2 * n, sizeof *state->first[0]);
+    if (state->first[0] == NULL)
+        return 0;
+    state->first[1] = state->first[0] + n;
+    for (int side = 0; side < 2; side++)
         (void)redist__transfer_number(transfer, side, state->first[side]);
-    }
     return 1;
 }
 
@@ -362,7 +363,6 @@ static void destroy(void *data) {
     redist_release(state->events);
     redist_release(state->copies);
     redist_release(state->first[0]);
-    redist_release(state->first[1]);
     redist_release(state->remotes[0]);
     redist_release(state->remotes[1]);
     redist_release(state->targets);
