@@ -217,8 +217,9 @@ typedef struct redist_target {
  * code. */
 typedef int redist_store(void *data, int ntargets, const redist_target targets[], void *stream);
 
-/** Returns nonzero if redist_plan_store_directly works with the plan: one with REDIST_PUT, without partitions, and a
- * method that maps the peers' arrays, or stores into the messages. The same on all ranks. Not collective. */
+/** Returns nonzero if redist_plan_store_directly works with the plan: one with REDIST_PUT, and a method that maps
+ * the peers' arrays, for plans without partitions, or stores into the messages: each partition of each rank is a target
+ * then. The same on all ranks. Not collective. */
 REDIST_API int redist_plan_has_direct_stores(const redist_plan *plan);
 
 /**

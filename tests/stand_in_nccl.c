@@ -276,7 +276,7 @@ static void run_reduction(void *data) {
     *given->destination = mine;
 }
 
-/* Of one number. */
+/* Reduces one number. */
 ncclResult_t ncclAllReduce(const void *source, void *destination, size_t count, ncclDataType_t type,
                            ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream) {
     (void)operation;

@@ -9,7 +9,7 @@
 #include "harness.h"
 #include "operator_run.h"
 
-/* What the library chooses on its own; cases in the environment are for a chain on all ranks. */
+/* Ignores configurations of the environment, which are for a chain on all ranks. */
 static fft_case random_case(int mixed) {
     fft_case given =
         mixed ? fft_random_mixed_case(harness_nranks, 0) : fft_random_case(harness_nranks, 0);

@@ -109,7 +109,7 @@ static int is_empty(const halo_case *given, const redist_box *box) {
     return empty;
 }
 
-/* What an element of a local array is. */
+/* Role of an element of a local array. */
 enum place { OWN, GHOST, NEITHER };
 
 /* Finds the place of an element, and the number of what it holds or shows in the global array. */
@@ -187,7 +187,7 @@ static void set_element(const halo_case *given, int rank, enum place place, size
                                       : untouched);
 }
 
-/* What accumulation expects of each element of the global array. */
+/* Adds a ghost to the sum that accumulation has to leave in the element of the global array. */
 static void add_ghost(const halo_case *given, int rank, enum place place, size_t element,
                       size_t global, void *data) {
     for (int c = 0; c < given->kind.components && place == GHOST; c++)

@@ -437,7 +437,7 @@ static void find_method(MPI_Comm comm, const char *request, int asynchronous, ch
     element_free(&element);
 }
 
-/* What packs, sends and unpacks one after the other is for those who name it, within a node and between nodes. */
+/* Method nccl:plain is chosen by name only, within a node and between nodes. */
 START_TEST(never_plain) {
     NEEDS_STREAM_DEVICE();
     for (int i = 0; i < 4; i++) {

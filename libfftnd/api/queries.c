@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a plan has, and how long one would take. */
+/* Questions to a plan, and the estimate of its time. */
 #include "../planner/planner.h"
 #include "../program/names.h"
 #include "../program/wavenumbers.h"

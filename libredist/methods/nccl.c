@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* What distinguishes the methods of this file. */
+/* Data by which the methods of this file differ. */
 struct kind {
     int waves; /* 1, or those of messages of at least LEAST_BYTES, unless segments and partitions say how to cut */
 };

@@ -42,7 +42,7 @@ cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part parts[], int 
 cudaError_t redist__cuda_copy_part(const struct redist__cuda_part *part, cudaStream_t stream);
 cudaError_t redist__cuda_add_part(const struct redist__cuda_part *part, cudaStream_t stream);
 
-/* As `raise` of struct redist__space. */
+/* Raises a word by a kernel of one thread; as `raise` of struct redist__space. */
 cudaError_t redist__cuda_raise(uint64_t *word, const uint64_t *to, cudaStream_t stream);
 
 /* REDIST_OK, or a code and a message that names `what`; the error is cleared. */
