@@ -8,6 +8,7 @@ import types
 import numpy as np
 import pytest
 from conftest import comm
+from mpi4py import MPI
 
 import fftnd
 import redist
@@ -145,6 +146,35 @@ def test_exchanges(random, method):
             plan.start("backward", *given)
             plan.wait()
             assert (view(a) == split(full, 0)).all() and plan.phases["executions"] == 2
+
+
+@pytest.mark.parametrize("dtype", ["d", "F", "i", "h"])
+def test_ghosts(random, dtype):
+    """Filled and added on the device, in arrays of several libraries; the interior is a view of one with slices."""
+    full = random.integers(0, 9, (7, 4)).astype(dtype)
+    count, start = redist.decompose(7, P, RANK)
+    box = redist.Box((start, 0), (count, 4)).with_ghosts((2, 0))
+    rows = np.arange(start - 2, start + count + 2) % 7
+    for given in (lambda array: array, WithoutStream, OnlyDLPack) if stand_in else (lambda array: array,):
+        u = on_device(np.zeros(box.extent, dtype))
+        with redist.HaloPlan(comm, given(u), box, (2, 0), shape=full.shape, periodic=(True, False),
+                             effort="estimate") as plan:
+            values = np.zeros(box.extent, dtype)
+            values[box.local] = full[box.slices]
+            put(u, values)
+            plan.fill()
+            assert plan.info["space"] == "cuda" and (view(u) == (full[rows] if count else values)).all()
+            put(u, np.ones(box.extent, dtype))
+            plan.start("accumulate")
+            plan.wait()
+            shown = np.zeros(7)
+            np.add.at(shown, np.concatenate([rows[:2], rows[count + 2:]]) if count else [], 1)
+            comm.Allreduce(MPI.IN_PLACE, shown)
+            assert (view(u)[box.local] == 1 + shown[box.slices[0]][:, None]).all()
+            with pytest.raises(ValueError, match="array is in host memory" if RANK == 0 else None):
+                plan.fill(np.zeros(box.extent, dtype) if RANK == 0 else u)
+    if not stand_in:
+        assert plan.interior(u).shape == box.count and plan.interior(u).base is not None
 
 
 class InStream(WithoutStream):
