@@ -18,23 +18,34 @@ void *redist__f_address(const CFI_cdesc_t *array) {
                                                                            : NULL;
 }
 
-/* Returns a datatype of MPI's own if possible, which redist_exchange recognises faster than a new one. */
+/* Returns the datatype of MPI of a number, which sums need; MPI_DATATYPE_NULL of other elements. */
+static MPI_Datatype number_type(const CFI_cdesc_t *array) {
+    const CFI_type_t type = array->type;
+    if (type == CFI_type_float)
+        return MPI_FLOAT;
+    if (type == CFI_type_double)
+        return MPI_DOUBLE;
+    if (type == CFI_type_long_double)
+        return MPI_LONG_DOUBLE;
+    if (type == CFI_type_float_Complex)
+        return MPI_C_FLOAT_COMPLEX;
+    if (type == CFI_type_double_Complex)
+        return MPI_C_DOUBLE_COMPLEX;
+    if (type == CFI_type_long_double_Complex)
+        return MPI_C_LONG_DOUBLE_COMPLEX;
+    return type == CFI_type_int8_t    ? MPI_INT8_T
+           : type == CFI_type_int16_t ? MPI_INT16_T
+           : type == CFI_type_int32_t ? MPI_INT32_T
+           : type == CFI_type_int64_t ? MPI_INT64_T
+                                      : MPI_DATATYPE_NULL;
+}
+
 MPI_Datatype redist__f_datatype(const CFI_cdesc_t *a, const CFI_cdesc_t *b) {
-    MPI_Datatype datatype;
+    MPI_Datatype datatype = number_type(a);
     if (a->elem_len != b->elem_len || a->elem_len > INT32_MAX)
         return MPI_DATATYPE_NULL;
-    switch (a->elem_len) {
-    case 1:
-        return MPI_BYTE;
-    case sizeof(float):
-        return MPI_FLOAT;
-    case sizeof(double):
-        return MPI_DOUBLE;
-    case 2 * sizeof(double):
-        return MPI_C_DOUBLE_COMPLEX;
-    default:
-        break;
-    }
+    if (datatype != MPI_DATATYPE_NULL || a->elem_len == 1)
+        return datatype != MPI_DATATYPE_NULL ? datatype : MPI_BYTE;
     if (MPI_Type_contiguous((int)a->elem_len, MPI_BYTE, &datatype) || MPI_Type_commit(&datatype))
         return MPI_DATATYPE_NULL;
     return datatype;
