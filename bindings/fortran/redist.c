@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of the Fortran module redist for those of redist.h and redist_halo.h with MPI handles, or with arrays of Fortran. The
- * arguments are those of redist.h unless noted otherwise; `dim` and `axes` already count as in C. */
+/* Functions of the Fortran module redist for those of redist.h and redist_halo.h with MPI handles, or with arrays of
+ * Fortran. The arguments are those of C unless noted otherwise; `dim` and `axes` already count as in C. */
 #include "arrays.h"
 #include "redist_halo.h"
 #include "redist_model.h"
