@@ -15,12 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WIDTH = 4,
-    METHODS = WIDTH + 1,
-    GRIDS = 3
-}; /* ghosts on each side; orders, and the operator */
+enum { WIDTH = 4, METHODS = WIDTH + 1, GRIDS = 3 };
 
+/* Orders of differences, which read up to WIDTH ghosts on each side, and the operator. */
 static const char *const methods[METHODS] = {"2", "4", "6", "8", "spectral"};
 static const int points_of[GRIDS] = {16, 32, 64};
 
@@ -119,7 +116,7 @@ static void set_point(struct solver *s, const redist_index at[3], const double x
 
 /* ---------------------------------------------------------------- differences */
 
-/* One way to the Laplacian, and its largest error, in fractions of the largest value. */
+/* One way to the Laplacian, with its largest error and the largest exact value. */
 struct comparison {
     int reach; /* points on each side, half the order; 0 = the operator's result */
     double coefficients[WIDTH + 1]; /* of points at a distance, which is 1 between neighbours */
@@ -216,12 +213,16 @@ static int are_wrong(double errors[GRIDS][METHODS]) {
 int main(int argc, char *argv[]) {
     double errors[GRIDS][METHODS];
     int writes = argc == 3 && strcmp(argv[1], "--output") == 0, wrong = 0;
+    if (argc > 1 && !writes) {
+        fprintf(stderr, "usage: 9_finite_differences [--output FOLDER]\n");
+        return EXIT_FAILURE;
+    }
     MPI_Init(&argc, &argv);
     for (int grid = 0; grid < GRIDS; grid++)
         find_errors(points_of[grid], errors[grid]);
     if (my_rank() == 0) {
         print(stdout, errors);
-        wrong = are_wrong(errors) + (writes && write_file(argv[2], errors)) + (argc > 1 && !writes);
+        wrong = are_wrong(errors) + (writes && write_file(argv[2], errors));
     }
     MPI_Bcast(&wrong, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Finalize();
