@@ -177,6 +177,30 @@ def test_ghosts(random, dtype):
         assert plan.interior(u).shape == box.count and plan.interior(u).base is not None
 
 
+def test_ghosts_are_enqueued(random):
+    """Without the host, in the plan's stream, where no two ranks exchange more than one box."""
+    full = random.random((3 * P, 4))
+    box = redist.Box((3 * RANK, 0), (3, 4)).with_ghosts((2, 0))
+    shown = slice(max(0, 3 * RANK - 2), 3 * RANK + 5)
+    u, stream = on_device(np.zeros(box.extent)), new_stream()
+    try:
+        plan = redist.HaloPlan(comm, u, box, (2, 0), shape=full.shape, overlap="read", asynchronous=True, stream=stream,
+                               effort="estimate")
+    except redist.Error as error:  # ranks share a device
+        assert error.name == "REDIST_ERR_METHOD" and not stand_in
+        return
+    with plan:
+        for _ in range(3):
+            values = np.zeros(box.extent)
+            values[box.local] = full[box.slices]
+            put(u, values)
+            plan.fill()
+            stream.synchronize()
+            first = shown.start - (3 * RANK - 2)
+            assert (view(u)[first:first + len(full[shown])] == full[shown]).all()
+        plan.query()
+
+
 class InStream(WithoutStream):
     """Of a library that orders its work itself: DLPack is asked before each execution."""
     __cuda_array_interface__ = property(lambda self: {key: value for key, value in
