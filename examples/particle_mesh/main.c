@@ -18,7 +18,8 @@ static const double pi = 3.14159265358979323846;
  * of the direct sums up to 10^-12. */
 static const double mesh_alpha = 7, direct_alpha = 10;
 
-/* What is allowed; the energy is relative to the kinetic energy, and its error is that of the time steps. */
+/* Forces are relative to their root mean square, sums of vectors to the sum of their lengths, and the change of the
+ * energy, which time steps cause, to the kinetic energy. */
 static const double force_bound = 1e-3, momentum_bound = 1e-12, energy_bound = 1e-3;
 
 struct options {
@@ -114,8 +115,8 @@ static void print_times(struct run *run) {
     if (my_rank() != 0)
         return;
     for (int part = 0; part < PARTS; part++)
-        printf("%-40s %.3f ms\n", names[part], 1e3 * seconds[part]);
-    printf("%-40s %.3f and %.3f ms\n", "forward alone, backward alone", 1e3 * seconds[PARTS],
+        printf("%-42s %.3f ms\n", names[part], 1e3 * seconds[part]);
+    printf("%-42s %.3f and %.3f ms\n", "forward alone, backward alone", 1e3 * seconds[PARTS],
            1e3 * seconds[PARTS + 1]);
 }
 
@@ -146,7 +147,7 @@ static double force_error(const struct run *run) {
 static int report(const char *what, double error, double bound) {
     int is_right = error <= bound;
     if (my_rank() == 0)
-        printf("%-40s %.1e, at most %.0e allowed%s\n", what, error, bound,
+        printf("%-42s %.1e, at most %.0e allowed%s\n", what, error, bound,
                is_right ? "" : ": WRONG");
     return !is_right;
 }
@@ -155,11 +156,12 @@ static int judge(const struct run *run, double energy_at_start) {
     const struct particles *particles = &run->particles;
     double kinetic = particles_kinetic_energy(particles);
     double change = kinetic + particles->potential_energy - energy_at_start;
-    int wrong = report("error of forces, of their rms:", force_error(run), force_bound);
-    wrong += report("net force of the mesh, taken out:", run->net_force, force_bound);
-    wrong += report("momentum, of the sum of its lengths:",
-                    imbalance_of(particles->count, particles->velocity), momentum_bound);
-    wrong += report("change of energy, of the kinetic one:", fabs(change) / kinetic, energy_bound);
+    int wrong = report("error of forces, relative to their rms:", force_error(run), force_bound);
+    wrong += report("net force, relative, taken out:", run->net_force, force_bound);
+    wrong += report("momentum, relative:", imbalance_of(particles->count, particles->velocity),
+                    momentum_bound);
+    wrong +=
+        report("change of energy, relative to the kinetic:", fabs(change) / kinetic, energy_bound);
     return wrong > 0;
 }
 
