@@ -56,6 +56,9 @@ int stream_device_replays(void);
 /** How many communicators of NCCL this process has made so far, and how many of them are left; -1 = not known. */
 int stream_device_comms(int *left);
 
+/** Bytes that copies of the libraries have moved so far, beside transforms and messages of NCCL; -1 = not known. */
+long stream_device_copied(void);
+
 /** Lets this rank's next group of NCCL's messages fail; returns 0 if it cannot. */
 int stream_device_refuse(void);
 

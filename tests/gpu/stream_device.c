@@ -141,6 +141,10 @@ int stream_device_comms(int *left) {
     return *left = -1;
 }
 
+long stream_device_copied(void) {
+    return -1;
+}
+
 int stream_device_refuse(void) {
     return 0;
 }
