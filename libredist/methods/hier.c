@@ -222,6 +222,11 @@ static void query_half(struct half *half) {
         method_of(half)->query(half->transport.state);
 }
 
+/* Passes on what may change after the plan was made. */
+static void refresh(struct state *state) {
+    state->inside.problem.rehearses = state->between.problem.rehearses = state->problem->rehearses;
+}
+
 /* Ends what is enqueued: the last gate inside the node comes after the messages, the reduction of failures after it. */
 static void end_enqueued(struct state *state) {
     redist__note(state->problem,
@@ -236,6 +241,7 @@ static void end_enqueued(struct state *state) {
 static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     int opens_inside = state->kind->opens_inside;
+    refresh(state);
     start_half(opens_inside ? &state->inside : &state->between, direction, source, destination);
     start_half(opens_inside ? &state->between : &state->inside, direction, source, destination);
     if (state->problem->asynchronous)
@@ -252,6 +258,7 @@ static void wait(void *data) {
 
 static void query(void *data) {
     struct state *state = data;
+    refresh(state);
     query_half(&state->inside);
     query_half(&state->between);
 }
@@ -276,6 +283,7 @@ static void open_half(struct half *half, void *array) {
 static void open_tiles(void *data, void *array) {
     struct state *state = data;
     int opens_inside = state->kind->opens_inside;
+    refresh(state);
     open_half(opens_inside ? &state->inside : &state->between, array);
     open_half(opens_inside ? &state->between : &state->inside, array);
 }
