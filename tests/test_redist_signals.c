@@ -398,8 +398,20 @@ START_TEST(failures) {
 }
 END_TEST
 
-/* Rank 0 is later than its peers within the node wait, on their devices. Those between nodes, which wait without limit,
- * know of that at the end of the same execution. */
+/* Rank 0 is later than its peers within the node wait, on their devices: for it to begin, or to put its tiles. Those
+ * between nodes, which wait without limit, know of that at the end of the same execution. */
+static void come_late(void) {
+    if (harness_rank == 0)
+        usleep(500000);
+}
+
+static void put_late(const struct job *job, uint64_t sequence) {
+    (void)redist_plan_put_begin(job->plan, address(job, 1));
+    come_late();
+    (void)put_all(job, &sequence);
+    (void)redist_plan_put_end(job->plan);
+}
+
 START_TEST(late_inside) {
     NEEDS_STREAM_DEVICE();
     if (harness_nranks < 3)
@@ -407,14 +419,19 @@ START_TEST(late_inside) {
     test_element element = element_create(2);
     const redist_index sizes[] = {9, 10, 11};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
-    for (int direction = 0; direction < 2; direction++) {
-        struct job job = plan_small(&given, "hier:nccl", 0.05);
-        if (harness_rank == 0)
-            usleep(500000);
-        (void)redist_plan_execute(job.plan, direction);
+    for (int i = 0; i < 3; i++) {
+        struct job job = begin_job(&given, "hier:nccl");
+        job.options.wait_seconds = 0.05;
+        job.options.tiles = i < 2 ? REDIST_WHOLE : REDIST_PUT;
+        check_ok(plan_job(&job));
+        if (i == 2) {
+            put_late(&job, random_bits());
+        } else {
+            come_late();
+            (void)redist_plan_execute(job.plan, i);
+        }
         stream_device_wait(job.stream);
         check_code(redist_plan_query(job.plan), REDIST_ERR_PEER);
-        check_code(redist_plan_execute(job.plan, !direction), REDIST_ERR_PEER);
         end_job(&job);
     }
     element_free(&element);
