@@ -813,8 +813,8 @@ int main(int argc, char **argv) {
         failures,     late_inside,   other_arrays, unmapped_source, freed_unfinished, NULL};
     if (argc > 1)
         imitate_nodes(argv[1]);
-    int code = harness_run(argc, argv, "test_redist_signals", argc > 1 ? between_nodes : tests),
-        left;
+    int code = harness_run(argc, argv, "test_redist_signals", argc > 1 ? between_nodes : tests);
+    int left;
     if (stream_device_comms(&left) > 0 && left > 0)
         printf("%d communicators of NCCL are left after MPI_Finalize\n", left);
     return code != 0 || left > 0;
