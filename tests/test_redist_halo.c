@@ -273,6 +273,14 @@ static void check_plan(const halo_case *given, redist_plan *plan, int later,
     free(sums);
 }
 
+/* Returns whether ghosts have corners along several axes. */
+static int has_axes(const halo_case *given) {
+    int axes = 0;
+    for (int i = 0; i < given->given.ndims; i++)
+        axes += given->halo.low[i] + given->halo.high[i] > 0;
+    return given->halo.corners && axes > 1;
+}
+
 static void try_method(const halo_case *given, MPI_Datatype type, const char *method,
                        enum test_memory memory, int later) {
     const exchange *of = &given->given;
@@ -281,7 +289,8 @@ static void try_method(const halo_case *given, MPI_Datatype type, const char *me
     redist_plan *plan = NULL;
     int code = plan_of(given, type, &array, method, REDIST_OVERLAP_REFUSED, later, &plan);
     int must = strcmp(method, "auto") == 0 || strcmp(method, "p2p") == 0 ||
-               (strcmp(method, "direct") == 0 && arrays_device() == NULL);
+               (strcmp(method, "direct") == 0 && arrays_device() == NULL) ||
+               (strcmp(method, "axes:p2p") == 0 && has_axes(given));
     if (code != REDIST_ERR_METHOD || must) {
         check_ok(code);
         check_plan(given, plan, later, &array);
@@ -322,11 +331,23 @@ static void set_room(halo_case *given) {
     }
 }
 
+/* The methods of all exchanges, and those of ghosts alone. */
+static const char *const axes_requests[] = {"axes", "axes:p2p", "axes:direct"};
+enum { AXES_REQUESTS = sizeof(axes_requests) / sizeof(axes_requests[0]) };
+
+static int ghost_request_count(void) {
+    return request_count() + AXES_REQUESTS;
+}
+
+static const char *ghost_request_name(int index) {
+    return index < AXES_REQUESTS ? axes_requests[index] : request_name(index - AXES_REQUESTS);
+}
+
 static void try_methods(halo_case *given) {
     MPI_Datatype type = make_type(&given->kind);
     set_room(given);
-    for (int i = 0; i < request_count(); i++) {
-        const char *method = request_name(i);
+    for (int i = 0; i < ghost_request_count(); i++) {
+        const char *method = ghost_request_name(i);
         enum test_memory memory = (enum test_memory)random_between(0, MEMORY_KINDS - 1);
         int later = random_chance(30);
         given->staging = random_chance(30) ? REDIST_STAGING_NEVER : REDIST_STAGING_AUTO;
@@ -482,6 +503,47 @@ START_TEST(fields) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- messages */
+
+static int messages; /* sent by this rank */
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+    messages++;
+    return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
+static int messages_of(redist_plan *plan) {
+    messages = 0;
+    check_ok(redist_plan_execute(plan, REDIST_FILL));
+    return messages;
+}
+
+/* Along one axis after the other there are no messages to ranks that are neighbours across corners only. */
+START_TEST(messages_along_axes) {
+    if (harness_nranks != 4 || arrays_device() != NULL)
+        skip_test("for four ranks, in host memory");
+    static const char *const names[] = {"p2p", "axes:p2p"};
+    const redist_index sizes[2] = {8, 6};
+    halo_case given = case_of(2, sizes, 0);
+    exchange_set_blocks(&given.given, 0, 2);
+    for (int i = 0; i < 2; i++)
+        given.halo.low[i] = given.halo.high[i] = given.halo.periodic[i] = 1;
+    given.halo.corners = 1;
+    set_room(&given);
+    test_array array =
+        array_create(MPI_COMM_WORLD, MEMORY_PLAIN,
+                     elements_of(&given, &given.given.boxes[0][harness_rank]) * sizeof(double));
+    for (int i = 0; i < 2; i++) {
+        redist_plan *plan = NULL;
+        check_ok(plan_of(&given, MPI_DOUBLE, &array, names[i], REDIST_OVERLAP_REFUSED, 0, &plan));
+        check_all(messages_of(plan) == 3 - i, "%s sends %d messages", names[i], messages);
+        check_ok(redist_plan_free(&plan));
+    }
+    array_free(&array);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- in streams */
 
 /* On a device, without the host, where no two ranks exchange more than one box. */
@@ -538,9 +600,9 @@ START_TEST(sums_are_the_same_bits) {
     size_t elements = elements_of(&given, &given.given.boxes[0][harness_rank]);
     test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED, elements * sizeof(double));
     double *values = (double *)(void *)array.data, *first = calloc(elements + 1, sizeof(double));
-    for (int i = 0, compared = 0; i < 2 * request_count(); i++) {
+    for (int i = 0, compared = 0; i < 2 * ghost_request_count(); i++) {
         redist_plan *plan = NULL;
-        const char *method = request_name(i / 2);
+        const char *method = ghost_request_name(i / 2);
         harness_case("method %s", method);
         int code = plan_of(&given, MPI_DOUBLE, &array, method, REDIST_OVERLAP_ADD, 0, &plan);
         if (code == REDIST_ERR_METHOD)
@@ -696,6 +758,7 @@ int main(int argc, char **argv) {
                                   no_elements,
                                   all_dimensions,
                                   fields,
+                                  messages_along_axes,
                                   enqueued,
                                   sums_are_the_same_bits,
                                   bad_widths,
