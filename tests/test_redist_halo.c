@@ -7,6 +7,7 @@
 #include "exchanges.h"
 #include "harness.h"
 #include "redist_halo.h"
+#include "redist_support.h"
 #include "stream_device.h"
 
 /* NULL unless the library has a device: CUDA's, or, in a copy, one that stands in for it. */
@@ -112,6 +113,7 @@ typedef struct halo_case {
     enum redist_staging staging;
     int enqueued; /* executions are asynchronous, */
     int replayed; /* and captured in a graph, which is replayed */
+    double wait_seconds;
     void *stream;
 } halo_case;
 
@@ -269,6 +271,7 @@ static int plan_of(const halo_case *given, MPI_Datatype type, const test_array *
     options.space = arrays_device() != NULL ? arrays_device()->space : REDIST_SPACE_AUTO;
     options.staging = given->staging;
     options.asynchronous = given->enqueued;
+    options.wait_seconds = given->wait_seconds;
     options.stream = given->stream;
     options.bind_a = later ? REDIST_BIND_AT_EXECUTION : REDIST_BIND_AT_PLAN;
     return redist_plan_halo(MPI_COMM_WORLD, type, of->ndims, of->sizes, &of->boxes[0][of->rank],
@@ -690,6 +693,75 @@ START_TEST(enqueued_long) {
 }
 END_TEST
 
+/* Each rank shows all elements, so that each waits for all others. */
+static halo_case case_of_all(void) {
+    const redist_index sizes[2] = {2 * (redist_index)harness_nranks, 3};
+    halo_case given = case_of(2, sizes, 0);
+    for (int rank = 0; rank < harness_nranks; rank++) {
+        redist_box *box = &given.given.boxes[0][rank];
+        *box = (redist_box){.size = sizeof(*box), .start = {2 * rank}, .count = {2, 3}};
+    }
+    given.halo.low[0] = given.halo.high[0] = sizes[0];
+    given.halo.low[1] = given.halo.high[1] = 1;
+    given.halo.periodic[0] = given.halo.periodic[1] = given.halo.corners = 1;
+    set_room(&given);
+    return given;
+}
+
+static int execute_and_query(const halo_case *given, redist_plan *plan, int direction) {
+    (void)redist_plan_execute(plan, direction);
+    stream_device_wait(given->stream);
+    return redist_plan_query(plan);
+}
+
+/* Rank 0 comes after the others have given up. */
+static void come_late(const halo_case *given, redist_plan *plan, int direction) {
+    int code = harness_rank != 0 ? execute_and_query(given, plan, direction) : REDIST_ERR_PEER;
+    check_code(code, REDIST_ERR_PEER);
+    check_code(execute_and_query(given, plan, direction), REDIST_ERR_PEER);
+}
+
+/* The last rank fails before it enqueues anything. */
+static void fail_first(const halo_case *given, redist_plan *plan, int direction) {
+    if (harness_rank == harness_nranks - 1)
+        (void)redist_plan_break(plan, REDIST_ERR_DEVICE);
+    int code = execute_and_query(given, plan, direction);
+    check_all(code != REDIST_OK, "the failure of rank %d is not known", harness_nranks - 1);
+}
+
+static void try_failure(halo_case *given, const char *method, int is_late, int direction) {
+    test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED,
+                                    elements_of(given, &given->given.boxes[0][given->given.rank]) *
+                                        sizeof(double));
+    redist_plan *plan = NULL;
+    given->enqueued = 1;
+    given->wait_seconds = is_late ? 0.05 : 0;
+    given->stream = stream_device_create();
+    harness_case("method %s, direction %d, %s", method, direction, is_late ? "late" : "failed");
+    check_ok(plan_of(given, MPI_DOUBLE, &array, method, REDIST_OVERLAP_REFUSED, 0, &plan));
+    (is_late ? come_late : fail_first)(given, plan, direction);
+    check_ok(redist_plan_free(&plan));
+    stream_device_destroy(given->stream);
+    array_free(&array);
+}
+
+/* NCCL's kernels wait for a late rank without limit. */
+START_TEST(enqueued_failures) {
+    NEEDS_ARRAYS();
+    if (arrays_device() == NULL || harness_nranks == 1)
+        skip_test("for a device, and several ranks");
+    if (!stream_device_begin())
+        skip_test("fewer devices than ranks");
+    halo_case given = case_of_all();
+    for (int i = 0; i < 4 * ENQUEUING; i++) {
+        const char *method = enqueuing[i / 4];
+        int is_late = i % 2, direction = i / 2 % 2;
+        if (!is_late || strstr(method, "nccl") == NULL)
+            try_failure(&given, method, is_late, direction);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- sums */
 
 /* The bits of sums do not depend on the method, nor on which message is first. */
@@ -872,6 +944,7 @@ int main(int argc, char **argv) {
                                   messages_along_axes,
                                   enqueued,
                                   enqueued_long,
+                                  enqueued_failures,
                                   sums_are_the_same_bits,
                                   bad_widths,
                                   tiles,
