@@ -80,8 +80,9 @@ struct boxes {
     struct box list[]; /* sources are offsets */
 };
 
-static int boxes_create(int count, const struct redist__copy copies[], const size_t sources[],
-                        char *const destinations[], void **made) {
+static int boxes_create(int ranks, int count, const struct redist__copy copies[],
+                        const size_t sources[], char *const destinations[], void **made) {
+    (void)ranks;
     struct boxes *boxes = malloc(sizeof(*boxes) + (size_t)count * sizeof(boxes->list[0]));
     boxes->count = count;
     for (int i = 0; i < count; i++)
@@ -89,6 +90,11 @@ static int boxes_create(int count, const struct redist__copy copies[], const siz
             (struct box){copies[i], (const void *)(uintptr_t)sources[i], destinations[i]};
     *made = boxes;
     return REDIST_OK;
+}
+
+static void copy_box(const struct box *box, const char *source) {
+    if (box->copy.run != 0)
+        redist__copy_run(&box->copy, source + (uintptr_t)box->source, box->destination, 0);
 }
 
 struct exchanging {
@@ -112,12 +118,10 @@ static void run_exchange(void *data) {
         redist__signal_tell_ready(signals, given->direction, execution, i);
     for (int i = 0; i < signals->size; i++) {
         const int peer = (signals->rank + i) % signals->size;
-        const struct box *box = &given->boxes->list[peer];
         if (!redist__signal_await_ready(signals, given->direction, execution, peer))
             return;
-        if (box->copy.run != 0)
-            redist__copy_run(&box->copy, given->source + (uintptr_t)box->source, box->destination,
-                             0);
+        for (int k = peer; k < given->boxes->count; k += signals->size)
+            copy_box(&given->boxes->list[k], given->source);
         redist__signal_tell_arrived(signals, given->direction, counted, peer);
     }
     for (int i = 0; i < signals->size; i++)

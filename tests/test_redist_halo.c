@@ -7,13 +7,28 @@
 #include "exchanges.h"
 #include "harness.h"
 #include "redist_halo.h"
+#include "redist_support.h"
 #include "stream_device.h"
 
-/* NULL unless the library is a copy that has a device. */
+/* NULL unless the library has a device: CUDA's, or, in a copy, one that stands in for it. */
 const test_device *stream_device_memory(void) __attribute__((weak));
+int stream_device_begin(void) __attribute__((weak));
+int stream_device_is_for_mpi(void) __attribute__((weak));
 void *stream_device_create(void) __attribute__((weak));
 void stream_device_destroy(void *stream) __attribute__((weak));
 void stream_device_wait(void *stream) __attribute__((weak));
+void stream_device_capture(void *stream) __attribute__((weak));
+void *stream_device_captured(void *stream) __attribute__((weak));
+void stream_device_replay(void *graph, void *stream) __attribute__((weak));
+void stream_device_free(void *graph) __attribute__((weak));
+int device_begin(void) __attribute__((weak)); /* of CUDA only */
+
+/* Ends a test without the device that its arrays are for. */
+#define NEEDS_ARRAYS()                                                                             \
+    do {                                                                                           \
+        if (device_begin != NULL && !device_begin())                                               \
+            skip_test("no CUDA device");                                                           \
+    } while (0)
 
 /* ---------------------------------------------------------------- elements */
 
@@ -26,7 +41,7 @@ typedef struct kind {
     MPI_Datatype base;
 } kind;
 
-enum { KINDS = 9 };
+enum { LONG_DOUBLE = 7, KINDS = 9 };
 
 static kind kind_at(int index) {
     const kind kinds[KINDS] = {
@@ -96,6 +111,10 @@ typedef struct halo_case {
     exchange given; /* its boxes of side 0 */
     redist_halo halo;
     enum redist_staging staging;
+    int enqueued; /* executions are asynchronous, */
+    int replayed; /* and captured in a graph, which is replayed */
+    double wait_seconds;
+    void *stream;
 } halo_case;
 
 static redist_index extent_of(const redist_box *box, int axis) {
@@ -176,6 +195,21 @@ static void visit_all(const halo_case *given, int rank, visitor *visit, void *da
     } while (advance(given, box, index));
 }
 
+/* The array in host memory: itself, or the copy of one on a device. */
+static char *on_host(const test_array *array) {
+    return (char *)array->allocation + array->before;
+}
+
+static void copy_to_device(const test_array *array) {
+    if (array->on_device != NULL)
+        arrays_device()->copy(array->on_device, array->allocation, array->allocation_bytes);
+}
+
+static void copy_from_device(const test_array *array) {
+    if (array->on_device != NULL)
+        arrays_device()->copy(array->allocation, array->on_device, array->allocation_bytes);
+}
+
 /* Sets an element before an execution. */
 static void set_element(const halo_case *given, int rank, enum place place, size_t element,
                         size_t global, void *data) {
@@ -236,17 +270,39 @@ static int plan_of(const halo_case *given, MPI_Datatype type, const test_array *
     options.tune_seconds = 0.02;
     options.space = arrays_device() != NULL ? arrays_device()->space : REDIST_SPACE_AUTO;
     options.staging = given->staging;
+    options.asynchronous = given->enqueued;
+    options.wait_seconds = given->wait_seconds;
+    options.stream = given->stream;
     options.bind_a = later ? REDIST_BIND_AT_EXECUTION : REDIST_BIND_AT_PLAN;
     return redist_plan_halo(MPI_COMM_WORLD, type, of->ndims, of->sizes, &of->boxes[0][of->rank],
                             later ? NULL : array->data, &given->halo, &options, plan);
 }
 
-static void run(redist_plan *plan, int direction, int later, const test_array *array) {
-    if (later) {
+/* Replays a graph; what can be repeated more than once. */
+static void replay(const halo_case *given, redist_plan *plan, int direction) {
+    stream_device_capture(given->stream);
+    int code = redist_plan_execute(plan, direction);
+    void *graph = stream_device_captured(given->stream);
+    check_all(code == REDIST_OK && graph != NULL, "%s", redist_error_message());
+    for (int i = 0; i < (direction == REDIST_FILL ? 3 : 1); i++)
+        stream_device_replay(graph, given->stream);
+    stream_device_wait(given->stream);
+    stream_device_free(graph);
+}
+
+static void run(const halo_case *given, redist_plan *plan, int direction, int later,
+                const test_array *array) {
+    copy_to_device(array);
+    if (given->replayed)
+        replay(given, plan, direction);
+    else if (later) {
         check_ok(redist_plan_start_arrays(plan, direction, array->data, array->data));
         check_ok(redist_plan_wait(plan));
     } else
         check_ok(redist_plan_execute(plan, direction));
+    if (given->enqueued)
+        stream_device_wait(given->stream);
+    copy_from_device(array);
 }
 
 /* Executes in both directions and compares the whole array. */
@@ -257,20 +313,28 @@ static void check_plan(const halo_case *given, redist_plan *plan, int later,
     for (int i = 0; i < of->ndims; i++)
         elements *= (size_t)of->sizes[i];
     long *sums = calloc(elements * (size_t)given->kind.components + 1, sizeof(long));
-    check filled = {.array = array->data}, added = {.array = array->data, .sums = sums};
-    visit_all(given, of->rank, set_element, array->data);
-    run(plan, REDIST_FILL, later, array);
+    check filled = {.array = on_host(array)}, added = {.array = on_host(array), .sums = sums};
+    visit_all(given, of->rank, set_element, on_host(array));
+    run(given, plan, REDIST_FILL, later, array);
     visit_all(given, of->rank, check_element, &filled);
     check_all(filled.wrong == 0, "fill: %s", filled.text);
     if (given->kind.number != 'x' && (given->kind.number != 'l' || arrays_device() == NULL)) {
         for (int rank = 0; rank < of->nranks; rank++)
             visit_all(given, rank, add_ghost, sums);
-        visit_all(given, of->rank, set_element, array->data);
-        run(plan, REDIST_ACCUMULATE, later, array);
+        visit_all(given, of->rank, set_element, on_host(array));
+        run(given, plan, REDIST_ACCUMULATE, later, array);
         visit_all(given, of->rank, check_element, &added);
         check_all(added.wrong == 0, "accumulate: %s", added.text);
     }
     free(sums);
+}
+
+/* Returns whether ghosts have corners along several axes. */
+static int has_axes(const halo_case *given) {
+    int axes = 0;
+    for (int i = 0; i < given->given.ndims; i++)
+        axes += given->halo.low[i] + given->halo.high[i] > 0;
+    return given->halo.corners && axes > 1;
 }
 
 static void try_method(const halo_case *given, MPI_Datatype type, const char *method,
@@ -281,7 +345,8 @@ static void try_method(const halo_case *given, MPI_Datatype type, const char *me
     redist_plan *plan = NULL;
     int code = plan_of(given, type, &array, method, REDIST_OVERLAP_REFUSED, later, &plan);
     int must = strcmp(method, "auto") == 0 || strcmp(method, "p2p") == 0 ||
-               (strcmp(method, "direct") == 0 && arrays_device() == NULL);
+               (strcmp(method, "direct") == 0 && arrays_device() == NULL) ||
+               (strcmp(method, "axes:p2p") == 0 && has_axes(given));
     if (code != REDIST_ERR_METHOD || must) {
         check_ok(code);
         check_plan(given, plan, later, &array);
@@ -322,14 +387,27 @@ static void set_room(halo_case *given) {
     }
 }
 
+/* The methods of all exchanges, and those of ghosts alone. */
+static const char *const axes_requests[] = {"axes", "axes:p2p", "axes:direct"};
+enum { AXES_REQUESTS = sizeof(axes_requests) / sizeof(axes_requests[0]) };
+
+static int ghost_request_count(void) {
+    return request_count() + AXES_REQUESTS;
+}
+
+static const char *ghost_request_name(int index) {
+    return index < AXES_REQUESTS ? axes_requests[index] : request_name(index - AXES_REQUESTS);
+}
+
 static void try_methods(halo_case *given) {
     MPI_Datatype type = make_type(&given->kind);
     set_room(given);
-    for (int i = 0; i < request_count(); i++) {
-        const char *method = request_name(i);
+    for (int i = 0; i < ghost_request_count(); i++) {
+        const char *method = ghost_request_name(i);
         enum test_memory memory = (enum test_memory)random_between(0, MEMORY_KINDS - 1);
         int later = random_chance(30);
-        given->staging = random_chance(30) ? REDIST_STAGING_NEVER : REDIST_STAGING_AUTO;
+        int never = random_chance(30) && (arrays_device() == NULL || stream_device_is_for_mpi());
+        given->staging = never ? REDIST_STAGING_NEVER : REDIST_STAGING_AUTO;
         say(given, method, memory, later);
         try_method(given, type, method, memory, later);
     }
@@ -370,12 +448,14 @@ static void try_random(int blocks, int i) {
 }
 
 START_TEST(blocks) {
+    NEEDS_ARRAYS();
     for (int i = 0; harness_another(i, 4); i++)
         try_random(1, i);
 }
 END_TEST
 
 START_TEST(bricks) {
+    NEEDS_ARRAYS();
     for (int i = 0; harness_another(i, 4); i++)
         try_random(0, i);
 }
@@ -401,6 +481,7 @@ static void try_named(int ndims, int size, int low, int high, int periodic, int 
 
 /* One rank has all elements: its ghosts are its own elements. */
 START_TEST(periodic_on_one_rank) {
+    NEEDS_ARRAYS();
     const redist_index sizes[2] = {5, 3};
     halo_case given = case_of(2, sizes, 0);
     exchange_empty(&given.given, 0);
@@ -412,49 +493,67 @@ START_TEST(periodic_on_one_rank) {
 END_TEST
 
 START_TEST(wider_than_blocks) {
+    NEEDS_ARRAYS();
     try_named(1, 2 * harness_nranks, 5, 3, 1, 0, 0);
     try_named(2, 9, 4, 4, 0, 1, 2);
 }
 END_TEST
 
+/* Each rank has a row, and shows those before and behind it. */
+static halo_case ring_of_rows(redist_index row, int index) {
+    const redist_index sizes[2] = {harness_nranks, row};
+    halo_case given = case_of(2, sizes, index);
+    for (int rank = 0; rank < harness_nranks; rank++) {
+        redist_box *box = &given.given.boxes[0][rank];
+        box->start[0] = rank;
+        box->count[0] = 1;
+        box->count[1] = row;
+    }
+    given.halo.low[0] = given.halo.high[0] = given.halo.periodic[0] = 1;
+    return given;
+}
+
 /* Messages that copy engines stage on a device, of numbers and of bytes without sums: those between two ranks are a
  * list of two boxes, of three one box. */
 START_TEST(long_messages) {
+    NEEDS_ARRAYS();
     enum { BYTES = 1 << 18 };
     for (int index = 0; index < KINDS; index += KINDS - 1) {
         redist_index row = 1 + (redist_index)(BYTES / kind_at(index).extent);
-        const redist_index sizes[2] = {harness_nranks, row};
-        halo_case given = case_of(2, sizes, index);
-        exchange_set_blocks(&given.given, 0, 1);
-        given.halo.low[0] = given.halo.high[0] = given.halo.periodic[0] = 1;
+        halo_case given = ring_of_rows(row, index);
         try_methods(&given);
     }
 }
 END_TEST
 
 START_TEST(several_times_around) {
+    NEEDS_ARRAYS();
     try_named(1, 3, 7, 8, 1, 0, 5);
     try_named(2, 2, 5, 3, 1, 1, 1);
 }
 END_TEST
 
 START_TEST(extents_of_one) {
+    NEEDS_ARRAYS();
     try_named(3, 1, 1, 1, 1, 1, 0);
     try_named(2, 1, 1, 1, 0, 0, 3);
 }
 END_TEST
 
 START_TEST(no_ghosts) {
+    NEEDS_ARRAYS();
     try_named(2, 6, 0, 0, 1, 1, 0);
 }
 END_TEST
 
 START_TEST(no_elements) {
+    NEEDS_ARRAYS();
     try_named(2, 0, 0, 0, 0, 0, 0);
 }
 END_TEST
 
 START_TEST(all_dimensions) {
+    NEEDS_ARRAYS();
     for (int ndims = 1; ndims <= 6; ndims++)
         try_named(ndims, ndims > 4 ? 2 : 5, 1, 1, 1, ndims < 6, ndims);
 }
@@ -462,6 +561,7 @@ END_TEST
 
 /* Fields are an axis that each rank has whole, in front or behind. */
 START_TEST(fields) {
+    NEEDS_ARRAYS();
     for (int batch = 0; batch < 3; batch += 2) {
         redist_index sizes[3] = {6, 5, 4};
         halo_case given = case_of(3, sizes, 0);
@@ -482,45 +582,183 @@ START_TEST(fields) {
 }
 END_TEST
 
-/* ---------------------------------------------------------------- in streams */
+/* ---------------------------------------------------------------- messages */
 
-/* On a device, without the host, where no two ranks exchange more than one box. */
-START_TEST(enqueued) {
-    if (arrays_device() == NULL)
-        skip_test("for a device");
-    const redist_index sizes[2] = {3 * (redist_index)harness_nranks, 5};
+static int messages; /* sent by this rank */
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+    messages++;
+    return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
+static int messages_of(redist_plan *plan) {
+    messages = 0;
+    check_ok(redist_plan_execute(plan, REDIST_FILL));
+    return messages;
+}
+
+/* Along one axis after the other there are no messages to ranks that are neighbours across corners only. */
+START_TEST(messages_along_axes) {
+    NEEDS_ARRAYS();
+    if (harness_nranks != 4 || arrays_device() != NULL)
+        skip_test("for four ranks, in host memory");
+    static const char *const names[] = {"p2p", "axes:p2p"};
+    const redist_index sizes[2] = {8, 6};
     halo_case given = case_of(2, sizes, 0);
-    redist_options options = REDIST_OPTIONS_DEFAULT;
-    redist_plan *plan = NULL;
-    for (int rank = 0; rank < harness_nranks; rank++) {
-        redist_box *box = &given.given.boxes[0][rank];
-        box->start[0] = 3 * (redist_index)rank;
-        box->count[0] = 3;
-        box->count[1] = sizes[1];
-    }
-    given.halo.low[0] = given.halo.high[0] = 2;
+    exchange_set_blocks(&given.given, 0, 2);
+    for (int i = 0; i < 2; i++)
+        given.halo.low[i] = given.halo.high[i] = given.halo.periodic[i] = 1;
+    given.halo.corners = 1;
     set_room(&given);
     test_array array =
-        array_create(MPI_COMM_WORLD, MEMORY_SHARED,
+        array_create(MPI_COMM_WORLD, MEMORY_PLAIN,
                      elements_of(&given, &given.given.boxes[0][harness_rank]) * sizeof(double));
-    options.asynchronous = 1;
-    options.overlap = REDIST_OVERLAP_READ;
-    options.stream = stream_device_create();
-    check_ok(redist_plan_halo(MPI_COMM_WORLD, MPI_DOUBLE, 2, sizes,
-                              &given.given.boxes[0][harness_rank], array.data, &given.halo,
-                              &options, &plan));
-    for (int round = 0; round < 3; round++) {
-        check filled = {.array = array.data};
-        visit_all(&given, harness_rank, set_element, array.data);
-        check_ok(redist_plan_execute(plan, REDIST_FILL));
-        stream_device_wait(options.stream);
-        visit_all(&given, harness_rank, check_element, &filled);
-        check_all(filled.wrong == 0, "fill: %s", filled.text);
+    for (int i = 0; i < 2; i++) {
+        redist_plan *plan = NULL;
+        check_ok(plan_of(&given, MPI_DOUBLE, &array, names[i], REDIST_OVERLAP_REFUSED, 0, &plan));
+        check_all(messages_of(plan) == 3 - i, "%s sends %d messages", names[i], messages);
+        check_ok(redist_plan_free(&plan));
     }
-    check_ok(redist_plan_query(plan));
-    check_ok(redist_plan_free(&plan));
-    stream_device_destroy(options.stream);
     array_free(&array);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- in streams */
+
+/* The methods that the host need not wait for; "axes" only where there are corners along several axes. */
+static const char *const enqueuing[] = {"signals:kernel", "signals:engines", "nccl",
+                                        "nccl:plain",     "axes:signals",    "axes:nccl"};
+enum { ENQUEUING = sizeof(enqueuing) / sizeof(enqueuing[0]) };
+
+static void try_enqueued(halo_case *given, const char *method) {
+    MPI_Datatype type = make_type(&given->kind);
+    size_t elements = elements_of(given, &given->given.boxes[0][given->given.rank]);
+    test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED, elements * given->kind.extent);
+    redist_plan *plan = NULL;
+    given->enqueued = 1;
+    given->stream = stream_device_create();
+    say(given, method, MEMORY_SHARED, 0);
+    int code = plan_of(given, type, &array, method, REDIST_OVERLAP_REFUSED, 0, &plan);
+    if (strncmp(method, "axes", 4) != 0 || has_axes(given))
+        check_ok(code);
+    else
+        check_code(code, REDIST_ERR_METHOD);
+    for (int i = 0; i < 2 && plan != NULL; i++) {
+        given->replayed = i;
+        check_plan(given, plan, 0, &array);
+        check_ok(redist_plan_query(plan));
+    }
+    check_ok(redist_plan_free(&plan));
+    stream_device_destroy(given->stream);
+    array_free(&array);
+    MPI_Type_free(&type);
+}
+
+/* On a device, without the host: lists of boxes, sums, graphs. */
+START_TEST(enqueued) {
+    NEEDS_ARRAYS();
+    if (arrays_device() == NULL)
+        skip_test("for a device");
+    if (!stream_device_begin())
+        skip_test("fewer devices than ranks");
+    for (int i = 0; harness_another(i, 2 * ENQUEUING); i++) {
+        int ndims = i % 3 + 1;
+        redist_index sizes[REDIST_MAX_NDIMS];
+        random_sizes(ndims, 1, ndims == 1 ? 40 : 24 / ndims, 400, sizes);
+        halo_case given = case_of(ndims, sizes, random_between(0, KINDS - 1));
+        exchange_set_bricks(&given.given, 0);
+        set_halo(&given);
+        set_room(&given);
+        try_enqueued(&given, enqueuing[i % ENQUEUING]);
+    }
+}
+END_TEST
+
+/* Messages of half a megabyte; and, between two ranks, lists of 32, which NCCL sends in several waves, of numbers that
+ * devices do not add. */
+START_TEST(enqueued_long) {
+    NEEDS_ARRAYS();
+    if (arrays_device() == NULL)
+        skip_test("for a device");
+    if (!stream_device_begin())
+        skip_test("fewer devices than ranks");
+    for (int i = 0; i <= ENQUEUING - (harness_nranks > 2); i++) {
+        int in_waves = i == ENQUEUING;
+        int index = in_waves ? LONG_DOUBLE : 0, bytes = 1 << (in_waves ? 25 : 19);
+        halo_case given = ring_of_rows(bytes / (int)kind_at(index).extent, index);
+        set_room(&given);
+        try_enqueued(&given, in_waves ? "nccl" : enqueuing[i]);
+    }
+}
+END_TEST
+
+/* Each rank shows all elements, so that each waits for all others. */
+static halo_case case_of_all(void) {
+    const redist_index sizes[2] = {2 * (redist_index)harness_nranks, 3};
+    halo_case given = case_of(2, sizes, 0);
+    for (int rank = 0; rank < harness_nranks; rank++) {
+        redist_box *box = &given.given.boxes[0][rank];
+        *box = (redist_box){.size = sizeof(*box), .start = {2 * rank}, .count = {2, 3}};
+    }
+    given.halo.low[0] = given.halo.high[0] = sizes[0];
+    given.halo.low[1] = given.halo.high[1] = 1;
+    given.halo.periodic[0] = given.halo.periodic[1] = given.halo.corners = 1;
+    set_room(&given);
+    return given;
+}
+
+static int execute_and_query(const halo_case *given, redist_plan *plan, int direction) {
+    (void)redist_plan_execute(plan, direction);
+    stream_device_wait(given->stream);
+    return redist_plan_query(plan);
+}
+
+/* Rank 0 comes after the others have given up. */
+static void come_late(const halo_case *given, redist_plan *plan, int direction) {
+    int code = harness_rank != 0 ? execute_and_query(given, plan, direction) : REDIST_ERR_PEER;
+    check_code(code, REDIST_ERR_PEER);
+    check_code(execute_and_query(given, plan, direction), REDIST_ERR_PEER);
+}
+
+/* The last rank fails before it enqueues anything. */
+static void fail_first(const halo_case *given, redist_plan *plan, int direction) {
+    if (harness_rank == harness_nranks - 1)
+        (void)redist_plan_break(plan, REDIST_ERR_DEVICE);
+    int code = execute_and_query(given, plan, direction);
+    check_all(code != REDIST_OK, "the failure of rank %d is not known", harness_nranks - 1);
+}
+
+static void try_failure(halo_case *given, const char *method, int is_late, int direction) {
+    test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED,
+                                    elements_of(given, &given->given.boxes[0][given->given.rank]) *
+                                        sizeof(double));
+    redist_plan *plan = NULL;
+    given->enqueued = 1;
+    given->wait_seconds = is_late ? 0.05 : 0;
+    given->stream = stream_device_create();
+    harness_case("method %s, direction %d, %s", method, direction, is_late ? "late" : "failed");
+    check_ok(plan_of(given, MPI_DOUBLE, &array, method, REDIST_OVERLAP_REFUSED, 0, &plan));
+    (is_late ? come_late : fail_first)(given, plan, direction);
+    check_ok(redist_plan_free(&plan));
+    stream_device_destroy(given->stream);
+    array_free(&array);
+}
+
+/* NCCL's kernels wait for a late rank without limit. */
+START_TEST(enqueued_failures) {
+    NEEDS_ARRAYS();
+    if (arrays_device() == NULL || harness_nranks == 1)
+        skip_test("for a device, and several ranks");
+    if (!stream_device_begin())
+        skip_test("fewer devices than ranks");
+    halo_case given = case_of_all();
+    for (int i = 0; i < 4 * ENQUEUING; i++) {
+        const char *method = enqueuing[i / 4];
+        int is_late = i % 2, direction = i / 2 % 2;
+        if (!is_late || strstr(method, "nccl") == NULL)
+            try_failure(&given, method, is_late, direction);
+    }
 }
 END_TEST
 
@@ -528,6 +766,7 @@ END_TEST
 
 /* The bits of sums do not depend on the method, nor on which message is first. */
 START_TEST(sums_are_the_same_bits) {
+    NEEDS_ARRAYS();
     const redist_index sizes[2] = {12, 7};
     halo_case given = case_of(2, sizes, 0);
     exchange_set_blocks(&given.given, 0, 2);
@@ -537,10 +776,11 @@ START_TEST(sums_are_the_same_bits) {
     set_room(&given);
     size_t elements = elements_of(&given, &given.given.boxes[0][harness_rank]);
     test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED, elements * sizeof(double));
-    double *values = (double *)(void *)array.data, *first = calloc(elements + 1, sizeof(double));
-    for (int i = 0, compared = 0; i < 2 * request_count(); i++) {
+    double *values = (double *)(void *)on_host(&array),
+           *first = calloc(elements + 1, sizeof(double));
+    for (int i = 0, compared = 0; i < 2 * ghost_request_count(); i++) {
         redist_plan *plan = NULL;
-        const char *method = request_name(i / 2);
+        const char *method = ghost_request_name(i / 2);
         harness_case("method %s", method);
         int code = plan_of(&given, MPI_DOUBLE, &array, method, REDIST_OVERLAP_ADD, 0, &plan);
         if (code == REDIST_ERR_METHOD)
@@ -548,7 +788,7 @@ START_TEST(sums_are_the_same_bits) {
         check_ok(code);
         for (size_t k = 0; k < elements; k++)
             values[k] = 1.0 / (double)(1 + random_hash(k * 64 + (size_t)harness_rank) % 1000000);
-        check_ok(redist_plan_execute(plan, REDIST_ACCUMULATE));
+        run(&given, plan, REDIST_ACCUMULATE, 0, &array);
         if (compared++ == 0)
             memcpy(first, values, elements * sizeof(double));
         check_all(memcmp(first, values, elements * sizeof(double)) == 0, "the sums differ");
@@ -589,6 +829,7 @@ static halo_case simple_case(void) {
 }
 
 START_TEST(bad_widths) {
+    NEEDS_ARRAYS();
     int culprit = random_between(0, harness_nranks - 1);
     halo_case given = simple_case();
     if (harness_rank == culprit)
@@ -614,6 +855,7 @@ START_TEST(bad_widths) {
 END_TEST
 
 START_TEST(tiles) {
+    NEEDS_ARRAYS();
     halo_case given = simple_case();
     redist_options options = REDIST_OPTIONS_DEFAULT;
     redist_plan *plan = NULL;
@@ -626,6 +868,7 @@ START_TEST(tiles) {
 END_TEST
 
 START_TEST(widths_that_differ) {
+    NEEDS_ARRAYS();
     if (harness_nranks < 2)
         skip_test("one rank");
     halo_case given = simple_case();
@@ -639,6 +882,7 @@ START_TEST(widths_that_differ) {
 END_TEST
 
 START_TEST(holes_and_overlaps) {
+    NEEDS_ARRAYS();
     halo_case given = simple_case();
     for (int rank = 0; rank < harness_nranks; rank++) {
         redist_box *box = &given.given.boxes[0][rank];
@@ -661,6 +905,7 @@ START_TEST(holes_and_overlaps) {
 END_TEST
 
 START_TEST(elements_without_sums) {
+    NEEDS_ARRAYS();
     halo_case given = simple_case();
     MPI_Datatype mixed;
     const int lengths[2] = {1, 1};
@@ -696,7 +941,10 @@ int main(int argc, char **argv) {
                                   no_elements,
                                   all_dimensions,
                                   fields,
+                                  messages_along_axes,
                                   enqueued,
+                                  enqueued_long,
+                                  enqueued_failures,
                                   sums_are_the_same_bits,
                                   bad_widths,
                                   tiles,

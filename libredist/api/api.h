@@ -85,6 +85,7 @@ struct redist_plan {
     redist_closer closer; /* if the plan is the user's */
     struct redist__context *context;
     struct redist__transfer transfer;
+    struct redist__transfer *axes; /* the problem's, or NULL */
     struct redist__problem problem;
     struct redist__transport transport;
     struct redist__request request;   /* for the checks of later arrays */

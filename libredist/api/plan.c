@@ -79,6 +79,10 @@ static void empty_plan(struct redist_plan *plan) {
     redist__close_mappings(&plan->problem);
     redist_leave(&visit);
     redist__transfer_free(&plan->transfer);
+    for (int i = 0; i < plan->problem.naxes; i++)
+        redist__transfer_free(&plan->axes[i]);
+    redist_release(plan->axes);
+    plan->axes = NULL;
 }
 
 void redist__plan_destroy(struct redist_plan *plan) {
@@ -280,13 +284,52 @@ static int check_boxes(const struct redist__request *request, const redist_index
     return redist__check_arrays(request, request->arrays, bytes);
 }
 
+/* Describes ghosts with corners once more, one axis after the other, if they are along several axes. */
+static int describe_axes(const struct redist__request *request, const redist_index sizes[],
+                         const redist_box all[], struct redist_plan *plan) {
+    const redist_halo *halo = request->halo;
+    int axes[REDIST_MAX_NDIMS], n = 0;
+    for (int i = 0; i < request->ndims && halo->corners; i++)
+        if (halo->low[i] + halo->high[i] > 0)
+            axes[n++] = i;
+    if (n < 2)
+        return REDIST_OK;
+    plan->axes = redist_calloc((size_t)n, sizeof *plan->axes);
+    if (plan->axes == NULL)
+        return no_memory(request);
+    plan->problem.axes = plan->axes;
+    for (int i = 0; i < n; i++) {
+        plan->axes[plan->problem.naxes++] =
+            (struct redist__transfer){.rank = request->context->rank,
+                                      .nranks = request->context->size,
+                                      .element = request->element,
+                                      .array_ndims = request->ndims,
+                                      .one_way = 1};
+        REDIST_TRY(redist__transfer_halo(&plan->axes[i], sizes, halo, all, axes[i]));
+    }
+    return REDIST_OK;
+}
+
+/* Agrees on the longest list of boxes of each description. Collective. */
+static int agree_longest(struct redist_plan *plan) {
+    int n = plan->problem.naxes, longest[REDIST_MAX_NDIMS + 1] = {plan->transfer.longest};
+    for (int i = 0; i < n; i++)
+        longest[i + 1] = plan->axes[i].longest;
+    REDIST_TRY(redist_all_reduce(plan->context->comm, longest, n + 1, MPI_INT, MPI_MAX));
+    plan->transfer.longest = longest[0];
+    for (int i = 0; i < n; i++)
+        plan->axes[i].longest = longest[i + 1];
+    return REDIST_OK;
+}
+
 static int describe_boxes(const struct redist__request *request, const redist_index sizes[],
                           const char *const names[2], redist_box all[], struct redist_plan *plan) {
     REDIST_TRY(redist_all_gather(request->context->comm, request->boxes, 2 * sizeof *all, all));
     REDIST_TRY(redist__check_disjoint(request, names[0], 0, all));
     if (request->halo != NULL) {
         REDIST_TRY(redist__check_cover(request, sizes, all));
-        return redist__transfer_halo(&plan->transfer, sizes, request->halo, all);
+        REDIST_TRY(redist__transfer_halo(&plan->transfer, sizes, request->halo, all, -1));
+        return describe_axes(request, sizes, all, plan);
     }
     if (request->options.overlap == REDIST_OVERLAP_REFUSED)
         REDIST_TRY(redist__check_disjoint(request, names[1], 1, all));
@@ -327,8 +370,7 @@ static int plan_boxes(struct redist__request *request, int code, const redist_in
     if (code == REDIST_OK)
         code = redist_agree(comm, describe_boxes(request, sizes, own_names, all, plan));
     if (code == REDIST_OK && request->halo != NULL)
-        code = redist_agree(comm,
-                            redist_all_reduce(comm, &plan->transfer.longest, 1, MPI_INT, MPI_MAX));
+        code = redist_agree(comm, agree_longest(plan));
     redist_release(all);
     return complete_plan(plan, code, &request->options, result);
 }

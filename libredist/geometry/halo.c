@@ -3,6 +3,10 @@
  * A rank's halo is cut into slabs, two along each axis, which do not overlap; a slab is cut where the global array
  * repeats itself; and each piece, moved into the global array, is intersected with the boxes of all ranks. The owner of
  * an element and the rank that shows it make the same cuts in the same order, so that their lists agree.
+ *
+ * With one axis after the other a slab along an axis is cut without ghosts along the others, and each piece is then
+ * widened by those along lower axes, which its owner has by then: so ghosts outside of the box along several axes need
+ * no messages of their own.
  */
 #include "halo.h"
 
@@ -14,6 +18,7 @@ struct cutting {
     const redist_halo *halo;
     const redist_box *all; /* the box of rank r is all[2 * r] */
     int receiver;          /* whose halo is cut */
+    int only;              /* the axis of the ghosts that are cut; -1 = all */
     redist_index start[REDIST_MAX_NDIMS], end[REDIST_MAX_NDIMS]; /* of the slab */
     redist_index period[REDIST_MAX_NDIMS]; /* of the current piece along each axis */
 };
@@ -31,6 +36,31 @@ static redist_index period_of(redist_index index, redist_index size) {
     return index >= 0 ? index / size : -((size - 1 - index) / size);
 }
 
+/* Returns the range of the receiver's box along an axis, with its ghosts. */
+static void find_ghosts(const struct cutting *cutting, int axis, redist_index *start,
+                        redist_index *end) {
+    const redist_box *box = &cutting->all[2 * cutting->receiver];
+    const redist_halo *halo = cutting->halo;
+    *start = box->start[axis] - halo->low[axis];
+    *end = box->start[axis] + box->count[axis] + halo->high[axis];
+    if (halo->periodic[axis])
+        return;
+    *start = most(*start, 0);
+    *end = least(*end, cutting->sizes[axis]);
+}
+
+/* Adds the ghosts along lower axes to a piece at the edge of the receiver's box: the owner of the piece has them as its
+ * own elements or ghosts. */
+static void widen(const struct cutting *cutting, redist_index start[], redist_index count[]) {
+    const redist_box *box = &cutting->all[2 * cutting->receiver];
+    for (int i = 0; i < cutting->only; i++) {
+        redist_index first, last, end = start[i] + count[i];
+        find_ghosts(cutting, i, &first, &last);
+        start[i] = start[i] == box->start[i] ? first : start[i];
+        count[i] = (end == box->start[i] + box->count[i] ? last : end) - start[i];
+    }
+}
+
 /* Adds the common elements of a piece and an owner's box to the list of this rank, if it is one of both. */
 static int add_piece(const struct cutting *cutting, int owner, const redist_index start[],
                      const redist_index count[]) {
@@ -40,6 +70,7 @@ static int add_piece(const struct cutting *cutting, int owner, const redist_inde
     int ndims = transfer->array_ndims;
     if (!redist__intersect(ndims, start, count, from->start, from->count, common, size))
         return REDIST_OK;
+    widen(cutting, common, size);
     for (int i = 0; i < ndims; i++) {
         redist_index shift = cutting->period[i] * cutting->sizes[i];
         at[0][i] = common[i] - from->start[i] + from->offset[i];
@@ -84,21 +115,18 @@ static int cut_periods(struct cutting *cutting, int axis) {
 /* Sets the slab's range along an axis: the box's own one, or that with its ghosts. */
 static void set_range(struct cutting *cutting, int axis, int with_ghosts) {
     const redist_box *box = &cutting->all[2 * cutting->receiver];
-    const redist_halo *halo = cutting->halo;
-    redist_index start = box->start[axis], end = start + box->count[axis];
-    if (with_ghosts) {
-        start -= halo->low[axis];
-        end += halo->high[axis];
-    }
-    cutting->start[axis] = halo->periodic[axis] ? start : most(start, 0);
-    cutting->end[axis] = halo->periodic[axis] ? end : least(end, cutting->sizes[axis]);
+    cutting->start[axis] = box->start[axis];
+    cutting->end[axis] = box->start[axis] + box->count[axis];
+    if (with_ghosts)
+        find_ghosts(cutting, axis, &cutting->start[axis], &cutting->end[axis]);
 }
 
 /* Cuts the slab before the receiver's box along an axis, or that behind it. */
 static int cut_slab(struct cutting *cutting, int axis, int behind) {
     const redist_box *box = &cutting->all[2 * cutting->receiver];
+    int with_corners = cutting->only < 0 && cutting->halo->corners;
     for (int i = 0; i < cutting->transfer->array_ndims; i++)
-        set_range(cutting, i, i == axis || (i < axis && cutting->halo->corners));
+        set_range(cutting, i, i == axis || (i < axis && with_corners));
     if (behind)
         cutting->start[axis] = box->start[axis] + box->count[axis];
     else
@@ -114,9 +142,11 @@ static int is_empty(int ndims, const redist_index count[]) {
 }
 
 int redist__transfer_halo(struct redist__transfer *transfer, const redist_index sizes[],
-                          const redist_halo *halo, const redist_box all[]) {
+                          const redist_halo *halo, const redist_box all[], int axis) {
     const redist_box *mine = &all[2 * transfer->rank];
-    struct cutting cutting = {.transfer = transfer, .sizes = sizes, .halo = halo, .all = all};
+    struct cutting cutting = {
+        .transfer = transfer, .sizes = sizes, .halo = halo, .all = all, .only = axis};
+    int first = axis < 0 ? 0 : axis, end = axis < 0 ? transfer->array_ndims : axis + 1;
     redist_index extent[REDIST_MAX_NDIMS];
     for (int i = 0; i < transfer->array_ndims; i++)
         extent[i] = mine->extent[i] != 0 ? mine->extent[i] : mine->count[i];
@@ -124,7 +154,7 @@ int redist__transfer_halo(struct redist__transfer *transfer, const redist_index 
     for (; cutting.receiver < transfer->nranks; cutting.receiver++) {
         if (is_empty(transfer->array_ndims, all[2 * cutting.receiver].count))
             continue;
-        for (int i = 0; i < 2 * transfer->array_ndims; i++)
+        for (int i = 2 * first; i < 2 * end; i++)
             REDIST_TRY(cut_slab(&cutting, i / 2, i % 2));
     }
     return REDIST_OK;

@@ -175,12 +175,26 @@ static struct redist__part *append(struct redist__transfer *transfer, struct red
     return part;
 }
 
+static int no_memory(int peer) {
+    return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of rank %d", peer);
+}
+
+int redist__part_append(struct redist__transfer *transfer, int side, int peer,
+                        const struct redist__part *part) {
+    struct redist__part *last = append(transfer, &transfer->side[side].parts[peer]);
+    if (last == NULL)
+        return no_memory(peer);
+    redist__part_copy(transfer, last, part);
+    transfer->side[side].elements += part->elements;
+    return REDIST_OK;
+}
+
 int redist__transfer_add(struct redist__transfer *transfer, int side, int peer,
                          const redist_index start[], const redist_index count[]) {
     size_t bytes = (size_t)transfer->array_ndims * sizeof *start;
     struct redist__part *part = append(transfer, &transfer->side[side].parts[peer]);
     if (part == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of rank %d", peer);
+        return no_memory(peer);
     memcpy(part->start, start, bytes);
     memcpy(part->count, count, bytes);
     finish_part(transfer, &transfer->side[side], part);

@@ -60,6 +60,10 @@ int redist__transfer_begin(struct redist__transfer *transfer, const redist_index
 int redist__transfer_add(struct redist__transfer *transfer, int side, int peer,
                          const redist_index start[], const redist_index count[]);
 
+/* Appends a box, which is not empty, to the list of a peer. REDIST_ERR_MEMORY. */
+int redist__part_append(struct redist__transfer *transfer, int side, int peer,
+                        const struct redist__part *part);
+
 /* Numbers the boxes of a side in the order of peers, each of which has at least one: those of peer p begin with
  * first[p]. `first` has an element more than there are ranks; its last one, the number of boxes, is returned. */
 int redist__transfer_number(const struct redist__transfer *transfer, int side, int first[]);

@@ -83,6 +83,18 @@ int redist_check_method_in(const char *function, const char *request) {
                           names);
 }
 
+int redist__check_mode(const struct redist__problem *problem, const struct redist__method *method) {
+    if (problem->asynchronous && method->modes == REDIST__COMPLETES)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method %s needs the host while it moves data, which "
+                            "options.asynchronous excludes",
+                            method->name);
+    if (!problem->asynchronous && method->modes == REDIST__ENQUEUES)
+        return redist__fail(REDIST_ERR_METHOD, "method %s is for options.asynchronous, on devices",
+                            method->name);
+    return REDIST_OK;
+}
+
 int redist__preference(const struct redist__problem *problem,
                        const struct redist__candidate *candidate) {
     return candidate->method->preference != NULL ? candidate->method->preference(problem, candidate)

@@ -11,6 +11,9 @@
 /* An exchange, and the properties of its arrays. */
 struct redist__problem {
     const struct redist__transfer *transfer;
+    /* ghosts with corners: the same forward exchange, one axis after the other; 0 axes = there is none */
+    const struct redist__transfer *axes;
+    int naxes;
     struct redist__context *context;
     MPI_Datatype datatype;
     enum redist_tiles tiles;        /* array A or B exists in tiles only */
@@ -184,6 +187,9 @@ struct redist__method {
 
 /* Lists the candidates of a request ("auto", "p2p", "direct:paced"), at most `most`; returns their number. */
 int redist__candidates(const char *request, int most, struct redist__candidate candidates[]);
+
+/* Checks whether a method serves the problem's kind of executions: those that are complete, or only enqueued. */
+int redist__check_mode(const struct redist__problem *problem, const struct redist__method *method);
 
 /* Returns a candidate's preference without measurements. */
 int redist__preference(const struct redist__problem *problem,

@@ -3,7 +3,8 @@
  * Messages by NCCL, all of them enqueued in streams. A wave is a part of all messages: one kernel packs it for all
  * peers, one group of ncclSend and ncclRecv moves it, one kernel unpacks it, while other waves are packed, moved or
  * unpacked; the own part is copied meanwhile. Messages that are contiguous in an array need no copy. Waves are cut
- * alike at both ends of a message, and sent in the same order by all ranks, as NCCL demands.
+ * alike at both ends of a message, and sent in the same order by all ranks, as NCCL demands. What is added comes in one
+ * wave, and is added by one kernel after the other, in the order of ranks.
  *
  * NCCL's kernels wait on the device for those of the peers, without end. So ranks that the host waits for reduce
  * whether each has launched all kernels. If one has not, all abort the communicator, which ends the kernels, and the
@@ -34,7 +35,6 @@ static int applies(const struct redist__problem *problem,
     REDIST_TRY(check_space(problem));
     if (problem->tiles == REDIST_GET)
         return redist__fail(REDIST_ERR_METHOD, "method nccl gets no tiles");
-    REDIST_TRY(redist__check_single(problem->transfer, candidate->method->name));
     return redist__check_copyable(problem->transfer, candidate->method->name);
 }
 
@@ -89,9 +89,30 @@ static void cut_freely(const struct redist__nccl *state, struct redist__part *pa
         part->elements = 0, part->count[0] = 0;
 }
 
+/* Cuts a peer's boxes, and gives a wave what it has of them. */
+static int cut_list(const struct redist__nccl *state, struct redist__wave *wave, int side, int peer,
+                    int which) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    redist_index numbers[2 * REDIST_MAX_NDIMS];
+    struct redist__part cut = {.start = numbers, .count = numbers + REDIST_MAX_NDIMS};
+    for (const struct redist__part *part = &transfer->side[side].parts[peer]; part != NULL;
+         part = part->next) {
+        redist__part_copy(transfer, &cut, part);
+        (state->nsegments > 0 ? cut_as_told : cut_freely)(state, &cut, &transfer->side[side],
+                                                          which);
+        if (cut.elements == 0)
+            continue;
+        REDIST_TRY(redist__part_append(&wave->transfer, side, peer, &cut));
+        wave->is_empty &= peer == transfer->rank;
+    }
+    return REDIST_OK;
+}
+
 /* Chooses how to cut, and returns the number of waves. */
 static int count_waves(struct redist__nccl *state, const struct kind *kind) {
     const struct redist__problem *problem = state->problem;
+    if (problem->transfer->adds != REDIST__NO_NUMBER)
+        return 1;
     int is_told = kind->waves > 1 && (problem->segments > 0 || problem->partitions > 1);
     state->nsegments = !is_told ? 0 : problem->segments > 1 ? problem->segments : 1;
     return is_told ? state->nsegments - 1 + problem->partitions : kind->waves;
@@ -107,16 +128,12 @@ static int create_wave(struct redist__nccl *state, int which) {
     REDIST_TRY(
         redist__transfer_derive(&wave->transfer, transfer, transfer->rank, transfer->nranks));
     for (int side = 0; side < 2; side++) {
-        struct redist__part *parts = wave->transfer.side[side].parts;
-        for (int peer = 0; peer < transfer->nranks; peer++) {
-            redist__part_copy(transfer, &parts[peer], &transfer->side[side].parts[peer]);
-            (state->nsegments > 0 ? cut_as_told : cut_freely)(state, &parts[peer],
-                                                              &transfer->side[side], which);
-            wave->is_empty &= parts[peer].elements == 0 || peer == transfer->rank;
-        }
-        int in_tiles = side == 0 && problem->tiles == REDIST_PUT;
+        for (int peer = 0; peer < transfer->nranks; peer++)
+            REDIST_TRY(cut_list(state, wave, side, peer, which));
+        int apart = redist__added_to(transfer, side) != REDIST__NO_NUMBER ||
+                    (side == 0 && problem->tiles == REDIST_PUT);
         REDIST_TRY(redist__packing_create(&wave->packing[side], &part_of, side,
-                                          in_tiles ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
+                                          apart ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
                                           0));
     }
     REDIST_TRY(problem->space->event_create(&wave->packed));
@@ -214,7 +231,7 @@ static int connect(void *data) {
 /* ---------------------------------------------------------------- messages */
 
 static size_t message_bytes(const struct redist__wave *wave, int side, int peer) {
-    return wave->transfer.side[side].parts[peer].elements * wave->transfer.item;
+    return redist__list_elements(&wave->transfer.side[side].parts[peer]) * wave->transfer.item;
 }
 
 static ncclResult_t exchange_with(const struct redist__nccl *state, ncclComm_t comm,
@@ -265,12 +282,31 @@ int redist__nccl_follow(const struct redist__nccl *state, void *earlier, void *e
     return state->problem->space->stream_follow(stream, event);
 }
 
+/* Returns whether a direction adds what arrives. */
+static int adds(const struct redist__nccl *state, int direction) {
+    return redist__added_to(state->problem->transfer, !direction) != REDIST__NO_NUMBER;
+}
+
+static int add_all(const struct redist__nccl *state, struct redist__wave *wave, int direction,
+                   const void *source, void *destination) {
+    void *stream = state->streams[REDIST__UNPACKS];
+    for (int peer = 0; peer < wave->transfer.nranks; peer++)
+        REDIST_TRY(
+            peer == wave->transfer.rank
+                ? redist__own_copy_run(&state->own[direction], state->problem, direction, source,
+                                       destination, stream)
+                : redist__packing_unpack(&wave->packing[!direction], peer, 1, destination, stream));
+    return REDIST_OK;
+}
+
 static int unpack(const struct redist__nccl *state, struct redist__wave *wave, int direction,
-                  void *destination) {
+                  const void *source, void *destination) {
     void *stream = state->streams[REDIST__UNPACKS];
     REDIST_TRY(redist__nccl_follow(state, state->streams[REDIST__MOVES], wave->moved, stream));
-    REDIST_TRY(redist__packing_unpack(&wave->packing[!direction], 0, wave->transfer.nranks,
-                                      destination, stream));
+    REDIST_TRY(adds(state, direction)
+                   ? add_all(state, wave, direction, source, destination)
+                   : redist__packing_unpack(&wave->packing[!direction], 0, wave->transfer.nranks,
+                                            destination, stream));
     return state->problem->space->event_record(wave->unpacked, stream);
 }
 
@@ -283,7 +319,7 @@ void redist__nccl_move_wave(struct redist__nccl *state, struct redist__wave *wav
     int moved = wave->is_empty ? REDIST_OK : exchange(state, wave, direction, source, destination);
     state->is_stuck |= moved != REDIST_OK;
     redist__note(state->problem, code != REDIST_OK ? code : moved);
-    redist__attempt(state->problem, unpack(state, wave, direction, destination));
+    redist__attempt(state->problem, unpack(state, wave, direction, source, destination));
 }
 
 /* ---------------------------------------------------------------- failures */
@@ -420,9 +456,10 @@ static void start(void *data, int direction, const void *source, void *destinati
                                              source, state->streams[REDIST__PACKS]));
         redist__nccl_move_wave(state, wave, direction, source, destination);
     }
-    redist__attempt(problem,
-                    redist__own_copy_run(&state->own[direction], problem, direction, source,
-                                         destination, state->streams[REDIST__OWN]));
+    if (!adds(state, direction))
+        redist__attempt(problem,
+                        redist__own_copy_run(&state->own[direction], problem, direction, source,
+                                             destination, state->streams[REDIST__OWN]));
     state->missing = 0;
     state->next = state->nwaves;
     if (problem->is_half)

@@ -6,6 +6,9 @@
  *   kernel   one kernel signals, waits, copies and ends: best for small arrays
  *   engines  the copy engines copy, in steps with one sender for each receiver, between kernels that signal
  *
+ * Ghosts are added by their owners, which read them in the order of ranks by one kernel after the other: the signals of
+ * such an execution are those of the other direction, in which a rank copies to the ghosts that it reads here.
+ *
  * Peers have to know the destination when the plan is made, and each rank needs its own device: kernels that wait for
  * each other might not run at the same time on one. A rank that waits for longer than the plan allows, or whose peer is
  * gone, has failed, and signals that to all others. A rank whose device accepts no more work cannot signal: its process
@@ -51,8 +54,9 @@ static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
-    REDIST_TRY(redist__check_single(problem->transfer, "signals"));
     REDIST_TRY(check_node(problem));
+    if (problem->transfer->adds != REDIST__NO_NUMBER && !problem->one_array)
+        return redist__fail(REDIST_ERR_METHOD, "method signals adds only ghosts");
     if (problem->partitions > most_partitions)
         return redist__fail(REDIST_ERR_LIMIT, "method signals has at most %d partitions, not %d",
                             most_partitions, problem->partitions);
@@ -72,11 +76,16 @@ static int preference(const struct redist__problem *problem,
 
 /* ---------------------------------------------------------------- making */
 
+/* Returns the boxes that this rank may have, as many for each rank as the longest list has. */
+static int count_boxes(const struct redist__problem *problem) {
+    return problem->context->size * problem->transfer->longest;
+}
+
 static int create_path(struct redist__signal_path *path, size_t size) {
     path->copies = redist_calloc(size, sizeof *path->copies);
-    path->sources = redist_calloc(size, sizeof *path->sources);
-    path->destinations = redist_calloc(size, sizeof *path->destinations);
-    return path->copies != NULL && path->sources != NULL && path->destinations != NULL;
+    path->offsets = redist_calloc(size, sizeof *path->offsets);
+    path->far = redist_calloc(size, sizeof *path->far);
+    return path->copies != NULL && path->offsets != NULL && path->far != NULL;
 }
 
 static int create_streams(struct redist__signalled *state) {
@@ -95,7 +104,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     struct redist__signalled *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method signals");
-    size_t size = (size_t)problem->context->size;
+    size_t size = (size_t)problem->context->size, boxes = (size_t)count_boxes(problem);
     state->problem = problem;
     state->signalling = redist__signalling_of(problem->space);
     state->by_kernel = candidate->variant == BY_KERNEL;
@@ -105,9 +114,9 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     state->held = puts ? redist_calloc(REDIST__MOST_HELD, sizeof *state->held) : NULL;
     state->targets = puts ? redist_calloc(size, sizeof *state->targets) : NULL;
     state->told = puts ? redist_calloc((size_t)problem->partitions, sizeof *state->told) : NULL;
-    state->remotes = redist_calloc(size, sizeof *state->remotes);
+    state->remotes = redist_calloc(boxes, sizeof *state->remotes);
     if ((puts && (state->held == NULL || state->targets == NULL || state->told == NULL)) ||
-        !create_path(&state->paths[0], size) || !create_path(&state->paths[1], size) ||
+        !create_path(&state->paths[0], boxes) || !create_path(&state->paths[1], boxes) ||
         state->remotes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
     void *status;
@@ -134,17 +143,31 @@ static struct place describe_place(const struct redist__signalled *state) {
     return mine;
 }
 
+/* Returns the box at a position of a list, or NULL. */
+static const struct redist__part *part_at(const struct redist__part *list, int position) {
+    while (list != NULL && position-- > 0)
+        list = list->next;
+    return list;
+}
+
 static int tell_all(struct redist__signalled *state, struct place places[],
                     struct redist__remotes own[]) {
     const struct redist__problem *problem = state->problem;
     MPI_Comm comm = problem->context->comm;
+    int size = problem->context->size;
     const struct place mine = describe_place(state);
     REDIST_TRY(redist__check_devices(problem, "signals"));
     REDIST_TRY(redist_agree(comm, redist_all_gather(comm, &mine, sizeof mine, places)));
-    for (int i = 0; i < 2 * problem->context->size; i++)
-        own[i / 2].of[i % 2] =
-            redist__remote_describe(problem, i % 2, &problem->transfer->side[i % 2].parts[i / 2]);
-    return redist__remotes_exchange(problem, own, state->remotes);
+    for (int position = 0; position < problem->transfer->longest; position++) {
+        for (int i = 0; i < 2 * size; i++) {
+            const struct redist__part *part =
+                part_at(&problem->transfer->side[i % 2].parts[i / 2], position);
+            if (part != NULL)
+                own[i / 2].of[i % 2] = redist__remote_describe(problem, i % 2, part);
+        }
+        REDIST_TRY(redist__remotes_exchange(problem, own, state->remotes + position * size));
+    }
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- mappings and tables */
@@ -158,35 +181,47 @@ static int map(const struct redist__signalled *state, const struct redist__memor
                         peer);
 }
 
-static int prepare_copy(struct redist__signalled *state, int direction, int peer,
+/* Returns whether a direction adds: then this rank reads the peers' boxes, else it writes to them. */
+static int adds(const struct redist__problem *problem, int direction) {
+    return redist__added_to(problem->transfer, !direction) != REDIST__NO_NUMBER;
+}
+
+/* Prepares the copy of a box of this rank's list for a peer. */
+static int prepare_copy(struct redist__signalled *state, int direction, int box,
                         const struct place *place) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    const struct redist__side *near = &transfer->side[direction];
-    const struct redist__remote *far = &state->remotes[peer].of[!direction];
+    int reads = adds(state->problem, direction), peer = box % transfer->nranks;
+    int own = reads ? !direction : direction;
+    const struct redist__side *near = &transfer->side[own];
+    const struct redist__part *part = part_at(&near->parts[peer], box / transfer->nranks);
+    const struct redist__remote *far = &state->remotes[box].of[!own];
     struct redist__signal_path *path = &state->paths[direction];
-    char *base = state->problem->arrays[!direction];
-    if (near->parts[peer].elements == 0)
+    char *base = state->problem->arrays[!own];
+    if (part == NULL || part->elements == 0)
         return REDIST_OK;
     if (peer != transfer->rank)
-        REDIST_TRY(map(state, &place->arrays[!direction], peer, &base));
-    redist__copy_prepare(&path->copies[peer], transfer->ndims, near->parts[peer].count,
-                         transfer->item, near->stride, far->stride);
-    path->sources[peer] = near->parts[peer].offset;
-    path->destinations[peer] = base + far->offset;
+        REDIST_TRY(map(state, &place->arrays[!own], peer, &base));
+    redist__copy_prepare(&path->copies[box], transfer->ndims, part->count, transfer->item,
+                         reads ? far->stride : near->stride, reads ? near->stride : far->stride);
+    path->copies[box].adds = redist__added_to(transfer, !direction);
+    path->offsets[box] = part->offset;
+    path->far[box] = base + far->offset;
     return REDIST_OK;
 }
 
 static int prepare_path(struct redist__signalled *state, int direction,
                         const struct place places[]) {
-    int size = state->problem->context->size;
+    int size = state->problem->context->size, boxes = count_boxes(state->problem);
     struct redist__signal_path *path = &state->paths[direction];
-    if (!has_path(state->problem, direction))
+    if (!has_path(state->problem, direction) ||
+        (direction == REDIST_BACKWARD && state->problem->transfer->one_way))
         return REDIST_OK;
-    for (int peer = 0; peer < size; peer++)
-        REDIST_TRY(prepare_copy(state, direction, peer, &places[peer]));
-    if (!state->by_kernel || state->problem->tiles != REDIST_WHOLE)
+    for (int box = 0; box < boxes; box++)
+        REDIST_TRY(prepare_copy(state, direction, box, &places[box % size]));
+    if (!state->by_kernel || state->problem->tiles != REDIST_WHOLE ||
+        adds(state->problem, direction))
         return REDIST_OK;
-    return state->signalling->boxes_create(size, path->copies, path->sources, path->destinations,
+    return state->signalling->boxes_create(size, boxes, path->copies, path->offsets, path->far,
                                            &path->boxes);
 }
 
@@ -391,30 +426,36 @@ static void join(void *data, uint64_t *other) {
 
 /* ---------------------------------------------------------------- whole arrays */
 
+/* Copies the boxes for a peer. */
+static int copy_list(const struct redist__signalled *state, int direction, int peer,
+                     const char *source, enum redist__copier copier, void *stream) {
+    const struct redist__signal_path *path = &state->paths[direction];
+    int boxes = count_boxes(state->problem), size = state->signals.size, code = REDIST_OK;
+    for (int box = peer; box < boxes && code == REDIST_OK; box += size)
+        if (path->copies[box].run != 0)
+            code = state->problem->space->copy(&path->copies[box], source + path->offsets[box],
+                                               path->far[box], copier, stream);
+    return code;
+}
+
 /* Copies the own part concurrently, ordered after the stream's work before the first gate; no peer waits for it. */
 static int copy_own(const struct redist__signalled *state, int direction, const char *source) {
     const struct redist__space *space = state->problem->space;
-    const struct redist__signal_path *path = &state->paths[direction];
-    int rank = state->signals.rank;
     int code = space->stream_follow(state->own_stream, state->forked);
     if (code == REDIST_OK)
-        code = space->copy(&path->copies[rank], source + path->sources[rank],
-                           path->destinations[rank], REDIST__KERNEL, state->own_stream);
+        code = copy_list(state, direction, state->signals.rank, source, REDIST__KERNEL,
+                         state->own_stream);
     int ended = space->event_record(state->owned, state->own_stream);
     return code == REDIST_OK ? ended : code;
 }
 
 static int copy_in_steps(struct redist__signalled *state, int direction, const char *source,
                          void *stream) {
-    const struct redist__space *space = state->problem->space;
-    const struct redist__signal_path *path = &state->paths[direction];
     state->steps = 0;
     state->most_steps = REDIST__MOST_COUNT;
     for (int distance = 1; distance < state->signals.size; distance++) {
         int peer = redist__rank_at(state->problem->transfer, distance);
-        if (path->copies[peer].run != 0)
-            REDIST_TRY(space->copy(&path->copies[peer], source + path->sources[peer],
-                                   path->destinations[peer], REDIST__ENGINES, stream));
+        REDIST_TRY(copy_list(state, direction, peer, source, REDIST__ENGINES, stream));
         if (distance < state->signals.size - 1)
             REDIST_TRY(redist__signals_step(state, stream, direction, distance));
     }
@@ -459,21 +500,46 @@ static int begin_half(struct redist__signalled *state, int direction, const char
     return copy_in_steps(state, direction, source, state->copy_stream);
 }
 
-static int run(struct redist__signalled *state, int direction, const char *source) {
+/* Adds the peers' boxes, and the own ones, in the order of ranks. Peers are signalled as if this rank copied to the
+ * boxes that it reads. */
+static int run_sums(struct redist__signalled *state, int direction, char *destination) {
+    const struct redist__signal_path *path = &state->paths[direction];
+    int boxes = count_boxes(state->problem), size = state->signals.size;
+    void *stream = state->problem->stream;
+    const struct redist__gate first = {.actions = REDIST__TELL_READY | REDIST__AWAIT_READY,
+                                       .direction = !direction},
+                              last = {.actions = REDIST__TELL_ARRIVED | REDIST__AWAIT_ARRIVED |
+                                                 REDIST__END,
+                                      .direction = !direction,
+                                      .partitions = 1};
+    REDIST_TRY(redist__signals_gate(state, stream, &first));
+    for (int rank = 0; rank < size; rank++)
+        for (int box = rank; box < boxes; box += size)
+            if (path->copies[box].run != 0)
+                REDIST_TRY(state->problem->space->copy(&path->copies[box], path->far[box],
+                                                       destination + path->offsets[box],
+                                                       REDIST__KERNEL, stream));
+    return redist__signals_gate(state, stream, &last);
+}
+
+static int run(struct redist__signalled *state, int direction, const void *source,
+               void *destination) {
+    if (adds(state->problem, direction))
+        return run_sums(state, direction, destination);
     if (!state->by_kernel)
         return (state->problem->is_half ? begin_half : run_engines)(state, direction, source);
     return state->signalling->exchange(&state->signals, direction, state->paths[direction].boxes,
                                        source, state->problem->stream);
 }
 
+/* Otherwise than sums, copies take the destination of the plan. */
 static void start(void *data, int direction, const void *source, void *destination) {
     struct redist__signalled *state = data;
     const struct redist__problem *problem = state->problem;
-    (void)destination; /* that of the plan */
     state->direction = direction;
     state->has_forked = state->has_own = 0;
     redist__signals_read(state);
-    redist__attempt(problem, run(state, direction, source));
+    redist__attempt(problem, run(state, direction, source, destination));
     if (redist__has_failed(problem))
         redist__signals_fail(state);
 }
@@ -510,8 +576,8 @@ static void free_path(const struct redist__signalled *state, int direction) {
     const struct redist__signal_path *path = &state->paths[direction];
     state->signalling->boxes_free(path->boxes);
     redist_release(path->copies);
-    redist_release(path->sources);
-    redist_release(path->destinations);
+    redist_release(path->offsets);
+    redist_release(path->far);
 }
 
 /* Destroys the state, after the enqueued work. */

@@ -6,12 +6,13 @@
 #include "../sync/signalling.h"
 #include "tiles.h"
 
-/* One direction: the copies to the peers. */
+/* One direction: the copies between this rank's boxes and the peers'. Those at one position of the lists of all ranks
+ * follow each other, in the order of ranks. */
 struct redist__signal_path {
     struct redist__copy *copies;
-    size_t *sources;     /* byte offsets in the source */
-    char **destinations; /* in the peers' arrays, as mapped here */
-    void *boxes;         /* the same for a kernel */
+    size_t *offsets; /* bytes, of this rank's boxes in its array */
+    char **far;      /* the peers' boxes, as mapped here: read by sums, else written */
+    void *boxes;     /* the same for a kernel */
 };
 
 enum { REDIST__MOST_HELD = 64 };
@@ -25,7 +26,7 @@ struct redist__signalled {
     size_t block_bytes;
     int has_notice;                  /* of lost ranks (sync/notice.h) */
     _Atomic uint64_t *status;        /* of the signals, in host memory */
-    struct redist__remotes *remotes; /* the peers' boxes of each side */
+    struct redist__remotes *remotes; /* the peers' boxes of each side, as those of a path */
     struct redist__signal_path paths[2];
     void *copy_stream, *own_stream; /* for copies to peers, and for own parts */
     void *forked, *copied, *owned;  /* events of the user's stream, and of these two */

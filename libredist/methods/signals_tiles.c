@@ -25,7 +25,7 @@ static int note_tile(struct redist__signalled *state, const struct redist__tile 
 static struct redist__tile find_far(const struct redist__signalled *state, int peer, int first,
                                     int last) {
     const struct redist__remote *remote = &state->remotes[peer].of[1];
-    char *base = state->paths[REDIST_FORWARD].destinations[peer] - remote->offset;
+    char *base = state->paths[REDIST_FORWARD].far[peer] - remote->offset;
     return redist__tile_of_remote(state->problem, 0, peer, remote, base, first, last);
 }
 

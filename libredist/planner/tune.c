@@ -77,18 +77,6 @@ static int can_tile(const struct redist__problem *problem, const struct redist__
     return redist__fail(REDIST_ERR_METHOD, "method %s does not work in tiles", method->name);
 }
 
-static int can_enqueue(const struct redist__problem *problem, const struct redist__method *method) {
-    if (problem->asynchronous && method->modes == REDIST__COMPLETES)
-        return redist__fail(REDIST_ERR_METHOD,
-                            "method %s needs the host while it moves data, which "
-                            "options.asynchronous excludes",
-                            method->name);
-    if (!problem->asynchronous && method->modes == REDIST__ENQUEUES)
-        return redist__fail(REDIST_ERR_METHOD, "method %s is for options.asynchronous, on devices",
-                            method->name);
-    return REDIST_OK;
-}
-
 /* Keeps the candidates that apply on all ranks. If one is requested and none is left, the reason is the message. */
 static int collect(struct contest *contest) {
     struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
@@ -96,7 +84,7 @@ static int collect(struct contest *contest) {
     int n = redist__candidates(request, REDIST__MOST_CANDIDATES, candidates);
     int refused[REDIST__MOST_CANDIDATES] = {0}, reason = REDIST_OK;
     for (int i = n - 1; i >= 0; i--) {
-        int code = can_enqueue(contest->problem, candidates[i].method);
+        int code = redist__check_mode(contest->problem, candidates[i].method);
         if (code == REDIST_OK)
             code = can_tile(contest->problem, candidates[i].method);
         if (code == REDIST_OK)

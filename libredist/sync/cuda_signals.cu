@@ -53,7 +53,7 @@ __device__ inline int is_last(uint32_t *counter, unsigned count) {
  * flag its blocks end, the execution never completes, and the plan has failed. */
 __global__ void __launch_bounds__(threads)
     exchange(const __grid_constant__ redist__signals signals, int direction,
-             const redist__cuda_part *parts, const char *source) {
+             const redist__cuda_part *parts, int count, const char *source) {
     __shared__ redist__cuda_part part;
     __shared__ int may_copy, ends;
     const int size = signals.size, first = static_cast<int>(threadIdx.x);
@@ -76,6 +76,15 @@ __global__ void __launch_bounds__(threads)
         return;
     if (part.units != 0)
         copy_units(part);
+    for (int i = peer + size; i < count; i += size) { /* of lists only */
+        __syncthreads();
+        fetch_part(&parts[i], &part);
+        if (first == 0)
+            part.source += reinterpret_cast<intptr_t>(source);
+        __syncthreads();
+        if (part.units != 0)
+            copy_units(part);
+    }
     __syncthreads();
     if (first == 0) {
         __threadfence_system();
@@ -119,19 +128,20 @@ __global__ void __launch_bounds__(most_gate_threads)
 } // namespace
 
 /* Returns the number of blocks; for two ranks one on each multiprocessor, as more slow each other down on the link. */
-unsigned redist__cuda_exchange_blocks(int parts, uint64_t units) {
+unsigned redist__cuda_exchange_blocks(int ranks, uint64_t units) {
     const unsigned least = 16;
-    unsigned most = blocks_for(parts, units), enough = 2 * count_processors() / parts;
+    unsigned most = blocks_for(ranks, units), enough = 2 * count_processors() / ranks;
     enough = enough < least ? least : enough;
     most = most < enough ? most : enough;
     return most != 0 ? most : 1;
 }
 
 cudaError_t redist__cuda_exchange(const struct redist__signals *signals, int direction,
-                                  const struct redist__cuda_part *parts, unsigned blocks,
+                                  const struct redist__cuda_part *parts, int count, unsigned blocks,
                                   const char *source, cudaStream_t stream) {
     dim3 grid(blocks, static_cast<unsigned>(signals->size));
-    return launch_early(exchange, grid, threads, 0, stream, *signals, direction, parts, source);
+    return launch_early(exchange, grid, threads, 0, stream, *signals, direction, parts, count,
+                        source);
 }
 
 cudaError_t redist__cuda_gate(const struct redist__signals *signals,

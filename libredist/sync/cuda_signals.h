@@ -10,12 +10,13 @@
 extern "C" {
 #endif
 
-/* Returns the kernel's blocks for each part, if the largest one has `units` units. */
-unsigned redist__cuda_exchange_blocks(int parts, uint64_t units);
+/* Returns the kernel's blocks for each rank, if the largest part has `units` units. */
+unsigned redist__cuda_exchange_blocks(int ranks, uint64_t units);
 
-/* Launches a whole execution. The parts are one for each rank, their sources offsets in `source`. */
+/* Launches a whole execution. The parts are as many for each rank, part i for rank i modulo the number of ranks; their
+ * sources are offsets in `source`. */
 cudaError_t redist__cuda_exchange(const struct redist__signals *signals, int direction,
-                                  const struct redist__cuda_part *parts, unsigned blocks,
+                                  const struct redist__cuda_part *parts, int count, unsigned blocks,
                                   const char *source, cudaStream_t stream);
 
 cudaError_t redist__cuda_gate(const struct redist__signals *signals,

@@ -14,9 +14,10 @@ struct redist__signalling {
     /* Identifies the current device, by the same number in all processes. */
     int (*find_device)(unsigned long long *identity);
 
-    /* Makes the boxes of `exchange`, one for each rank, by offsets in the source; to be freed also after a failure. */
-    int (*boxes_create)(int count, const struct redist__copy copies[], const size_t sources[],
-                        char *const destinations[], void **made);
+    /* Makes the boxes of `exchange`, by offsets in the source: `count`, as many for each rank, box i for rank i modulo
+     * `ranks`, of which some may be empty; to be freed also after a failure. */
+    int (*boxes_create)(int ranks, int count, const struct redist__copy copies[],
+                        const size_t sources[], char *const destinations[], void **made);
     void (*boxes_free)(void *made);
 
     /* Enqueues a whole execution: signals, waits, copies by a kernel, and ends. */

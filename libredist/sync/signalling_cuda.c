@@ -42,8 +42,8 @@ static int upload(struct boxes *boxes, const struct redist__cuda_part parts[], s
     return space->stream_wait(space->stream(0));
 }
 
-static int boxes_create(int count, const struct redist__copy copies[], const size_t sources[],
-                        char *const destinations[], void **made) {
+static int boxes_create(int ranks, int count, const struct redist__copy copies[],
+                        const size_t sources[], char *const destinations[], void **made) {
     struct boxes *boxes = *made = redist_calloc(1, sizeof *boxes);
     size_t bytes = (size_t)count * WIDTHS * sizeof(struct redist__cuda_part);
     struct redist__cuda_part *parts = redist_calloc(1, bytes);
@@ -59,7 +59,7 @@ static int boxes_create(int count, const struct redist__copy copies[], const siz
     }
     if (code == REDIST_OK) {
         boxes->count = count;
-        boxes->blocks = redist__cuda_exchange_blocks(count, most);
+        boxes->blocks = redist__cuda_exchange_blocks(ranks, most);
         code = upload(boxes, parts, bytes);
     }
     redist_release(parts);
@@ -80,7 +80,7 @@ static int exchange(const struct redist__signals *signals, int direction, const 
     while (narrow < WIDTHS - 1 && (uintptr_t)source % (16U >> narrow) != 0)
         narrow++;
     return CHECK(redist__cuda_exchange(signals, direction, boxes->parts + narrow * boxes->count,
-                                       boxes->blocks, source, stream));
+                                       boxes->count, boxes->blocks, source, stream));
 }
 
 static int gate(const struct redist__signals *signals, const struct redist__gate *at,
