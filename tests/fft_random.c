@@ -92,7 +92,7 @@ static void choose_configuration(fft_case *given) {
                  random_between(0, 1), random_between(0, 1), bytes[random_between(0, 3)],
                  random_chance(50) ? bytes[random_between(0, 3)] : 1 << 30,
                  random_chance(50) ? 1 : 1 << 30, random_chance(50) ? 1 : random_between(2, 9),
-                 random_between(0, 1), random_between(0, 1),
+                 random_between(0, 2), random_between(0, 1),
                  random_chance(50) ? 1 : random_between(2, 6));
         setenv("FFTND_CONFIGURATION", text, 1);
     } else if (random_chance(30)) {

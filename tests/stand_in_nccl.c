@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "stand_in_space.h"
+#include "stream_device.h"
 
 enum { MOST_RANKS = 16, MOST_CALLS = 2 * MOST_RANKS, SECONDS = 60 };
 
@@ -34,13 +35,14 @@ struct stand_in_comm {
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stand_in_comm *all;
+static atomic_int made, living;
 
 /* ---------------------------------------------------------------- communicators */
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
-    static atomic_int made;
+    static atomic_int counter;
     snprintf(id->internal, sizeof id->internal, "stand-in-%ld-%d", (long)getpid(),
-             atomic_fetch_add(&made, 1));
+             atomic_fetch_add(&counter, 1));
     return ncclSuccess;
 }
 
@@ -88,7 +90,7 @@ static int connect_all(struct stand_in_comm *comm, const ncclUniqueId *id, int l
     return done;
 }
 
-ncclResult_t ncclCommInitRank(ncclComm_t *made, int size, ncclUniqueId id, int rank) {
+ncclResult_t ncclCommInitRank(ncclComm_t *result, int size, ncclUniqueId id, int rank) {
     struct sockaddr_un name;
     socklen_t length = name_socket(&name, &id, rank);
     struct stand_in_comm *comm = calloc(1, sizeof *comm);
@@ -101,7 +103,9 @@ ncclResult_t ncclCommInitRank(ncclComm_t *made, int size, ncclUniqueId id, int r
     comm->next = all;
     all = comm;
     pthread_mutex_unlock(&list_lock);
-    *made = comm;
+    atomic_fetch_add(&made, 1);
+    atomic_fetch_add(&living, 1);
+    *result = comm;
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int done = size <= MOST_RANKS && listener >= 0 &&
                bind(listener, (const struct sockaddr *)&name, length) == 0 &&
@@ -123,6 +127,7 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
         comm->sockets[peer] = -1;
     }
     pthread_mutex_unlock(&comm->lock);
+    atomic_fetch_sub(&living, 1);
     return ncclSuccess;
 }
 
@@ -133,6 +138,11 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *result) {
     *result = atomic_load(&comm->error) ? ncclRemoteError : ncclSuccess;
     return ncclSuccess;
+}
+
+int stream_device_comms(int *left) {
+    *left = atomic_load(&living);
+    return atomic_load(&made);
 }
 
 /* ---------------------------------------------------------------- groups */
@@ -222,9 +232,18 @@ ncclResult_t ncclGroupStart(void) {
     return ncclSuccess;
 }
 
+static atomic_int refuses;
+
+int stream_device_refuse(void) {
+    atomic_store(&refuses, 1);
+    return 1;
+}
+
 ncclResult_t ncclGroupEnd(void) {
     if (--group.depth > 0 || group.ncalls == 0)
         return ncclSuccess;
+    if (atomic_exchange(&refuses, 0))
+        return ncclSystemError;
     return stand_in_give(group.stream, run_copy, &group, sizeof group) == 0 ? ncclSuccess
                                                                             : ncclSystemError;
 }

@@ -585,10 +585,20 @@ static void run_copy(void *data) {
     redist__copy_run(&copying->copy, copying->source, copying->destination, 0);
 }
 
+static _Atomic long copied;
+
+long stream_device_copied(void) {
+    return atomic_load(&copied);
+}
+
 static int copy(const struct redist__copy *box, const void *source, void *destination,
                 enum redist__copier copier, void *stream) {
     const struct copying copying = {*box, source, destination};
+    size_t bytes = box->run;
     (void)copier;
+    for (int i = 0; i < box->ndims; i++)
+        bytes *= (size_t)box->count[i];
+    atomic_fetch_add(&copied, (long)bytes);
     if (box->run != 0)
         return stand_in_give(stream, run_copy, &copying, sizeof(copying));
     return REDIST_OK;

@@ -53,6 +53,15 @@ void stream_device_reset(void);
 /** How many graphs have been replayed so far, by the library too; -1 = not known. */
 int stream_device_replays(void);
 
+/** How many communicators of NCCL this process has made so far, and how many of them are left; -1 = not known. */
+int stream_device_comms(int *left);
+
+/** Bytes that copies of the libraries have moved so far, beside transforms and messages of NCCL; -1 = not known. */
+long stream_device_copied(void);
+
+/** Lets this rank's next group of NCCL's messages fail; returns 0 if it cannot. */
+int stream_device_refuse(void);
+
 /** Lets captures fail from their call number `calls` on: 0 = the beginning, behind the last one at the end; -1 = not
  * at all. Returns 0 if it cannot. */
 int stream_device_spoil(int calls);

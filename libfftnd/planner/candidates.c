@@ -277,6 +277,15 @@ static int vary_transposed(struct fftnd__candidates *candidates, int i,
            candidates->request->settings.local_transpose == FFTND_LOCAL_TRANSPOSE_AUTO;
 }
 
+/* Between nodes messages that arrive in the array itself save a pass over it, which partitions need. */
+static int vary_arrivals(struct fftnd__candidates *candidates, int i,
+                         struct fftnd__configuration *candidate) {
+    candidate->transposed = FFTND__TRANSPOSED_ARRIVALS;
+    candidate->partitions = 1;
+    return i == 0 && candidates->nnodes > 1 && candidates->request->nranks > 1 &&
+           candidates->request->settings.local_transpose == FFTND_LOCAL_TRANSPOSE_AUTO;
+}
+
 /* Where arrays are small, whole ones are often best, one step after the other, or stored by the transforms. Pieces are
  * as few as there can be then. */
 static int vary_stored(struct fftnd__candidates *candidates, int i,
@@ -338,8 +347,9 @@ int fftnd__candidates_next(struct fftnd__candidates *candidates,
                            const struct fftnd__configuration *best,
                            struct fftnd__configuration *candidate) {
     static vary *const on_host[] = {vary_grid, NULL};
-    static vary *const on_device[] = {vary_stored,   vary_own, vary_grid,       vary_order,
-                                      vary_segments, vary_own, vary_transposed, NULL};
+    static vary *const on_device[] = {vary_stored, vary_own,        vary_grid,
+                                      vary_order,  vary_arrivals,   vary_segments,
+                                      vary_own,    vary_transposed, NULL};
     vary *const *kinds = is_on_device(candidates->request) ? on_device : on_host;
     for (; kinds[candidates->kind] != NULL; candidates->kind++, candidates->next = 0) {
         *candidate = *best;

@@ -25,7 +25,7 @@ static const struct {
               {"group", FIELD(group_bytes), 0, 0, SIZE_MAX},
               {"nontemporal", FIELD(nontemporal_bytes), 0, 0, SIZE_MAX},
               {"segments", FIELD(segments), 1, 1, MOST_CUTS},
-              {"transposed", FIELD(transposed), 1, 0, 1},
+              {"transposed", FIELD(transposed), 1, 0, FFTND__TRANSPOSED_ARRIVALS},
               {"untiled", FIELD(untiled), 1, 0, 1},
               {"partitions", FIELD(partitions), 1, 1, MOST_CUTS},
               {"direct_stores", FIELD(direct_stores), 1, 0, FFTND__DIRECT_LOCAL}};

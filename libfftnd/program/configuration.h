@@ -12,12 +12,19 @@ enum fftnd__direct {
     FFTND__DIRECT_LOCAL /* what stays on this rank; the rest is sent from the array before the exchange */
 };
 
+/* How transforms of whole arrays before an exchange permute the axes in memory. */
+enum fftnd__transposed {
+    FFTND__NOT_TRANSPOSED,
+    FFTND__TRANSPOSED_LINES,   /* so that the lines of the next transform are contiguous */
+    FFTND__TRANSPOSED_ARRIVALS /* so that what comes from a rank is contiguous in the next array */
+};
+
 struct fftnd__configuration {
     int ranks; /* of the chain; 0 = all */
     int grid_ndims;
     int grid[REDIST_MAX_NDIMS];  /* processes along each grid dimension */
     int order[REDIST_MAX_NDIMS]; /* grid dimension i splits axis order[i] first */
-    int transposed; /* transforms over whole arrays permute the axes in memory, so that lines are contiguous */
+    int transposed;              /* of enum fftnd__transposed */
     int fused;         /* tiles go from transforms to exchanges and back without an array between */
     int tiled;         /* transforms that are not fused work in tiles too */
     int untiled;       /* of tiles, not those of a single axis between arrays of this rank */

@@ -99,14 +99,13 @@ static void set_transformed(const struct fftnd__transform *transform, struct fft
     lay_out(transform, step, NULL);
 }
 
-/* Moves a link's axes to the front or end of a list; the others stay in order. */
-static void move_axes(int ndims, int list[], const struct fftnd__link *link, int to_end) {
-    int moved[REDIST_MAX_NDIMS], n[2] = {0, to_end ? ndims - link->naxes : 0};
-    n[0] = to_end ? 0 : link->naxes;
+/* Moves axes to the front or end of a list; the others stay in order. */
+static void move_axes(int ndims, int list[], int naxes, const int axes[], int to_end) {
+    int moved[REDIST_MAX_NDIMS], n[2] = {to_end ? 0 : naxes, to_end ? ndims - naxes : 0};
     for (int i = 0; i < ndims; i++) {
         int is_moved = 0;
-        for (int j = 0; j < link->naxes; j++)
-            is_moved |= link->axes[j] == list[i];
+        for (int j = 0; j < naxes; j++)
+            is_moved |= axes[j] == list[i];
         moved[n[is_moved]++] = list[i];
     }
     memcpy(list, moved, (size_t)ndims * sizeof *list);
@@ -120,8 +119,10 @@ static void turn_memory(const struct fftnd__program *program,
     if (is_first || is_last)
         memcpy(memory, transform->memory[is_last ? !backward : FFTND_PHYSICAL],
                sizeof transform->memory[0]);
-    if (!is_last && program->transposed)
-        move_axes(ndims, memory, link, backward);
+    if (!is_last && program->transposed == FFTND__TRANSPOSED_LINES)
+        move_axes(ndims, memory, link->naxes, link->axes, backward);
+    else if (!is_last && program->transposed == FFTND__TRANSPOSED_ARRIVALS)
+        move_axes(ndims, memory, 1, backward ? &link->axis_before : &link[1].axis_after, 0);
 }
 
 /* Returns nonzero if tiles may overwrite lines of a padded real side with those of the complex side: both have the same
@@ -464,9 +465,10 @@ int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transf
     const struct fftnd__chain *chain = &transform->chain;
     int truncated = memcmp(chain->modes, chain->points, sizeof chain->modes) != 0;
     fftnd__free_steps(program);
-    *program = (struct fftnd__program){.direction = direction,
-                                       .ends = transform->applied != NULL ? direction : !direction,
-                                       .transposed = transposed && !truncated};
+    *program =
+        (struct fftnd__program){.direction = direction,
+                                .ends = transform->applied != NULL ? direction : !direction,
+                                .transposed = truncated ? FFTND__NOT_TRANSPOSED : transposed};
     REDIST_TRY(allocate(program, chain->ndims, MOST_ROOM, MOST_ROOM));
     for (size_t i = 0; i < MOST_ROOM; i++)
         program->steps[i].layout = &program->layouts[i];

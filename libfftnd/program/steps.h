@@ -90,7 +90,7 @@ struct fftnd__program {
     int direction;  /* with an operator, up to it */
     int ends;       /* the side of its last array; that of its first one is `direction` */
     int fused;      /* in tiles, without arrays between transforms and exchanges */
-    int transposed; /* each transform makes the lines of the next one contiguous */
+    int transposed; /* of enum fftnd__transposed */
     int nsteps;
     struct fftnd__step *steps;     /* the first is the input; one more behind the last */
     struct fftnd__layout *layouts; /* of all arrays, each once; behind the steps */

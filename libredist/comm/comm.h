@@ -156,6 +156,14 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
                     void (*dispose)(struct redist__context *, struct redist__kept *),
                     struct redist__kept **kept);
 
+/* Lets MPI_Finalize call a function once all contexts are freed, in their process alone; a second time it has no
+ * effect. `ending` stays where it is. Not collective. */
+struct redist__ending {
+    void (*end)(void);
+    struct redist__ending *next;
+};
+void redist__at_end(struct redist__ending *ending);
+
 /* Tags of messages, in blocks; the last tag of a block is for agreements in executions. Plans of a context never share
  * a block: a plan takes the first free one after the block taken last, so that late messages of a freed plan meet no
  * other for long; all ranks do so in the same order. The first block belongs to no plan. */

@@ -270,6 +270,17 @@ static void close_forgotten(void) {
     }
 }
 
+static struct redist__ending *endings;
+
+void redist__at_end(struct redist__ending *ending) {
+    pthread_mutex_lock(&lock);
+    struct redist__ending **link = &endings;
+    while (*link != NULL && *link != ending)
+        link = &(*link)->next;
+    *link = ending;
+    pthread_mutex_unlock(&lock);
+}
+
 /* Runs at the start of MPI_Finalize, when no other thread is in a call any more. */
 static int on_finalize(MPI_Comm comm, int key, void *value, void *state) {
     (void)comm, (void)key, (void)value, (void)state;
@@ -278,6 +289,8 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *state) {
         free_kept(context, REDIST__KEPT_PLANS); /* may use other contexts */
     while (contexts != NULL)
         destroy(find_last());
+    for (const struct redist__ending *ending = endings; ending != NULL; ending = ending->next)
+        ending->end();
     int created = atomic_exchange(&keyval, MPI_KEYVAL_INVALID);
     if (created != MPI_KEYVAL_INVALID)
         MPI_Comm_free_keyval(&created);

@@ -529,6 +529,8 @@ static void destroy(void *data) {
     space->drain();
     if (state->is_watching)
         redist__nccl_unwatch(state->problem, state->link, &state->user);
+    if (state->link != NULL)
+        redist__nccl_disconnect(state->problem, state->link);
     for (int i = 0; i < state->nwaves; i++)
         free_wave(state, &state->waves[i]);
     for (int i = 0; i < REDIST__NCCL_STREAMS; i++) {

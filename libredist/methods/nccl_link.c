@@ -1,39 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nccl_link.h"
 #include "../sync/notice.h"
-#include "packing.h"
 
-#include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
 struct redist__nccl_link {
     struct redist__kept kept;
     redist_place place; /* without a stream */
     pthread_mutex_t lock;
-    ncclComm_t comm;           /* or NULL */
+    struct redist__nccl_comm comm;
     unsigned long long number; /* of this or the last one */
+    int plans;                 /* that use it */
     struct redist__watched watched;
     struct redist__nccl_user *users; /* asynchronous plans */
     int looks_in_vain;               /* since another thread is in a call */
 };
 
-int redist__nccl_result(ncclResult_t result, const char *what) {
-    if (result == ncclSuccess)
-        return REDIST_OK;
-    const char *last = ncclGetLastError(NULL);
-    cudaError_t error = cudaGetLastError(); /* clears it for the user's own checks */
-    return redist__fail(REDIST_ERR_DEVICE, "%s: %s (%s; CUDA's last error: %s)", what,
-                        ncclGetErrorString(result), last != NULL ? last : "",
-                        cudaGetErrorString(error));
-}
-
 /* ---------------------------------------------------------------- use */
 
 unsigned long long redist__nccl_number(struct redist__nccl_link *link) {
     pthread_mutex_lock(&link->lock);
-    unsigned long long number = link->comm != NULL ? link->number : 0;
+    unsigned long long number = link->comm.handle != NULL ? link->number : 0;
     pthread_mutex_unlock(&link->lock);
     return number;
 }
@@ -45,8 +33,8 @@ int redist__nccl_given_up(void) {
 
 ncclComm_t redist__nccl_enter(struct redist__nccl_link *link, unsigned long long number) {
     pthread_mutex_lock(&link->lock);
-    if (link->comm != NULL && link->number == number)
-        return link->comm;
+    if (link->comm.handle != NULL && link->number == number)
+        return link->comm.handle;
     pthread_mutex_unlock(&link->lock);
     (void)redist__nccl_given_up();
     return NULL;
@@ -68,59 +56,24 @@ int redist__nccl_check(struct redist__nccl_link *link, unsigned long long number
     return code;
 }
 
-/* The end of a communicator, by a thread: NCCL waits for captured graphs to be destroyed, which may be later. */
-struct end {
-    redist_place place;
-    ncclComm_t comm;
-    int aborts;
-};
-
-/* Seconds for which the end of a communicator is waited for. */
-enum { LONGEST_END = 5 };
-
-static void *end_comm(void *data) {
-    struct end *end = data;
-    redist_visit visit;
-    if (redist_enter(&end->place, &visit) == REDIST_OK)
-        (void)(end->aborts ? ncclCommAbort : ncclCommDestroy)(end->comm);
-    redist_leave(&visit);
-    redist_release(end);
-    return NULL;
-}
-
-/* Ends the communicator, and waits for that some seconds at most. Without memory or a thread it is left alone. */
-static void end_link(struct redist__nccl_link *link, int aborts, int seconds) {
-    struct end *end = redist_calloc(1, sizeof *end);
-    struct timespec until;
-    pthread_t thread;
-    if (end == NULL)
-        return;
-    *end = (struct end){link->place, link->comm, aborts};
-    link->comm = NULL;
-    redist_stay_loaded(__func__);
-    if (pthread_create(&thread, NULL, end_comm, end) != 0) {
-        redist_release(end);
-        return;
-    }
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += seconds;
-    if (seconds == 0 || pthread_timedjoin_np(thread, NULL, &until) != 0)
-        pthread_detach(thread);
+static void end_comm(struct redist__nccl_link *link, int aborts, int seconds) {
+    redist__nccl_comm_end(&link->place, link->comm.handle, aborts, seconds);
+    link->comm.handle = NULL;
 }
 
 /* In the link's place. */
 static void abort_comm(struct redist__nccl_link *link) {
     for (const struct redist__nccl_user *user = link->users; user != NULL; user = user->next)
         atomic_store(user->word, user->failure);
-    end_link(link, 1, link->users != NULL ? 0 : LONGEST_END);
+    end_comm(link, 1, link->users != NULL ? 0 : REDIST__NCCL_LONGEST_END);
 }
 
 void redist__nccl_abort(struct redist__nccl_link *link, unsigned long long number) {
     pthread_mutex_lock(&link->lock);
-    if (link->comm != NULL && link->number == number) {
+    if (link->comm.handle != NULL && link->number == number) {
         if (!redist_place_is_gone())
             abort_comm(link);
-        link->comm = NULL;
+        link->comm.handle = NULL;
     }
     pthread_mutex_unlock(&link->lock);
 }
@@ -138,8 +91,8 @@ static void look(struct redist__watched *watched, int is_lost) {
     link->looks_in_vain = is_locked || !is_lost ? 0 : link->looks_in_vain + 1;
     if (!is_locked && link->looks_in_vain < PATIENCE)
         return;
-    if (link->comm != NULL && redist_enter(&link->place, &visit) == REDIST_OK) {
-        if (is_lost || ncclCommGetAsyncError(link->comm, &result) != ncclSuccess ||
+    if (link->comm.handle != NULL && redist_enter(&link->place, &visit) == REDIST_OK) {
+        if (is_lost || ncclCommGetAsyncError(link->comm.handle, &result) != ncclSuccess ||
             (result != ncclSuccess && result != ncclInProgress))
             abort_comm(link);
         redist_leave(&visit);
@@ -183,8 +136,8 @@ static void free_link(struct redist__context *context, struct redist__kept *kept
     struct redist__nccl_link *link = (struct redist__nccl_link *)kept;
     redist_visit visit;
     int aborts = redist__peers_see(context) != REDIST_OK; /* it would wait for them */
-    if (redist_enter(&link->place, &visit) == REDIST_OK && link->comm != NULL)
-        end_link(link, aborts, LONGEST_END);
+    if (redist_enter(&link->place, &visit) == REDIST_OK && link->comm.handle != NULL)
+        end_comm(link, aborts, REDIST__NCCL_LONGEST_END);
     redist_leave(&visit);
     pthread_mutex_destroy(&link->lock);
     redist_release(link);
@@ -237,42 +190,52 @@ static int provide_link(const struct redist__problem *problem, struct redist__nc
     return REDIST_OK;
 }
 
-static int connect_comm(const struct redist__problem *problem, ncclComm_t *comm) {
-    const struct redist__context *context = problem->context;
-    ncclUniqueId id = {{0}};
-    int code = REDIST_OK;
-    if (context->rank == 0)
-        code = redist__nccl_result(ncclGetUniqueId(&id), "ncclGetUniqueId");
-    redist__keep_first(&code, redist_broadcast(context->comm, &id, sizeof id, 0));
-    REDIST_TRY(redist_agree(context->comm, code));
-    code = redist__nccl_result(ncclCommInitRank(comm, context->size, id, context->rank),
-                               "ncclCommInitRank");
-    code = redist_agree(context->comm, code);
-    if (code != REDIST_OK && *comm != NULL) {
-        ncclCommAbort(*comm);
-        *comm = NULL;
-    }
-    return code;
-}
-
-/* Checks first that no device has two ranks, which NCCL refuses late, and on some ranks with a crash. A watcher may
- * have given up a communicator on some ranks only. */
-int redist__nccl_connect(const struct redist__problem *problem, struct redist__nccl_link **link) {
+/* Provides a communicator. A watcher may have given up the last one on some ranks only. */
+static int provide_comm(const struct redist__problem *problem, struct redist__nccl_link *link) {
     static atomic_ullong counter;
-    struct redist__context *context = problem->context;
+    unsigned long long number = redist__nccl_number(link);
     int is_common;
-    REDIST_TRY(provide_link(problem, link));
-    unsigned long long number = redist__nccl_number(*link);
-    REDIST_TRY(redist__find_common(context, number != 0, &is_common));
+    REDIST_TRY(redist__find_common(problem->context, number != 0, &is_common));
     if (is_common)
         return REDIST_OK;
-    redist__nccl_abort(*link, number);
-    REDIST_TRY(redist__check_devices(problem, "nccl"));
-    ncclComm_t comm = NULL;
-    REDIST_TRY(connect_comm(problem, &comm));
-    pthread_mutex_lock(&(*link)->lock);
-    (*link)->comm = comm;
-    (*link)->number = atomic_fetch_add(&counter, 1) + 1;
-    pthread_mutex_unlock(&(*link)->lock);
+    redist__nccl_abort(link, number);
+    struct redist__nccl_comm comm;
+    REDIST_TRY(redist__nccl_comm_provide(problem, &link->place, &comm));
+    pthread_mutex_lock(&link->lock);
+    link->comm = comm;
+    link->number = atomic_fetch_add(&counter, 1) + 1;
+    pthread_mutex_unlock(&link->lock);
     return REDIST_OK;
+}
+
+int redist__nccl_connect(const struct redist__problem *problem, struct redist__nccl_link **link) {
+    struct redist__nccl_link *provided;
+    REDIST_TRY(provide_link(problem, &provided));
+    REDIST_TRY(provide_comm(problem, provided));
+    provided->plans++;
+    *link = provided;
+    return REDIST_OK;
+}
+
+/* Returns whether nothing has failed that a later plan would inherit. */
+static int is_sound(const struct redist__problem *problem, const struct redist__nccl_link *link) {
+    ncclResult_t result = ncclSuccess;
+    return redist__peers_see(problem->context) == REDIST_OK &&
+           ncclCommGetAsyncError(link->comm.handle, &result) == ncclSuccess &&
+           result == ncclSuccess;
+}
+
+void redist__nccl_disconnect(const struct redist__problem *problem,
+                             struct redist__nccl_link *link) {
+    if (--link->plans > 0)
+        return;
+    pthread_mutex_lock(&link->lock);
+    if (link->comm.handle != NULL && !redist_place_is_gone()) {
+        if (is_sound(problem, link))
+            redist__nccl_comm_keep(problem->context, &link->place, &link->comm);
+        else
+            end_comm(link, 1, REDIST__NCCL_LONGEST_END);
+    }
+    link->comm.handle = NULL;
+    pthread_mutex_unlock(&link->lock);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators of NCCL: one for the ranks of a context and their current devices, shared by its plans. */
+/* The use of communicators of NCCL: one for the ranks of a context and their current devices, shared by its plans. */
 #ifndef REDIST__NCCL_LINK_H
 #define REDIST__NCCL_LINK_H
 
-#include "method.h"
-
-#include <nccl.h>
+#include "nccl_comms.h"
 
 struct redist__nccl_link;
 
@@ -17,9 +15,13 @@ struct redist__nccl_user {
     struct redist__nccl_user *next;
 };
 
-/* Connects all ranks of the problem's context, or finds their communicator. Collective, the same result on all ranks;
- * REDIST_ERR_METHOD if ranks share a device, REDIST_ERR_DEVICE, REDIST_ERR_MEMORY. */
+/* Connects all ranks of the problem's context for a plan, or finds their communicator. Collective, the same result on
+ * all ranks; errors as of redist__nccl_comm_provide. */
 int redist__nccl_connect(const struct redist__problem *problem, struct redist__nccl_link **link);
+
+/* Ends the use by a plan that is connected, whose work is complete on this rank: with the last one the communicator is
+ * kept for others, if it has no error. Not collective. */
+void redist__nccl_disconnect(const struct redist__problem *problem, struct redist__nccl_link *link);
 
 /* Returns the number of the communicator, unique in this process; 0 = it was given up after a failure. */
 unsigned long long redist__nccl_number(struct redist__nccl_link *link);
@@ -47,9 +49,5 @@ int redist__nccl_watch(const struct redist__problem *problem, struct redist__ncc
                        struct redist__nccl_user *user);
 void redist__nccl_unwatch(const struct redist__problem *problem, struct redist__nccl_link *link,
                           struct redist__nccl_user *user);
-
-/* Converts a result to REDIST_OK or REDIST_ERR_DEVICE, with NCCL's last error rather than its code, and CUDA's error
- * rather than "unhandled cuda error". */
-int redist__nccl_result(ncclResult_t result, const char *what);
 
 #endif

@@ -137,6 +137,18 @@ int stream_device_replays(void) {
     return -1;
 }
 
+int stream_device_comms(int *left) {
+    return *left = -1;
+}
+
+long stream_device_copied(void) {
+    return -1;
+}
+
+int stream_device_refuse(void) {
+    return 0;
+}
+
 int stream_device_spoil(int calls) {
     (void)calls;
     return 0;

@@ -305,7 +305,7 @@ test_examples() { # usual|aware
     local n name
     for n in 1 2 4; do
         test_one "$1-taylor-green-$n" compare_flows "$1" "$n"
-        for name in 4_poisson 6_channel; do
+        for name in 4_poisson 6_channel 10_particle_mesh; do
             test_one "$1-$name-$n" run_example "$1" "$n" "$name"
         done
     done
