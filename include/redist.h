@@ -26,9 +26,9 @@
  * Work that stays on the stream (docs/guarantees.md): with options.asynchronous, executions of arrays on a device only
  * enqueue their work in options.stream, which may be captured in a CUDA graph. Each rank has its own device. Within a
  * node (method signals) a direction is available if its destination is bound when the plan is made
- * (REDIST_BIND_AT_PLAN), in memory that peers can map; between nodes (method nccl) the library needs NCCL. Arguments
- * are not agreed on, as with options.skip_agreement. All ranks enqueue executions of plans with common ranks in the
- * same order.
+ * (REDIST_BIND_AT_PLAN), in memory that peers can map; between nodes (methods nccl and hier:nccl) the library needs
+ * NCCL. Arguments are not agreed on, as with options.skip_agreement. All ranks enqueue executions of plans with common
+ * ranks in the same order.
  *
  * Devices (docs/guarantees.md): a plan works on the device that is current when it is made. Later calls accept, and
  * keep, any current device; arrays of another device are refused with ERR_ARGUMENT, an execution in a stream that is
@@ -300,8 +300,8 @@ typedef struct redist_options {
      * and redist_plan_query report later failures; must agree */
     int asynchronous;
     /** seconds for which the device waits for a peer, after which an asynchronous execution has failed; 0 = the default
-     * (600 s); method nccl waits without limit. The wait for a peer that has ended or given up takes about a second at
-     * most */
+     * (600 s); messages of NCCL wait without limit. The wait for a peer that has ended or given up takes about a second
+     * at most */
     double wait_seconds;
     /** with REDIST_PUT: each rank puts its array A in this many segments, the boxes into which redist_decompose cuts it
      * along `segment_axis`, in their order; messages are cut alike, so that each leaves with its segment. Other tiles

@@ -8,9 +8,9 @@
  *
  * In a user's stream the half inside the node begins with a gate, which waits for the destinations of the node's ranks,
  * and ends with another one, which waits for their copies. NCCL's messages are enqueued between both, beside the
- * copies. So all ranks wait for each other in one order, even where a graph does one thing after the other: at the first
- * gate, in the waves of messages, at the last gate, in NCCL's reduction of failures. Therefore no copy waits for a step
- * of a peer, as those of `signals` do elsewhere. Both halves fail by one word in host memory.
+ * copies. So all ranks wait for each other in one order, even where a graph does one thing after the other: at the
+ * first gate, in the waves of messages, at the last gate, in NCCL's reduction of failures. Therefore no copy waits for
+ * a step of a peer, as those of `signals` do elsewhere. Both halves fail by one word in host memory.
  */
 #include "method.h"
 #include "packing.h"
@@ -379,8 +379,8 @@ static void give_to_between(struct store *store) {
     method_of(between)->store(between->transport.state, store->tile, store_in_both, store);
 }
 
-/* Keeps the targets inside the node, and lets the other half store in the user's stream. The stream that the half inside
- * goes on in follows that. */
+/* Keeps the targets inside the node, and lets the other half store in the user's stream. The stream that the half
+ * inside goes on in follows that. */
 static int store_with_between(void *data, int ntargets, const redist_target targets[],
                               void *stream) {
     struct store *store = data;

@@ -42,8 +42,8 @@ struct redist__problem {
     struct redist__failure *failure;   /* of the executions; recorded by methods */
     const int *ranks; /* of the context's in the plan's communicator, or NULL = the same */
     uint64_t *word;   /* asynchronous: by which halves fail together, in pinned memory, or NULL */
-    /* Asynchronous: one of two methods that enqueue beside each other (hier.c). `await` and `close` end what `start` has
-     * begun, as they end tiles; and no copy waits for those of the peers. */
+    /* Asynchronous: one of two methods that enqueue beside each other (hier.c). `await` and `close` end what `start`
+     * has begun, as they end tiles; and no copy waits for those of the peers. */
     int is_half;
 };
 
@@ -172,8 +172,8 @@ struct redist__method {
     void (*query)(void *state);
 
     /* Asynchronous: the word by which this rank's executions fail on the device, nonzero after a failure: 1 + the
-     * highest rank that is known to have failed. `join` takes that of another state, of any method, in its place: one in
-     * host memory if the method's host uses it too. Neither state executes after the other one is freed. */
+     * highest rank that is known to have failed. `join` takes that of another state, of any method, in its place: one
+     * in host memory if the method's host uses it too. Neither state executes after the other one is freed. */
     uint64_t *(*word)(const void *state);
     void (*join)(void *state, uint64_t *word);
     int has_word_in_host;

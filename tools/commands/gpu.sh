@@ -294,7 +294,7 @@ test_stream_survivors() {
     for n in 2 4; do
         for fault in kernel call kill late; do
             test_one "streams-$fault-signals-$n" survive_streams "$n" $fault signals:kernel signals:engines enqueued:nccl \
-                enqueued:hier:nccl
+                enqueued:hier:nccl enqueued:auto
             [ $fault != late ] || continue
             test_one "streams-$fault-others-$n" survive_streams "$n" $fault direct p2p kway:2 nccl hier:nccl
         done
