@@ -26,7 +26,8 @@ static const char notes[] =
     "  graph      a pair as a CUDA graph, the host waits for each\n"
     "  graph-ten  ten launches, then the host waits; time of one\n"
     "  exchange-* one direction of the exchange of the first two axes alone, by method\n"
-    "             signals or nccl, where these apply; ten back and forth, then the host waits; "
+    "             signals, nccl or hier:nccl, where these apply; ten back and forth, then the host "
+    "waits; "
     "time of one\n"
     "  cufft-*    on one device: cuFFT's plan of all axes in the same ways; back, it\n"
     "             overwrites its input\n";
@@ -37,6 +38,7 @@ static const char *const precisions[] = {"double", "float", NULL};
 struct request {
     bench_settings settings;
     int kind, precision, batch, plan_seconds, overwrite;
+    const char *method;
 };
 
 /* Everything that is timed; the arrays are work space of each other. */
@@ -154,6 +156,7 @@ static fftnd_plan *plan_transform(const struct work *work, int asynchronous) {
     options.plan_seconds = request->plan_seconds;
     options.skip_agreement = 1;
     options.asynchronous = asynchronous;
+    options.method = asynchronous ? request->method : NULL;
     options.verbose = getenv("BENCH_VERBOSE") != NULL;
     must(fftnd_plan_create(MPI_COMM_WORLD, request->settings.shape.count, sizes,
                            (enum fftnd_kind)request->kind, (enum fftnd_precision)request->precision,
@@ -265,8 +268,11 @@ static int add(struct way ways[], int n, struct way way) {
 }
 
 static int list_ways(struct work *work, struct way ways[]) {
-    static const char *const exchanges[] = {"signals:kernel", "signals:engines", "nccl"};
-    static const char *const names[] = {"exchange-kernel", "exchange-engines", "exchange-nccl"};
+    static const char *const exchanges[] = {"signals:kernel", "signals:engines", "nccl",
+                                            "hier:nccl"};
+    static const char *const names[] = {"exchange-kernel", "exchange-engines", "exchange-nccl",
+                                        "exchange-hier"};
+    enum { EXCHANGES = sizeof exchanges / sizeof exchanges[0] };
     const struct request *request = work->request;
     int n = 0, size;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -275,7 +281,7 @@ static int list_ways(struct work *work, struct way ways[]) {
     n = add(ways, n, (struct way){"enqueued", work, ENQUEUED, async_forth, async_back, NULL});
     n = add(ways, n, (struct way){"graph", work, 1, launch_graph, NULL, NULL});
     n = add(ways, n, (struct way){"graph-ten", work, ENQUEUED, launch_graph, NULL, NULL});
-    for (int i = 0; i < 3 && size > 1; i++) {
+    for (int i = 0; i < EXCHANGES && size > 1; i++) {
         redist_plan *exchange = plan_exchange(work, exchanges[i]);
         if (exchange != NULL)
             n = add(ways, n,
@@ -343,6 +349,8 @@ static const bench_program *describe(struct request *request) {
          .help = "fields at once (1)", .minimum = 1},
         {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds, .argument = "N",
          .help = "to try configurations, 0 = the library's default (0)"},
+        {.name = "method", .kind = BENCH_TEXT, .value = &request->method, .argument = "METHOD",
+         .help = "of the exchanges of asynchronous transforms (the planner's)"},
         {.name = "overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
          .help = "plans may overwrite their input, as cuFFT's of r2c do"},
         BENCH_COMMON_OPTIONS(&request->settings),

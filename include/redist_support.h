@@ -196,7 +196,8 @@ REDIST_API int redist_plan_break(redist_plan *plan, int code);
  * Makes the executions of an asynchronous plan fail with those of another one, both parts of the same work: after a
  * failure of either on this rank's device no work of the other waits for a peer, and the ranks of the other learn of
  * it. No effect for methods that need their hosts. Neither plan may be executed after the other one is freed. Not
- * collective. Errors: ERR_STATE.
+ * collective. Errors: ERR_STATE; ERR_METHOD if this plan uses NCCL and the other one does not: join that one with this
+ * one.
  */
 REDIST_API int redist_plan_join(redist_plan *plan, const redist_plan *other);
 

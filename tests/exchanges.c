@@ -150,7 +150,7 @@ static const char *const more_requests[][9] = {
     {"auto", "direct:nontemporal", "direct:cached", "direct:push-nontemporal", "direct:push-cached",
      "direct:push-pull-nontemporal", "direct:pull-push-nontemporal", "direct:paced",
      "direct:lockstep"},
-    {"auto", "nccl", "nccl:plain", "direct:engines", "direct:kernel", "direct:paced",
+    {"auto", "nccl", "nccl:plain", "hier:nccl", "direct:engines", "direct:kernel", "direct:paced",
      "direct:lockstep"}};
 
 static int on_device(void) {
@@ -158,7 +158,7 @@ static int on_device(void) {
 }
 
 int request_count(void) {
-    return host_method_count() + (on_device() ? 7 : 9);
+    return host_method_count() + (on_device() ? 8 : 9);
 }
 
 const char *request_name(int index) {
@@ -187,12 +187,13 @@ static int is_copyable(const exchange *given) {
     return given->element->copyable && given->ndims + given->element->axes <= REDIST_MAX_NDIMS;
 }
 
-/* On a device: ranks that share one have no NCCL, later arrays are not mapped, and what cannot be copied
+/* On a device: ranks that share one have no NCCL, plain and later arrays are not mapped, and what cannot be copied
  * cannot be staged. */
 static int may_be_refused_on_device(const exchange *given, const exchange_way *way) {
-    return !is_copyable(given) || !strncmp(way->method, "nccl", 4) ||
+    int is_mapped = memory_is_shared(way->memory[0]) && memory_is_shared(way->memory[1]);
+    return !is_copyable(given) || strstr(way->method, "nccl") ||
            ((!strncmp(way->method, "direct", 6) || !strncmp(way->method, "hier", 4)) &&
-            is_later(way));
+            (is_later(way) || !is_mapped));
 }
 
 int may_be_refused(const exchange *given, const exchange_way *way) {

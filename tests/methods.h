@@ -8,7 +8,7 @@
 #include "redist.h"
 
 static inline int is_host_method(const char *name) {
-    return strncmp(name, "nccl", 4) != 0 && strcmp(name, "signals") != 0;
+    return strstr(name, "nccl") == NULL && strcmp(name, "signals") != 0;
 }
 
 static inline int host_method_count(void) {

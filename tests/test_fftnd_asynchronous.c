@@ -3,7 +3,7 @@
  * Asynchronous transforms: results as of FFTW, whole and in segments and partitions; pairs that are enqueued with work
  * of the user in between, or replayed; failures. On a device that stands in for CUDA, or on CUDA's.
  *     test_fftnd_asynchronous [RANKS_PER_NODE]
- * With an argument nodes are imitated by REDIST_NODE_SIZE, and the exchanges are NCCL's.
+ * With an argument nodes are imitated by REDIST_NODE_SIZE, and exchanges between them are NCCL's, or by both links.
  */
 #include <math.h>
 #include <stdint.h>
@@ -53,6 +53,8 @@ START_TEST(slabs_and_pencils) {
                 given.options.method =
                     "nccl:plain"; /* which sends whole arrays, however they are cut */
                 fft_check_once(MPI_COMM_WORLD, &given);
+                given.options.method = "hier:nccl";
+                fft_check_once(MPI_COMM_WORLD, &given);
             }
     unsetenv("FFTND_CONFIGURATION");
 }
@@ -65,6 +67,10 @@ START_TEST(stored) {
     for (int i = 0; harness_another(i, 24); i++) {
         fft_case given = asynchronous(fft_random_device_case(harness_nranks));
         given.options.asynchronous = random_chance(60);
+        if (has_nodes && random_chance(70)) { /* which needs arrays that peers can map */
+            given.options.method = "hier:nccl";
+            given.memory[0] = given.memory[1] = given.workspace = FFT_MEMORY_SHARED;
+        }
         fft_use_chunks(random_chance(50) ? 1 : random_between(2, 4), random_between(0, 2),
                        random_between(1, 3), random_between(1, 2));
         fft_check_once(MPI_COMM_WORLD, &given);
@@ -207,6 +213,7 @@ struct pair {
 
 static int uses_workspace;
 static const char *method;
+static int npairs; /* every other one by both links, where there are nodes */
 
 static void begin_pair(struct pair *pair, enum fftnd_effort effort, double wait_seconds) {
     const fft_case given = FFT_CASE(FFTND_C2C, 8, 12, 10);
@@ -218,7 +225,7 @@ static void begin_pair(struct pair *pair, enum fftnd_effort effort, double wait_
     own.options.effort = effort;
     own.options.plan_seconds = 0.05;
     own.options.user_workspace = uses_workspace;
-    own.options.method = method;
+    own.options.method = has_nodes && method == NULL && npairs++ % 2 ? "hier:nccl" : method;
     own.options.scaling = FFTND_SCALE_NONE; /* 960 points */
     check_ok(fft_case_plan(MPI_COMM_WORLD, &own, &pair->plan));
     for (int side = 0; side < 2; side++) {
@@ -345,7 +352,9 @@ START_TEST(spoilt) {
         struct pair pair;
         const int spoils = harness_rank == call % harness_nranks;
         fft_use_chunks(1, 0, 1, call % 3 == 1);
-        method = has_nodes ? "nccl" : call % 4 < 2 ? "signals:engines" : "signals:kernel";
+        method = has_nodes      ? (call % 4 < 2 ? "hier:nccl" : "nccl")
+                 : call % 4 < 2 ? "signals:engines"
+                                : "signals:kernel";
         begin_pair(&pair, FFTND_ESTIMATE, 0);
         (void)stream_device_spoil(!spoils ? -1 : call < CALLS ? call : 1000000);
         const int before = stream_device_replays();

@@ -243,7 +243,8 @@ END_TEST
 
 /* Nodes of one or two ranks, imitated by REDIST_NODE_SIZE: what has arrived from both. */
 START_TEST(between_nodes) {
-    static const char *const names[] = {"hier", "p2p"};
+    static const char *const names[] = {"hier", "p2p", "hier:nccl"};
+    const int nnames = is_on_device() ? 3 : 2;
     for (int i = 0; harness_another(i, 3); i++) {
         MPI_Comm comm;
         redist_index sizes[3];
@@ -254,7 +255,7 @@ START_TEST(between_nodes) {
         random_sizes(3, 1, 12, 1500, sizes);
         exchange given = exchange_between_axes(comm, &element, 3, sizes, axis,
                                                (axis + random_between(1, 2)) % 3);
-        try_partitions(&given, names[i % 2], 3);
+        try_partitions(&given, names[i % nnames], 3);
         unsetenv("REDIST_NODE_SIZE");
         MPI_Comm_free(&comm);
         element_free(&element);

@@ -2,6 +2,8 @@
 /*
  * Asynchronous executions: enqueued, in any number and with the user's work in between, replayed, in tiles, and when a
  * rank fails or never comes. On a device that stands in for CUDA, or on CUDA's (see stream_device.h).
+ *     test_redist_signals [RANKS_PER_NODE]
+ * With an argument nodes are imitated by REDIST_NODE_SIZE.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +15,20 @@
 #include "redist_support.h"
 #include "stream_device.h"
 
-static const char *const methods[] = {"signals:kernel", "signals:engines", "nccl", "nccl:plain",
-                                      "auto"};
-enum { NMETHODS = sizeof methods / sizeof methods[0], MOST_PARTITIONS = 5 };
+static const char *const all_methods[] = {"signals:kernel", "signals:engines", "nccl",
+                                          "nccl:plain",     "hier:nccl",       "auto"};
+enum { IN_NODE = 2, ALL_METHODS = sizeof all_methods / sizeof all_methods[0], MOST_PARTITIONS = 5 };
+
+/* Those that work on the nodes here, and one of them that copies into the peers' arrays. */
+static const char *const *methods = all_methods, *copies_directly = "signals";
+static int nmethods = ALL_METHODS;
+
+static void imitate_nodes(const char *size) {
+    setenv("REDIST_NODE_SIZE", size, 1);
+    methods = &all_methods[IN_NODE];
+    nmethods = ALL_METHODS - IN_NODE;
+    copies_directly = "hier:nccl";
+}
 
 /* ---------------------------------------------------------------- one plan and its arrays */
 
@@ -91,14 +104,14 @@ static void try_directions(const exchange *given, const char *method) {
 /* Random exchanges between axes, with every method. */
 static void try_random(int most_ndims, int least, int most,
                        void (*try)(const exchange *given, const char *method)) {
-    for (int i = 0; harness_another(i, 2 * NMETHODS); i++) {
+    for (int i = 0; harness_another(i, 2 * nmethods); i++) {
         int ndims = random_between(2, most_ndims), axis = random_between(0, ndims - 1);
         redist_index sizes[REDIST_MAX_NDIMS];
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
         random_sizes(ndims, least, most, 1500, sizes);
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis,
                                                (axis + random_between(1, ndims - 1)) % ndims);
-        try(&given, methods[i % NMETHODS]);
+        try(&given, methods[i % nmethods]);
         element_free(&element);
     }
 }
@@ -111,14 +124,14 @@ END_TEST
 
 START_TEST(between_boxes) {
     NEEDS_STREAM_DEVICE();
-    for (int i = 0; harness_another(i, 2 * NMETHODS); i++) {
+    for (int i = 0; harness_another(i, 2 * nmethods); i++) {
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
         exchange given = exchange_between_slabs(MPI_COMM_WORLD, &element, i % 3, (i + 1) % 3);
         for (int side = 0; side < 2; side++)
             for (int rank = 0; rank < given.nranks; rank++)
                 exchange_pad(&given.boxes[side][rank]);
         given.is_complete = 1;
-        try_directions(&given, methods[i % NMETHODS]);
+        try_directions(&given, methods[i % nmethods]);
         element_free(&element);
     }
 }
@@ -167,9 +180,9 @@ static void check_doubles(const struct job *job) {
 START_TEST(enqueued) {
     NEEDS_STREAM_DEVICE();
     test_element element = element_create(2);
-    for (int i = 0; harness_another(i, NMETHODS); i++) {
+    for (int i = 0; harness_another(i, nmethods); i++) {
         exchange given = choose_doubles(&element);
-        struct job job = begin_job(&given, methods[i % NMETHODS]);
+        struct job job = begin_job(&given, methods[i % nmethods]);
         int failed = 0;
         check_ok(plan_job(&job));
         prepare_doubles(&job);
@@ -189,9 +202,9 @@ END_TEST
 START_TEST(replayed) {
     NEEDS_STREAM_DEVICE();
     test_element element = element_create(2);
-    for (int i = 0; harness_another(i, NMETHODS); i++) {
+    for (int i = 0; harness_another(i, nmethods); i++) {
         exchange given = choose_doubles(&element);
-        struct job job = begin_job(&given, methods[i % NMETHODS]);
+        struct job job = begin_job(&given, methods[i % nmethods]);
         if (job.stream == NULL)
             job.options.stream = job.stream = stream_device_create();
         check_ok(plan_job(&job));
@@ -284,7 +297,8 @@ static int take_partitions(const struct job *job, char *taken) {
 static void try_tiles(const exchange *given, const char *method) {
     struct job job = begin_job(given, method);
     job.options.tiles = REDIST_PUT;
-    job.options.partitions = random_between(1, MOST_PARTITIONS);
+    job.options.partitions =
+        strcmp(method, "hier:nccl") == 0 ? 1 : random_between(1, MOST_PARTITIONS);
     job.options.partition_axis = random_between(0, given->ndims - 1);
     if (strcmp(method, "nccl:plain") == 0) {
         check_code(plan_job(&job), REDIST_ERR_METHOD);
@@ -374,10 +388,51 @@ START_TEST(failures) {
     test_element element = element_create(2);
     const redist_index sizes[] = {9, 10, 11};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
-    for (int i = 0; i < NMETHODS; i++) {
-        if (strncmp(methods[i], "nccl", 4) != 0) /* whose kernels wait without limit */
+    for (int i = 0; i < nmethods; i++) {
+        /* whose kernels wait without limit */
+        if (strstr(methods[i], "nccl") == NULL && strcmp(copies_directly, "signals") == 0)
             check_late(&given, methods[i]);
         check_broken(&given, methods[i]);
+    }
+    element_free(&element);
+}
+END_TEST
+
+/* Rank 0 is later than its peers within the node wait, on their devices: for it to begin, or to put its tiles. Those
+ * between nodes, which wait without limit, know of that at the end of the same execution. */
+static void come_late(void) {
+    if (harness_rank == 0)
+        usleep(500000);
+}
+
+static void put_late(const struct job *job, uint64_t sequence) {
+    (void)redist_plan_put_begin(job->plan, address(job, 1));
+    come_late();
+    (void)put_all(job, &sequence);
+    (void)redist_plan_put_end(job->plan);
+}
+
+START_TEST(late_inside) {
+    NEEDS_STREAM_DEVICE();
+    if (harness_nranks < 3)
+        skip_test("no other node");
+    test_element element = element_create(2);
+    const redist_index sizes[] = {9, 10, 11};
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    for (int i = 0; i < 3; i++) {
+        struct job job = begin_job(&given, "hier:nccl");
+        job.options.wait_seconds = 0.05;
+        job.options.tiles = i < 2 ? REDIST_WHOLE : REDIST_PUT;
+        check_ok(plan_job(&job));
+        if (i == 2) {
+            put_late(&job, random_bits());
+        } else {
+            come_late();
+            (void)redist_plan_execute(job.plan, i);
+        }
+        stream_device_wait(job.stream);
+        check_code(redist_plan_query(job.plan), REDIST_ERR_PEER);
+        end_job(&job);
     }
     element_free(&element);
 }
@@ -636,7 +691,7 @@ START_TEST(other_arrays) {
     test_element element = element_create(2);
     const redist_index sizes[] = {8, 9, 10};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
-    struct job job = begin_job(&given, "signals");
+    struct job job = begin_job(&given, copies_directly);
     uint64_t salt = random_bits();
     job.options.bind_a = REDIST_BIND_AT_EXECUTION;
     check_ok(plan_job(&job));
@@ -670,17 +725,19 @@ START_TEST(unmapped_source) {
     test_element element = element_create(2);
     const redist_index sizes[] = {8, 9, 10};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
-    for (int i = 0; i < NMETHODS; i++) {
+    for (int i = 0; i < nmethods; i++) {
         struct job job = begin_job(&given, methods[i]);
         exchange_free_arrays(job.arrays);
         exchange_arrays(&given, kinds, job.arrays);
         uint64_t salt = random_bits();
+        const char *method;
         check_ok(plan_job(&job));
+        check_ok(redist_plan_get_method(job.plan, &method));
         exchange_prepare(&given, job.arrays, REDIST_FORWARD, salt);
         check_ok(redist_plan_execute(job.plan, REDIST_FORWARD));
         check_result(&job, REDIST_FORWARD, salt);
-        if (harness_nranks > 1 && is_unmapped(&job) &&
-            strncmp(methods[i], "nccl", 4) != 0) /* CUDA's devices map all their memory */
+        if (harness_nranks > 1 && is_unmapped(&job) && /* CUDA's devices map all their memory */
+            strncmp(method, "nccl", 4) != 0)
             check_code(redist_plan_execute(job.plan, REDIST_BACKWARD), REDIST_ERR_STATE);
         exchange_prepare(&given, job.arrays, REDIST_FORWARD, salt + 1);
         check_ok(redist_plan_execute(job.plan, REDIST_FORWARD));
@@ -697,7 +754,7 @@ START_TEST(freed_unfinished) {
     test_element element = element_create(2);
     const redist_index sizes[] = {8, 9, 10};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
-    struct job job = begin_job(&given, "signals");
+    struct job job = begin_job(&given, copies_directly);
     job.options.tiles = REDIST_PUT;
     check_ok(plan_job(&job));
     check_ok(redist_plan_put_begin(job.plan, address(&job, 1)));
@@ -751,7 +808,13 @@ int main(int argc, char **argv) {
                                   communicators_of_some,
                                   communicators_given_up,
                                   NULL};
-    int code = harness_run(argc, argv, "test_redist_signals", tests), left;
+    const TTest *const between_nodes[] = {
+        between_axes, between_boxes, enqueued,     replayed,        waited_for,       tiles,
+        failures,     late_inside,   other_arrays, unmapped_source, freed_unfinished, NULL};
+    if (argc > 1)
+        imitate_nodes(argv[1]);
+    int code = harness_run(argc, argv, "test_redist_signals", argc > 1 ? between_nodes : tests);
+    int left;
     if (stream_device_comms(&left) > 0 && left > 0)
         printf("%d communicators of NCCL are left after MPI_Finalize\n", left);
     return code != 0 || left > 0;

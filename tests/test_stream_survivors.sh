@@ -15,6 +15,7 @@ run=0 failed=0 skipped=0
 try() { # work, method, fault, victim
     local output least=$ranks
     [[ $2 != enqueued:* ]] || local -x REDIST_NODE_SIZE=1
+    [[ $2 != *hier:nccl ]] || local -x REDIST_NODE_SIZE=2
     [ "$3" != kill ] || least=$((ranks - 1))
     run=$((run + 1))
     output=$(launch "$1" "$2" "$3" "$4" "$report" 2>&1) || true

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * redist.h for C++17: owning handles, typed arrays and views, exceptions. Functions are those of redist.h, which
- * explains their arguments; other functions are called as in C, with `get()` of a handle.
+ * redist.h and redist_halo.h for C++17: owning handles, typed arrays and views, exceptions. Functions are those of the
+ * C headers, which explain their arguments; other functions are called as in C, with `get()` of a handle.
  *
  *   - A failure throws redist::error, on all ranks where the C function returns an error on all ranks.
  *   - Handles (grid, plan, array, communicator) can be moved, not copied. Destructors of grids, plans and arrays are
@@ -12,6 +12,7 @@
 #define REDIST_HPP
 
 #include <redist.h>
+#include <redist_halo.h>
 #include <redist_model.h>
 
 #include <array>
@@ -90,21 +91,48 @@ template <class Handle, int (*Free)(Handle *)> class owner {
     Handle handle_{};
 };
 
-/** The MPI datatype of elements moved as bytes. */
+/** The number of which elements consist, and how many of them an element has. */
+template <class T> struct numbers {
+    using type = T;
+    static constexpr std::size_t count = 1;
+};
+template <class T, std::size_t N> struct numbers<std::array<T, N>> {
+    using type = typename numbers<T>::type;
+    static constexpr std::size_t count = N * numbers<T>::count;
+};
+
+/** Returns the MPI datatype of a number, MPI_BYTE for other types. Signed and unsigned integers have the same sums. */
+template <class T> MPI_Datatype number_type() {
+    if constexpr (std::is_same<T, float>::value)
+        return MPI_FLOAT;
+    else if constexpr (std::is_same<T, double>::value)
+        return MPI_DOUBLE;
+    else if constexpr (std::is_same<T, long double>::value)
+        return MPI_LONG_DOUBLE;
+    else if constexpr (std::is_same<T, std::complex<float>>::value)
+        return MPI_C_FLOAT_COMPLEX;
+    else if constexpr (std::is_same<T, std::complex<double>>::value)
+        return MPI_C_DOUBLE_COMPLEX;
+    else if constexpr (std::is_same<T, std::complex<long double>>::value)
+        return MPI_C_LONG_DOUBLE_COMPLEX;
+    else if constexpr (std::is_integral<T>::value && !std::is_same<T, bool>::value &&
+                       sizeof(T) <= 8)
+        return sizeof(T) == 1   ? MPI_INT8_T
+               : sizeof(T) == 2 ? MPI_INT16_T
+               : sizeof(T) == 4 ? MPI_INT32_T
+                                : MPI_INT64_T;
+    else
+        return MPI_BYTE;
+}
+
+/** The MPI datatype of elements: numbers, std::array of numbers, or bytes. */
 template <class T> class datatype {
     static_assert(std::is_trivially_copyable<T>::value, "elements are moved byte by byte");
 
   public:
-    datatype() {
-        if (sizeof(T) == sizeof(float))
-            handle_ = MPI_FLOAT;
-        else if (sizeof(T) == sizeof(double))
-            handle_ = MPI_DOUBLE;
-        else if (sizeof(T) == 2 * sizeof(double))
-            handle_ = MPI_C_DOUBLE_COMPLEX;
-        else if (sizeof(T) == 1)
-            handle_ = MPI_BYTE;
-        else if (!MPI_Type_contiguous(static_cast<int>(sizeof(T)), MPI_BYTE, &handle_)) {
+    datatype() : handle_(number_type<typename numbers<T>::type>()) {
+        const std::size_t count = handle_ == MPI_BYTE ? sizeof(T) : numbers<T>::count;
+        if (count != 1 && !MPI_Type_contiguous(static_cast<int>(count), handle_, &handle_)) {
             MPI_Type_commit(&handle_);
             own_ = true;
         }
@@ -120,7 +148,7 @@ template <class T> class datatype {
     }
 
   private:
-    MPI_Datatype handle_ = MPI_DATATYPE_NULL;
+    MPI_Datatype handle_;
     bool own_ = false;
 };
 
@@ -206,6 +234,20 @@ struct options : redist_options {
         check(redist_options_init(this, sizeof(redist_options)));
     }
 };
+struct halo : redist_halo {
+    halo() {
+        check(redist_halo_init(this, sizeof(redist_halo)));
+    }
+};
+
+/** Returns a box whose local array has room for ghosts: offset is halo.low, extent is count + low + high. */
+inline redist::box with_ghosts(redist::box box, const redist_halo &halo) {
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
+        box.offset[i] = halo.low[i];
+        box.extent[i] = halo.low[i] + box.count[i] + halo.high[i];
+    }
+    return box;
+}
 
 /** A Cartesian process grid. */
 class grid {
@@ -329,6 +371,23 @@ template <class T, std::size_t N> class view {
     std::array<index, N> sizes_{}, strides_{};
 };
 
+/**
+ * Returns a view of this rank's box in its local array: index 0 along each axis is the first element of the box, and
+ * negative indices and those from count on are ghosts.
+ *   array  the first element of the local array
+ */
+template <std::size_t N, class T> view<T, N> interior(T *array, const redist_box &box) noexcept {
+    std::array<index, N> count{}, strides{};
+    index stride = 1, first = 0;
+    for (std::size_t i = N; i-- > 0;) {
+        count[i] = box.count[i];
+        strides[i] = stride;
+        first += box.offset[i] * stride;
+        stride *= box.extent[i] != 0 ? box.extent[i] : box.count[i];
+    }
+    return {array + first, count, strides};
+}
+
 /** Memory that the ranks of a node can map (redist_alloc_in). Construction and destruction are collective. */
 template <class T> class array {
   public:
@@ -396,8 +455,36 @@ template <class T> class plan {
         check(redist_plan_boxes(comm, type.get(), static_cast<int>(sizes.size()), sizes.data(),
                                 &box_a, a, &box_b, b, &options, handle_.out()));
     }
+    /** A plan of the ghosts around each rank's box (redist_plan_halo), for fill and accumulate. */
+    plan(MPI_Comm comm, const std::vector<index> &sizes, const redist_box &box, T *array,
+         const redist_halo &halo, const redist_options &options = redist::options()) {
+        detail::datatype<T> type;
+        check(redist_plan_halo(comm, type.get(), static_cast<int>(sizes.size()), sizes.data(), &box,
+                               array, &halo, &options, handle_.out()));
+    }
     redist_plan *get() const noexcept {
         return handle_.get();
+    }
+
+    /** Copies elements to the ghosts that show them. */
+    void fill() const {
+        check(redist_plan_execute(get(), REDIST_FILL));
+    }
+    void fill(T *array) const {
+        check(redist_plan_execute_arrays(get(), REDIST_FILL, array, array));
+    }
+    /** Adds ghosts to the elements that they show. */
+    void accumulate() const {
+        check(redist_plan_execute(get(), REDIST_ACCUMULATE));
+    }
+    void accumulate(T *array) const {
+        check(redist_plan_execute_arrays(get(), REDIST_ACCUMULATE, array, array));
+    }
+    void start(redist_halo_direction direction) const {
+        check(redist_plan_start(get(), direction));
+    }
+    void start(redist_halo_direction direction, T *array) const {
+        check(redist_plan_start_arrays(get(), direction, array, array));
     }
 
     void forward() const {

@@ -18,24 +18,35 @@ void *redist__f_address(const CFI_cdesc_t *array) {
                                                                            : NULL;
 }
 
-/* Returns a datatype of MPI's own if possible, which redist_exchange recognises faster than a new one. */
+/* Returns MPI's datatype of a number, which sums need; MPI_DATATYPE_NULL for other elements. */
+static MPI_Datatype number_type(CFI_type_t type) {
+    const struct {
+        CFI_type_t type;
+        MPI_Datatype datatype;
+    } numbers[] = {{CFI_type_float, MPI_FLOAT},
+                   {CFI_type_double, MPI_DOUBLE},
+                   {CFI_type_long_double, MPI_LONG_DOUBLE},
+                   {CFI_type_float_Complex, MPI_C_FLOAT_COMPLEX},
+                   {CFI_type_double_Complex, MPI_C_DOUBLE_COMPLEX},
+                   {CFI_type_long_double_Complex, MPI_C_LONG_DOUBLE_COMPLEX},
+                   {CFI_type_int8_t, MPI_INT8_T},
+                   {CFI_type_int16_t, MPI_INT16_T},
+                   {CFI_type_int32_t, MPI_INT32_T},
+                   {CFI_type_int64_t, MPI_INT64_T}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i].type == type)
+            return numbers[i].datatype;
+    return MPI_DATATYPE_NULL;
+}
+
 MPI_Datatype redist__f_datatype(const CFI_cdesc_t *a, const CFI_cdesc_t *b) {
-    MPI_Datatype datatype;
+    MPI_Datatype datatype = a->elem_len == 1 ? MPI_BYTE : MPI_DATATYPE_NULL;
     if (a->elem_len != b->elem_len || a->elem_len > INT32_MAX)
         return MPI_DATATYPE_NULL;
-    switch (a->elem_len) {
-    case 1:
-        return MPI_BYTE;
-    case sizeof(float):
-        return MPI_FLOAT;
-    case sizeof(double):
-        return MPI_DOUBLE;
-    case 2 * sizeof(double):
-        return MPI_C_DOUBLE_COMPLEX;
-    default:
-        break;
-    }
-    if (MPI_Type_contiguous((int)a->elem_len, MPI_BYTE, &datatype) || MPI_Type_commit(&datatype))
+    if (number_type(a->type) != MPI_DATATYPE_NULL)
+        datatype = number_type(a->type);
+    if (datatype == MPI_DATATYPE_NULL &&
+        (MPI_Type_contiguous((int)a->elem_len, MPI_BYTE, &datatype) || MPI_Type_commit(&datatype)))
         return MPI_DATATYPE_NULL;
     return datatype;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of the Fortran module redist for those of redist.h with MPI handles, or with arrays of Fortran. The
- * arguments are those of redist.h unless noted otherwise; `dim` and `axes` already count as in C. */
+/* Functions of the Fortran module redist for those of redist.h and redist_halo.h with MPI handles, or with arrays of
+ * Fortran. The arguments are those of C unless noted otherwise; `dim` and `axes` already count as in C. */
 #include "arrays.h"
+#include "redist_halo.h"
 #include "redist_model.h"
 
 /* ---------------------------------------------------------------- distributions */
@@ -129,6 +130,17 @@ int redist__f_plan_boxes(MPI_Fint comm, int ndims, const redist_index sizes[],
     int code = redist_plan_boxes(MPI_Comm_f2c(comm), e.datatype, ndims, sizes, &in_a, e.a, &in_b,
                                  e.b, options, plan);
     redist__f_datatype_free(&e.datatype);
+    return code;
+}
+
+int redist__f_plan_halo(MPI_Fint comm, int ndims, const redist_index sizes[], const redist_box *box,
+                        const CFI_cdesc_t *array, const redist_halo *halo,
+                        const redist_options *options, redist_plan **plan) {
+    MPI_Datatype datatype = redist__f_datatype(array, array);
+    redist_box in_array = box_in(box, ndims, array);
+    int code = redist_plan_halo(MPI_Comm_f2c(comm), datatype, ndims, sizes, &in_array,
+                                redist__f_address(array), halo, options, plan);
+    redist__f_datatype_free(&datatype);
     return code;
 }
 

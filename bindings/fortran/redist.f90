@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-!> The functions of redist.h, which explains them, for Fortran. Differences:
+!> The functions of redist.h and redist_halo.h, which explain them, for Fortran. Differences:
 !>
 !>  - Axes, dimensions of a process grid, and elements along an axis count from 1, and axes and dimensions come in
 !>    Fortran's order: axis i of d is axis d - i of redist.h, so that the first one is contiguous. Ranks, parts,
@@ -10,7 +10,8 @@
 !>  - redist_alloc(comm, shape, array, lower, space) takes a pointer of as many axes as shape has values, to real or
 !>    complex elements of any kind, or integers of 32 or 64 bits; lower is the first index along each axis (1). For other
 !>    types, redist_alloc(comm, bytes, memory, space) with integer(c_size_t) and type(c_ptr), and c_f_pointer.
-!>  - Each structure of options is a list of optional arguments.
+!>  - Each structure of options is a list of optional arguments. Ghosts are the arguments low, high, periodic and corners
+!>    of redist_plan_halo; elements that are added are integers, real or complex.
 !>  - The last argument, ierror, becomes REDIST_OK or a code. Without it, an error prints its message and ends the
 !>    program on all ranks.
 module redist
@@ -18,5 +19,5 @@ module redist
   use redist_arrays
   use redist_procedures
   implicit none
-  private :: redist_options
+  private :: redist_options, redist_halo
 end module redist

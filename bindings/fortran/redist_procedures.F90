@@ -26,7 +26,8 @@ module redist_procedures
   public :: redist_version, redist_error_name, redist_error_string, redist_error_message
   public :: redist_decompose, redist_subcomm, redist_grid_create, redist_grid_free, redist_grid_get
   public :: redist_grid_comm, redist_grid_subcomm, redist_grid_box, redist_box_init
-  public :: redist_exchange_sizes, redist_exchange, redist_plan_exchange, redist_plan_boxes, redist_plan_execute
+  public :: redist_exchange_sizes, redist_exchange, redist_plan_exchange, redist_plan_boxes, redist_plan_halo
+  public :: redist_plan_execute
   public :: redist_plan_execute_arrays, redist_plan_start, redist_plan_start_arrays, redist_plan_wait
   public :: redist_plan_put_begin, redist_plan_put, redist_plan_put_progress, redist_plan_put_arrived
   public :: redist_plan_put_end, redist_plan_get_begin, redist_plan_get, redist_plan_get_end
@@ -54,6 +55,11 @@ module redist_procedures
   interface redist_plan_boxes
     module procedure plan_boxes_short, plan_boxes_long
   end interface redist_plan_boxes
+
+  !> Plans the exchange of ghosts in a distributed array.
+  interface redist_plan_halo
+    module procedure plan_halo_short, plan_halo_long
+  end interface redist_plan_halo
 
 contains
 
@@ -293,6 +299,7 @@ contains
     call redist__flag(concurrent, options%concurrent)
     call redist__flag(skip_agreement, options%skip_agreement)
     if (present(wait_seconds)) options%wait_seconds = wait_seconds
+    if (present(overlap)) options%overlap = overlap
     call redist__flag(phases, options%phases)
     call redist__flag(asynchronous, options%asynchronous)
   end subroutine fill
@@ -302,7 +309,7 @@ contains
 #include "redist_arguments.inc"
       ierror)
     type(MPI_Comm), intent(in) :: comm
-    type(*), intent(in) :: a(..), b(..)
+    type(*), intent(in), target :: a(..), b(..)
     integer, intent(in) :: axis_a, axis_b
     type(redist_plan), intent(out) :: plan
 #include "redist_options.inc"
@@ -323,7 +330,7 @@ contains
     type(MPI_Comm), intent(in) :: comm
     integer(int64), intent(in) :: sizes(:)
     type(redist_box), intent(in) :: box_a, box_b
-    type(*), intent(in) :: a(..), b(..)
+    type(*), intent(in), target :: a(..), b(..)
     type(redist_plan), intent(out) :: plan
 #include "redist_options.inc"
     integer, intent(out), optional :: ierror
@@ -345,7 +352,7 @@ contains
     type(MPI_Comm), intent(in) :: comm
     integer(int32), intent(in) :: sizes(:)
     type(redist_box), intent(in) :: box_a, box_b
-    type(*), intent(in) :: a(..), b(..)
+    type(*), intent(in), target :: a(..), b(..)
     type(redist_plan), intent(out) :: plan
 #include "redist_options.inc"
     integer, intent(out), optional :: ierror
@@ -354,7 +361,68 @@ contains
       ierror)
   end subroutine plan_boxes_short
 
-  !> Executes a plan: REDIST_FORWARD moves A to B, REDIST_BACKWARD moves B to A.
+  ! low and high: ghosts before and behind the box along each axis. The array is that of the box, as in
+  ! redist_plan_boxes, with room for them.
+  subroutine plan_halo_long(comm, sizes, box, array, low, high, plan, periodic, corners, &
+#include "redist_arguments.inc"
+      ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer(int64), intent(in) :: sizes(:), low(:), high(:)
+    type(redist_box), intent(in) :: box
+    type(*), intent(in), target :: array(..)
+    type(redist_plan), intent(out) :: plan
+    logical, intent(in), optional :: periodic(:), corners
+#include "redist_options.inc"
+    integer, intent(out), optional :: ierror
+    type(redist_options) :: options
+    type(redist_halo) :: halo
+    character(len=:), allocatable, target :: held, file
+    character(len=:), allocatable :: wrong
+    logical :: around(size(sizes))
+    integer(c_int) :: code
+    integer :: d, n
+    d = size(sizes)
+    n = d
+    plan%ndims = d
+    call fill(options, held, d, &
+#include "redist_arguments.inc"
+      file)
+    code = c_halo_init(halo, c_sizeof(halo))
+    around = .false.
+    if (size(low) /= d .or. size(high) /= d) n = 0
+    if (present(periodic)) then
+      if (size(periodic) /= d) n = 0
+      around(1:n) = periodic(1:n)
+    end if
+    if (n /= d) wrong = 'low, high and periodic must have as many values as sizes'
+    halo%low(1:n) = low(n:1:-1)
+    halo%high(1:n) = high(n:1:-1)
+    halo%periodic(1:n) = merge(1, 0, around(n:1:-1))
+    call redist__flag(corners, halo%corners)
+    ! no axes: an error on all ranks, so that none waits for one whose widths do not fit
+    if (code == REDIST_OK) code = c_plan_halo(comm%MPI_VAL, n, sizes(d:1:-1), redist__reversed(box, d, -1), array, halo, &
+      options, plan%handle)
+    call redist__explain(wrong)
+    call redist__finish(code, ierror)
+  end subroutine plan_halo_long
+
+  subroutine plan_halo_short(comm, sizes, box, array, low, high, plan, periodic, corners, &
+#include "redist_arguments.inc"
+      ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer(int32), intent(in) :: sizes(:), low(:), high(:)
+    type(redist_box), intent(in) :: box
+    type(*), intent(in), target :: array(..)
+    type(redist_plan), intent(out) :: plan
+    logical, intent(in), optional :: periodic(:), corners
+#include "redist_options.inc"
+    integer, intent(out), optional :: ierror
+    call plan_halo_long(comm, int(sizes, int64), box, array, int(low, int64), int(high, int64), plan, periodic, corners, &
+#include "redist_arguments.inc"
+      ierror)
+  end subroutine plan_halo_short
+
+  !> Executes a plan: REDIST_FORWARD moves A to B, REDIST_BACKWARD moves B to A; or REDIST_FILL and REDIST_ACCUMULATE.
   subroutine redist_plan_execute(plan, direction, ierror)
     type(redist_plan), intent(in) :: plan
     integer, intent(in) :: direction

@@ -371,17 +371,36 @@ static void find_method(struct fftnd__engine *engine) {
     }
 }
 
-/* Joins all exchanges: if one fails on a device, all fail. */
-static int join_exchanges(struct fftnd__engine *engine) {
-    const redist_plan *first = NULL;
+/* Finds the exchange that comes after `exchange`, NULL = the first one, in both programs; NULL = none. */
+static redist_plan *next_exchange(const struct fftnd__engine *engine, const redist_plan *exchange) {
+    int is_behind = exchange == NULL;
     for (int direction = 0; direction < 2; direction++)
         for (int i = 1; i <= engine->programs[direction].nsteps; i++) {
-            redist_plan *exchange = engine->programs[direction].steps[i].exchange;
-            if (exchange != NULL && first != NULL)
-                REDIST_TRY(redist_plan_join(exchange, first));
-            first = first != NULL ? first : exchange;
+            redist_plan *next = engine->programs[direction].steps[i].exchange;
+            if (is_behind && next != NULL)
+                return next;
+            is_behind |= next == exchange;
         }
+    return NULL;
+}
+
+static int join_with(const struct fftnd__engine *engine, const redist_plan *one) {
+    redist_plan *exchange = NULL;
+    while ((exchange = next_exchange(engine, exchange)) != NULL)
+        REDIST_TRY(redist_plan_join(exchange, one));
     return REDIST_OK;
+}
+
+/* Joins all exchanges: if one fails on a device, all fail. Not every one can be the one that others join. */
+static int join_exchanges(const struct fftnd__engine *engine) {
+    int code = REDIST_OK;
+    redist_plan *one = next_exchange(engine, NULL);
+    for (; one != NULL; one = next_exchange(engine, one)) {
+        code = join_with(engine, one);
+        if (code != REDIST_ERR_METHOD)
+            return code;
+    }
+    return code;
 }
 
 /* Collective. */

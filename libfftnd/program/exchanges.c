@@ -19,18 +19,6 @@ static void *bind(const struct fftnd__transform *transform, int buffer, void *co
     return buffer >= FFTND__WORK0 ? work[buffer - FFTND__WORK0] : NULL;
 }
 
-/* Takes NCCL for all exchanges of a plan in a user's stream, if some are between nodes: a failure that only the device
- * knows passes from one exchange to the next where both have one method. Collective on all ranks. */
-static int choose_enqueued(const struct fftnd__transform *transform, redist_options *options) {
-    int nnodes = 1;
-    const int *node_of;
-    if (!options->asynchronous || options->method != NULL)
-        return REDIST_OK;
-    REDIST_TRY(redist_nodes(transform->comm, 0, &nnodes, &node_of));
-    options->method = nnodes > 1 ? "nccl" : NULL;
-    return REDIST_OK;
-}
-
 static redist_options exchange_options(const struct fftnd__transform *transform) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     int measures =
@@ -164,7 +152,6 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
         options.partition_axis = find_position(after, fftnd__next(step)->arrival_axis);
     }
     MPI_Comm comm;
-    REDIST_TRY(choose_enqueued(transform, &options));
     if (is_outside(transform, step))
         return REDIST_OK;
     REDIST_TRY(find_comm(transform, step, &comm));

@@ -510,11 +510,18 @@ int redist_plan_rehearse(redist_plan *plan, int begins) {
 }
 
 int redist_plan_join(redist_plan *plan, const redist_plan *other) {
-    const struct redist__method *method = plan->transport.candidate.method;
     REDIST_TRY(redist__check_plan(__func__, plan));
     REDIST_TRY(redist__check_plan(__func__, other));
-    if (method->join != NULL && method == other->transport.candidate.method)
-        method->join(plan->transport.state, other->transport.state);
+    const struct redist__method *method = plan->transport.candidate.method,
+                                *others = other->transport.candidate.method;
+    if (method->join == NULL || others->word == NULL || !plan->problem.asynchronous ||
+        !other->problem.asynchronous)
+        return REDIST_OK;
+    if (method->has_word_in_host && !others->has_word_in_host)
+        return redist_fail(REDIST_ERR_METHOD,
+                           "method %s cannot fail with method %s, only the other way round",
+                           plan->method_name, other->method_name);
+    method->join(plan->transport.state, others->word(other->transport.state));
     return REDIST_OK;
 }
 

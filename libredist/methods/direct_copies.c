@@ -196,7 +196,10 @@ void redist__direct_finish(struct redist__direct *state) {
 }
 
 void redist__direct_drop(struct redist__direct *state) {
-    state->problem->space->drain();
+    const struct redist__space *space = state->problem->space;
+    int size = state->problem->context->size;
+    for (int i = 0; i < size; i++) /* other streams may wait for a peer that is gone */
+        redist__finish(state->problem, state->events[size], space->stream(i));
     state->left = 0;
     redist__steps_end_all(&state->steps);
 }

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several nodes: the exchange is cut in two halves: one among the ranks of each node by `direct`, and one between nodes
- * by a packed message for each pair of ranks, by `p2p`, on a device `p2p-streams`. In tiles both halves take each of
- * them, and a partition has arrived when both halves of it have.
+ * Several nodes: the exchange is cut in two halves: one among the ranks of each node, and one between nodes. In tiles
+ * both halves take each of them, and a partition has arrived when both halves of it have.
+ *
+ *   hier        `direct`, and a packed message for each pair of ranks, by `p2p`, on a device `p2p-streams`
+ *   hier:nccl   `direct`, in a user's stream `signals`, and `nccl`: both links of a device at once
+ *
+ * In a user's stream the half inside the node begins with a gate, which waits for the destinations of the node's ranks,
+ * and ends with another one, which waits for their copies. NCCL's messages are enqueued between both, beside the
+ * copies. So all ranks wait for each other in one order, even where a graph does one thing after the other: at the first
+ * gate, in the waves of messages, at the last gate, in NCCL's reduction of failures. Therefore no copy waits for a step
+ * of a peer, as those of `signals` do elsewhere. Both halves fail by one word in host memory.
  */
 #include "method.h"
 #include "packing.h"
+
+#include <string.h>
 
 /* A half of the exchange: a description with fewer parts, and its method. */
 struct half {
@@ -14,26 +24,39 @@ struct half {
     struct redist__transport transport;
 };
 
+/* Data by which the methods of this file differ. */
+struct kind {
+    const char *inside, *inside_enqueued; /* the methods of the halves; NULL = none */
+    const char *between, *between_tiles;
+    int opens_inside; /* inside first, as the host waits there for the user's stream, or the stream for the gate */
+};
+
 struct state {
     const struct redist__problem *problem;
-    struct redist__context *node; /* the context of this node's ranks */
+    const struct kind *kind;
+    struct redist__context *node; /* the context of this node's ranks, */
+    int *ranks;                   /* and these in the plan's communicator */
     struct half inside, between;
+    void *event;            /* of a direct store, */
+    redist_target *targets; /* in which both halves store, */
+    int room;               /* and how many can be listed */
+    void *word;             /* asynchronous: by which both fail */
 };
 
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
-    (void)candidate;
-    REDIST_TRY(redist__check_copyable(problem->transfer, "hier"));
-    REDIST_TRY(redist__check_single(problem->transfer, "hier"));
+    const char *name = candidate->method->name;
+    REDIST_TRY(redist__check_copyable(problem->transfer, name));
+    REDIST_TRY(redist__check_single(problem->transfer, name));
     if (problem->space->asynchronous && problem->tiles == REDIST_GET)
-        return redist__fail(REDIST_ERR_METHOD, "method hier gets tiles in host memory only");
+        return redist__fail(REDIST_ERR_METHOD, "method %s gets tiles in host memory only", name);
     if (problem->space->asynchronous && !problem->mapped[0] && !problem->mapped[1])
         return redist__fail(REDIST_ERR_METHOD,
-                            "method hier needs device memory that the ranks of a node can map");
+                            "method %s needs device memory that the ranks of a node can map", name);
     if (problem->tiles == REDIST_PUT && !problem->mapped[1] && problem->context->node_size > 1)
         return redist__fail(REDIST_ERR_METHOD,
-                            "method hier puts tiles into an array of redist_alloc only");
-    return redist__check_counts(problem->transfer, "hier", 0);
+                            "method %s puts tiles into an array of redist_alloc only", name);
+    return redist__check_counts(problem->transfer, name, 0);
 }
 
 /* Ranks the method: on one node it is direct; on devices it moves tiles inside a node faster than MPI. */
@@ -45,25 +68,68 @@ static int preference(const struct redist__problem *problem,
     return context->node_size == context->size ? REDIST__BY_NAME : usual;
 }
 
+/* Checks the half inside of enqueued exchanges, whose ranks know the destination when the plan is made. */
+static int check_enqueued(const struct redist__problem *problem) {
+    if (problem->partitions > 1)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method hier:nccl has no partitions with options.asynchronous");
+    if (!problem->bound[1] || !problem->mapped[1])
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method hier:nccl needs an array b that the ranks of a node can map "
+                            "(of redist_alloc_in or cudaMalloc), given when the plan is made");
+    return REDIST_OK;
+}
+
+static int applies_with_nccl(const struct redist__problem *problem,
+                             const struct redist__candidate *candidate) {
+    struct redist__candidate nccl;
+    (void)redist__candidates("nccl", 1, &nccl);
+    REDIST_TRY(nccl.method->applies(problem, &nccl));
+    return problem->asynchronous ? check_enqueued(problem) : applies(problem, candidate);
+}
+
+/* Competes with NCCL alone where some ranks share a node and others do not; in a user's stream only if it has all
+ * directions that NCCL has, too. */
+static int preference_with_nccl(const struct redist__problem *problem,
+                                const struct redist__candidate *candidate) {
+    const struct redist__context *context = problem->context;
+    int lacks_backward = problem->asynchronous && problem->tiles == REDIST_WHOLE &&
+                         !problem->transfer->one_way && !(problem->bound[0] && problem->mapped[0]);
+    (void)candidate;
+    return context->nnodes > 1 && context->nnodes < context->size && !lacks_backward
+               ? 1
+               : REDIST__BY_NAME;
+}
+
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     struct state *state = *result = redist_calloc(1, sizeof *state);
-    (void)candidate;
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method hier");
     state->problem = problem;
+    state->kind = candidate->method->kind;
+    state->ranks = redist_calloc((size_t)problem->context->node_size, sizeof *state->ranks);
+    if (state->ranks == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method hier");
+    for (int rank = 0; rank < problem->context->size; rank++)
+        if (problem->context->node_ranks[rank] >= 0)
+            state->ranks[problem->context->node_ranks[rank]] = rank;
     return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- halves */
 
 /* Describes the parts exchanged among the ranks of this node, or those with other nodes. */
-static int describe_half(struct half *half, const struct redist__problem *problem,
+static int describe_half(const struct state *state, struct half *half,
                          struct redist__context *context, int inside) {
+    const struct redist__problem *problem = state->problem;
     const int *node_ranks = problem->context->node_ranks;
     half->problem = *problem;
     half->problem.context = context;
     half->problem.transfer = &half->transfer;
+    half->problem.is_half = problem->asynchronous;
+    half->problem.word = state->word;
+    half->problem.ranks = inside ? state->ranks : NULL;
     REDIST_TRY(
         redist__transfer_derive(&half->transfer, problem->transfer, context->rank, context->size));
     for (int rank = 0; rank < problem->context->size; rank++)
@@ -94,30 +160,43 @@ static int choose(const struct half *half, const char *method,
 }
 
 /* Connects a half by the method of this name. Collective on the half's communicator. */
-static int connect_half(struct half *half, const struct redist__problem *problem,
-                        struct redist__context *context, int inside, const char *method) {
+static int connect_half(struct state *state, struct half *half, struct redist__context *context,
+                        int inside, const char *method) {
     struct redist__candidate candidate = {NULL, 0};
-    REDIST_TRY(redist_agree(context->comm, describe_half(half, problem, context, inside)));
+    REDIST_TRY(redist_agree(context->comm, describe_half(state, half, context, inside)));
     REDIST_TRY(redist_agree(context->comm, choose(half, method, &candidate)));
     return redist__transport_create(&half->problem, &candidate, &half->transport);
 }
 
 static int connect_inside(struct state *state) {
+    const struct kind *kind = state->kind;
     int code = redist__context_get(state->problem->context->node, &state->node);
     if (code != REDIST_OK) {
         state->node = NULL;
         return code;
     }
-    return connect_half(&state->inside, state->problem, state->node, 1, "direct");
+    return connect_half(state, &state->inside, state->node, 1,
+                        state->problem->asynchronous ? kind->inside_enqueued : kind->inside);
+}
+
+/* Makes what both halves share. */
+static int create_common(struct state *state) {
+    const struct redist__space *space = state->problem->space;
+    if (state->problem->asynchronous) {
+        REDIST_TRY(space->allocate_pinned(sizeof(uint64_t), &state->word));
+        *(uint64_t *)state->word = 0;
+    }
+    return space->event_create(&state->event);
 }
 
 static int connect(void *data) {
     struct state *state = data;
-    const struct redist__problem *problem = state->problem;
-    int whole = problem->tiles == REDIST_WHOLE;
-    const char *messages = problem->space->asynchronous && whole ? "p2p-streams" : "p2p";
-    REDIST_TRY(redist_agree(problem->context->comm, connect_inside(state)));
-    return connect_half(&state->between, problem, problem->context, 0, messages);
+    const struct redist__context *context = state->problem->context;
+    int is_whole = state->problem->space->asynchronous && state->problem->tiles == REDIST_WHOLE;
+    REDIST_TRY(redist_agree(context->comm, create_common(state)));
+    REDIST_TRY(redist_agree(context->comm, connect_inside(state)));
+    return connect_half(state, &state->between, state->problem->context, 0,
+                        is_whole ? state->kind->between : state->kind->between_tiles);
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -134,26 +213,79 @@ static void wait_half(struct half *half) {
     method_of(half)->wait(half->transport.state);
 }
 
-/* Starts the messages first: they travel while the ranks of the node copy. Both halves record failures in the same
- * plan: other nodes learn of a failure inside a node at the next execution. */
-static void start(void *data, int direction, const void *source, void *destination) {
-    struct state *state = data;
-    start_half(&state->between, direction, source, destination);
-    start_half(&state->inside, direction, source, destination);
+static void close_half(struct half *half) {
+    method_of(half)->close(half->transport.state);
 }
 
+static void query_half(struct half *half) {
+    if (method_of(half)->query != NULL)
+        method_of(half)->query(half->transport.state);
+}
+
+/* Passes on what may change after the plan was made. */
+static void refresh(struct state *state) {
+    state->inside.problem.rehearses = state->between.problem.rehearses = state->problem->rehearses;
+}
+
+/* Ends what is enqueued: the last gate inside the node comes after the messages, the reduction of failures after it. */
+static void end_enqueued(struct state *state) {
+    redist__note(state->problem,
+                 method_of(&state->between)
+                     ->await(state->between.transport.state, state->problem->partitions));
+    close_half(&state->inside);
+    close_half(&state->between);
+}
+
+/* Starts messages over MPI first: they travel while the ranks of the node copy. Both halves record failures in the same
+ * plan: other nodes learn of a failure inside a node at the next execution, or by the reduction of enqueued ones. */
+static void start(void *data, int direction, const void *source, void *destination) {
+    struct state *state = data;
+    int opens_inside = state->kind->opens_inside;
+    refresh(state);
+    start_half(opens_inside ? &state->inside : &state->between, direction, source, destination);
+    start_half(opens_inside ? &state->between : &state->inside, direction, source, destination);
+    if (state->problem->asynchronous)
+        end_enqueued(state);
+}
+
+/* In a user's stream NCCL's messages come first, which the host aborts where a peer is gone. */
 static void wait(void *data) {
     struct state *state = data;
-    wait_half(&state->inside);
-    wait_half(&state->between);
+    int asynchronous = state->problem->asynchronous;
+    wait_half(asynchronous ? &state->between : &state->inside);
+    wait_half(asynchronous ? &state->inside : &state->between);
+}
+
+static void query(void *data) {
+    struct state *state = data;
+    refresh(state);
+    query_half(&state->inside);
+    query_half(&state->between);
+}
+
+static uint64_t *word(const void *data) {
+    const struct half *between = &((const struct state *)data)->between;
+    return method_of(between)->word(between->transport.state);
+}
+
+static void join(void *data, uint64_t *other) {
+    struct state *state = data;
+    method_of(&state->between)->join(state->between.transport.state, other);
+    method_of(&state->inside)->join(state->inside.transport.state, other);
 }
 
 /* ---------------------------------------------------------------- tiles */
 
+static void open_half(struct half *half, void *array) {
+    method_of(half)->open(half->transport.state, array);
+}
+
 static void open_tiles(void *data, void *array) {
     struct state *state = data;
-    method_of(&state->between)->open(state->between.transport.state, array);
-    method_of(&state->inside)->open(state->inside.transport.state, array);
+    int opens_inside = state->kind->opens_inside;
+    refresh(state);
+    open_half(opens_inside ? &state->inside : &state->between, array);
+    open_half(opens_inside ? &state->between : &state->inside, array);
 }
 
 static void put_tile(void *data, const struct redist__tile *tile) {
@@ -166,6 +298,11 @@ static void get_tile(void *data, const struct redist__tile *tile) {
     struct state *state = data;
     method_of(&state->inside)->get(state->inside.transport.state, tile);
     method_of(&state->between)->get(state->between.transport.state, tile);
+}
+
+static int own(const void *data, const struct redist__tile *tile, redist_target *target) {
+    const struct half *inside = &((const struct state *)data)->inside;
+    return method_of(inside)->own(inside->transport.state, tile, target);
 }
 
 static void progress_half(struct half *half) {
@@ -190,8 +327,85 @@ static void arrived(void *data, int *partitions) {
 /* Closes the half inside the node first, whose ranks wait for each other's steps. */
 static void close_tiles(void *data) {
     struct state *state = data;
-    method_of(&state->inside)->close(state->inside.transport.state);
-    method_of(&state->between)->close(state->between.transport.state);
+    if (state->problem->asynchronous) {
+        end_enqueued(state);
+        return;
+    }
+    close_half(&state->inside);
+    close_half(&state->between);
+}
+
+/* ---------------------------------------------------------------- direct stores */
+
+/* One store for both halves. */
+struct store {
+    struct state *state;
+    const struct redist__tile *tile;
+    redist_store *by;
+    void *data;
+    int ninside; /* targets, the first ones */
+    int is_given, is_done;
+};
+
+/* Makes room for targets behind the `kept` first ones. */
+static int make_room(struct state *state, int kept, int more) {
+    size_t count = (size_t)(kept + more);
+    if (state->room >= kept + more)
+        return REDIST_OK;
+    redist_target *targets = redist_calloc(count, sizeof *targets);
+    if (targets == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu targets of a store", count);
+    if (kept > 0)
+        memcpy(targets, state->targets, (size_t)kept * sizeof *targets);
+    redist_release(state->targets);
+    state->targets = targets;
+    state->room = kept + more;
+    return REDIST_OK;
+}
+
+/* Adds targets to those of the half inside the node, and stores in all of them. */
+static int store_in_both(void *data, int ntargets, const redist_target targets[], void *stream) {
+    struct store *store = data;
+    struct state *state = store->state;
+    REDIST_TRY(make_room(state, store->ninside, ntargets));
+    memcpy(&state->targets[store->ninside], targets, (size_t)ntargets * sizeof *targets);
+    store->is_done = 1;
+    return store->by(store->data, store->ninside + ntargets, state->targets, stream);
+}
+
+static void give_to_between(struct store *store) {
+    const struct half *between = &store->state->between;
+    store->is_given = 1;
+    method_of(between)->store(between->transport.state, store->tile, store_in_both, store);
+}
+
+/* Keeps the targets inside the node, and lets the other half store in the user's stream. The stream that the half inside
+ * goes on in follows that. */
+static int store_with_between(void *data, int ntargets, const redist_target targets[],
+                              void *stream) {
+    struct store *store = data;
+    struct state *state = store->state;
+    const struct redist__problem *problem = state->problem;
+    REDIST_TRY(make_room(state, 0, ntargets));
+    memcpy(state->targets, targets, (size_t)ntargets * sizeof *targets);
+    store->ninside = ntargets;
+    give_to_between(store);
+    REDIST_TRY(redist__has_failed(problem));
+    if (!store->is_done)
+        REDIST_TRY(store->by(store->data, ntargets, state->targets, problem->stream));
+    if (stream == problem->stream)
+        return REDIST_OK;
+    REDIST_TRY(problem->space->event_record(state->event, problem->stream));
+    return problem->space->stream_follow(stream, state->event);
+}
+
+static void store_tile(void *data, const struct redist__tile *tile, redist_store *by, void *given) {
+    struct state *state = data;
+    struct store store = {.state = state, .tile = tile, .by = by, .data = given};
+    method_of(&state->inside)
+        ->store(state->inside.transport.state, tile, store_with_between, &store);
+    if (!store.is_given)
+        give_to_between(&store);
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -217,24 +431,40 @@ static void destroy(void *data) {
     destroy_half(&state->inside);
     if (state->node != NULL)
         redist__context_release(state->node);
+    state->problem->space->event_destroy(state->event);
+    state->problem->space->release_pinned(state->word);
+    redist_release(state->targets);
+    redist_release(state->ranks);
     redist_release(state);
 }
 
+#define METHOD(id, sentence)                                                                       \
+    .name = id, .summary = sentence, .create = create, .connect = connect, .start = start,         \
+    .wait = wait, .open = open_tiles, .put = put_tile, .arrived = arrived, .close = close_tiles,   \
+    .workspace = workspace, .destroy = destroy
+
 const struct redist__method redist__method_hier = {
-    .name = "hier",
-    .summary = "direct copies inside each node, packed messages between nodes",
+    METHOD("hier", "direct copies inside each node, packed messages between nodes"),
+    .kind = &(const struct kind){"direct", NULL, "p2p-streams", "p2p", 0},
     .applies = applies,
     .preference = preference,
-    .create = create,
-    .connect = connect,
-    .start = start,
-    .wait = wait,
-    .open = open_tiles,
-    .put = put_tile,
     .get = get_tile,
     .progress = progress,
-    .arrived = arrived,
-    .close = close_tiles,
-    .workspace = workspace,
-    .destroy = destroy,
+};
+
+const struct redist__method redist__method_hier_nccl = {
+    METHOD("hier:nccl", "direct copies inside each node beside messages by NCCL between nodes, for "
+                        "arrays on CUDA devices"),
+    .kind = &(const struct kind){"direct", "signals:engines", "nccl", "nccl", 1},
+    .modes = REDIST__DOES_BOTH,
+    .needs_peers_arrays = 1,
+    .applies = applies_with_nccl,
+    .preference = preference_with_nccl,
+    .store = store_tile,
+    .own = own,
+    .progress = progress,
+    .query = query,
+    .word = word,
+    .join = join,
+    .has_word_in_host = 1,
 };

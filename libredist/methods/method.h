@@ -37,6 +37,11 @@ struct redist__problem {
     struct redist__mappings *mappings; /* of the plan */
     struct redist__phase_timer *timer; /* NULL = phases are not timed */
     struct redist__failure *failure;   /* of the executions; recorded by methods */
+    const int *ranks; /* of the context's in the plan's communicator, or NULL = the same */
+    uint64_t *word;   /* asynchronous: by which halves fail together, in pinned memory, or NULL */
+    /* Asynchronous: one of two methods that enqueue beside each other (hier.c). `await` and `close` end what `start` has
+     * begun, as they end tiles; and no copy waits for those of the peers. */
+    int is_half;
 };
 
 /* Records a failure of an execution on this rank (REDIST_OK: nothing); and returns whether it has failed. */
@@ -46,6 +51,11 @@ static inline void redist__note(const struct redist__problem *problem, int code)
 
 static inline int redist__has_failed(const struct redist__problem *problem) {
     return redist__failed(problem->failure);
+}
+
+/* Returns the number of a rank of the context in the plan's communicator. */
+static inline int redist__plan_rank(const struct redist__problem *problem, int rank) {
+    return problem->ranks != NULL ? problem->ranks[rank] : rank;
 }
 
 /* Makes a call unless the execution has failed, and records its failure. */
@@ -158,9 +168,12 @@ struct redist__method {
     /* Asynchronous: records failures of executions that the device has reached, and informs the peers. */
     void (*query)(void *state);
 
-    /* Asynchronous: makes this rank's executions fail on the device with those of another state of the method. Neither
-     * executes after the other one is freed. */
-    void (*join)(void *state, const void *other);
+    /* Asynchronous: the word by which this rank's executions fail on the device, nonzero after a failure: 1 + the
+     * highest rank that is known to have failed. `join` takes that of another state, of any method, in its place: one
+     * in host memory if the method's host uses it too. Neither state executes after the other one is freed. */
+    uint64_t *(*word)(const void *state);
+    void (*join)(void *state, uint64_t *word);
+    int has_word_in_host;
 
     /* Bytes of buffers that the state holds. */
     size_t (*workspace)(const void *state);

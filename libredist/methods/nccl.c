@@ -153,7 +153,9 @@ static int create_words(struct redist__nccl *state) {
     const struct redist__space *space = state->problem->space;
     void *words;
     REDIST_TRY(space->allocate_pinned(2 * sizeof *state->words, &words));
-    state->user.word = state->words = words;
+    state->words = words;
+    state->user.word =
+        state->problem->word != NULL ? (_Atomic uint64_t *)state->problem->word : state->words;
     state->user.failure = (uint64_t)state->problem->context->rank + 1;
     atomic_store(&state->words[0], 0);
     atomic_store(&state->words[1], state->user.failure);
@@ -358,9 +360,13 @@ static void query(void *data) {
         redist__failure_note_peer(problem->failure, (int)word - 1, REDIST_OK);
 }
 
-static void join(void *data, const void *other) {
+static uint64_t *word(const void *data) {
+    return (void *)(size_t)((const struct redist__nccl *)data)->user.word;
+}
+
+static void join(void *data, uint64_t *other) {
     struct redist__nccl *state = data;
-    state->user.word = ((const struct redist__nccl *)other)->user.word;
+    state->user.word = (_Atomic uint64_t *)other;
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -382,11 +388,14 @@ int redist__nccl_begin(struct redist__nccl *state) {
     return 1;
 }
 
-/* In asynchronous executions makes the user's stream wait for the others, also after a failure. In others the host
- * waits, and the user's stream must not: a plan of another thread may begin behind it, on another rank in another
- * order. */
+/* In asynchronous executions makes the user's stream wait for the others, also after a failure; the reduction comes
+ * after what the other half has in the user's stream, whose failures it spreads too. In others the host waits, and the
+ * user's stream must not: a plan of another thread may begin behind it, on another rank in another order. */
 void redist__nccl_end(struct redist__nccl *state) {
     const struct redist__problem *problem = state->problem;
+    if (problem->is_half)
+        redist__note(problem, redist__nccl_follow(state, problem->stream, state->forked,
+                                                  state->streams[REDIST__MOVES]));
     if (problem->asynchronous) {
         int reduced = redist_place_is_gone() ? REDIST_ERR_DEVICE : reduce_word(state);
         state->is_stuck |= reduced != REDIST_OK;
@@ -415,7 +424,13 @@ static void start(void *data, int direction, const void *source, void *destinati
     redist__attempt(problem,
                     redist__own_copy_run(&state->own[direction], problem, direction, source,
                                          destination, state->streams[REDIST__OWN]));
-    redist__nccl_end(state);
+    state->missing = 0;
+    state->next = state->nwaves;
+    if (problem->is_half)
+        redist__attempt(problem, problem->space->event_record(state->joined[REDIST__OWN],
+                                                              state->streams[REDIST__OWN]));
+    else
+        redist__nccl_end(state);
 }
 
 /* Waits for an event; ends when a peer is gone, for whose kernels the event would wait, or at an error of NCCL. */
@@ -544,8 +559,8 @@ static void destroy(void *data) {
 #define METHOD(id, sentence, most_waves)                                                           \
     .name = id, .summary = sentence, .kind = &(const struct kind){most_waves},                     \
     .modes = REDIST__DOES_BOTH, .applies = applies, .create = create, .connect = connect,          \
-    .start = start, .wait = redist__nccl_wait, .query = query, .join = join,                       \
-    .workspace = workspace, .destroy = destroy
+    .start = start, .wait = redist__nccl_wait, .query = query, .word = word, .join = join,         \
+    .has_word_in_host = 1, .workspace = workspace, .destroy = destroy
 
 const struct redist__method redist__method_nccl = {
     METHOD("nccl", "packed messages by NCCL, between CUDA devices", 4),

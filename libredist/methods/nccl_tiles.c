@@ -151,11 +151,13 @@ void redist__nccl_store(void *data, const struct redist__tile *tile, redist_stor
 
 /* ---------------------------------------------------------------- arrivals */
 
-/* The last wave with elements of a partition. */
+/* The last wave with elements of a partition; of a whole array, in either direction, the last one of all. */
 static int wave_of(const struct redist__nccl *state, int partition) {
     const struct redist__problem *problem = state->problem;
     int axis = problem->partition_axis, last = 0;
     redist_index count, start;
+    if (problem->partitions == 1)
+        return state->nwaves - 1;
     redist_decompose(problem->transfer->side[1].extent[axis], problem->partitions, partition,
                      &count, &start);
     for (int i = 0; i < state->nwaves; i++) {

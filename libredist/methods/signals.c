@@ -248,15 +248,17 @@ static int prepare_signals(struct redist__signalled *state, const struct place p
     char *table = redist_calloc(1, bytes);
     if (table == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the signals of %zu ranks", size);
-    state->signals = (struct redist__signals){.own = own,
-                                              .blocks = (void *)behind,
-                                              .partners = {partners, partners + size},
-                                              .broken = &own->broken,
-                                              .gone = state->signals.gone,
-                                              .status = (uint64_t *)(void *)state->status,
-                                              .patience = patience_of(problem->wait_seconds),
-                                              .rank = problem->context->rank,
-                                              .size = problem->context->size};
+    state->signals = (struct redist__signals){
+        .own = own,
+        .blocks = (void *)behind,
+        .partners = {partners, partners + size},
+        .broken = problem->word != NULL ? problem->word : &own->broken,
+        .mark = 1 + (uint64_t)redist__plan_rank(problem, problem->context->rank),
+        .gone = state->signals.gone,
+        .status = (uint64_t *)(void *)state->status,
+        .patience = patience_of(problem->wait_seconds),
+        .rank = problem->context->rank,
+        .size = problem->context->size};
     int code = make_table(state, places, table);
     if (code == REDIST_OK)
         code = upload(state, table, bytes, behind);
@@ -319,7 +321,7 @@ int redist__signals_gate(const struct redist__signalled *state, void *stream,
 int redist__signals_step(struct redist__signalled *state, void *stream, int direction,
                          int distance) {
     int next = distance % (state->signals.size - 1) + 1; /* the distance of the step after it */
-    if (state->signals.size <= 2)
+    if (state->signals.size <= 2 || state->problem->is_half)
         return REDIST_OK;
     if (state->steps < state->most_steps)
         state->steps++;
@@ -337,9 +339,9 @@ void redist__signals_read(const struct redist__signalled *state) {
     if (redist__has_failed(problem)) /* the device, and memory of its flags, may be gone */
         return;
     uint64_t status = atomic_load_explicit(state->status, memory_order_acquire);
-    int rank = (int)(uint32_t)status;
     if (status == 0)
         return;
+    int rank = redist__plan_rank(problem, (int)(uint32_t)status);
     if (status >> REDIST__FAILURE_BITS == REDIST__GONE)
         redist__note(problem, redist__peers_look_now(problem->context));
     if (status >> REDIST__FAILURE_BITS == REDIST__LATE)
@@ -378,9 +380,13 @@ static void query(void *data) {
         redist__signals_fail(state);
 }
 
-static void join(void *data, const void *other) {
+static uint64_t *word(const void *data) {
+    return ((const struct redist__signalled *)data)->signals.broken;
+}
+
+static void join(void *data, uint64_t *other) {
     struct redist__signalled *state = data;
-    state->signals.broken = ((const struct redist__signalled *)other)->signals.broken;
+    state->signals.broken = other;
 }
 
 /* ---------------------------------------------------------------- whole arrays */
@@ -398,10 +404,10 @@ static int copy_own(const struct redist__signalled *state, int direction, const 
     return code == REDIST_OK ? ended : code;
 }
 
-static int copy_in_steps(struct redist__signalled *state, int direction, const char *source) {
+static int copy_in_steps(struct redist__signalled *state, int direction, const char *source,
+                         void *stream) {
     const struct redist__space *space = state->problem->space;
     const struct redist__signal_path *path = &state->paths[direction];
-    void *stream = state->problem->stream;
     state->steps = 0;
     state->most_steps = REDIST__MOST_COUNT;
     for (int distance = 1; distance < state->signals.size; distance++) {
@@ -415,39 +421,59 @@ static int copy_in_steps(struct redist__signalled *state, int direction, const c
     return REDIST_OK;
 }
 
-/* Enqueues the first gate before the own part, for whose blocks it would wait otherwise. The user's stream waits for
- * the own part also after a failure. */
+/* Enqueues the first gate before the own part, for whose blocks it would wait otherwise. */
+static int open_engines(struct redist__signalled *state, int direction, const char *source) {
+    void *stream = state->problem->stream;
+    const struct redist__gate first = {.actions = REDIST__TELL_READY | REDIST__AWAIT_READY,
+                                       .direction = direction};
+    REDIST_TRY(state->problem->space->event_record(state->forked, stream));
+    REDIST_TRY(redist__signals_gate(state, stream, &first));
+    state->has_own = state->paths[direction].copies[state->signals.rank].run != 0;
+    return state->has_own ? copy_own(state, direction, source) : REDIST_OK;
+}
+
+/* Executes in the user's stream, which waits for the own part also after a failure. */
 static int run_engines(struct redist__signalled *state, int direction, const char *source) {
     const struct redist__space *space = state->problem->space;
     void *stream = state->problem->stream;
-    int has_own = state->paths[direction].copies[state->signals.rank].run != 0;
-    const struct redist__gate first = {.actions = REDIST__TELL_READY | REDIST__AWAIT_READY,
-                                       .direction = direction},
-                              last = {.actions = REDIST__TELL_ARRIVED | REDIST__AWAIT_ARRIVED |
+    const struct redist__gate last = {.actions = REDIST__TELL_ARRIVED | REDIST__AWAIT_ARRIVED |
                                                  REDIST__END,
                                       .direction = direction,
                                       .partitions = 1};
-    REDIST_TRY(space->event_record(state->forked, stream));
-    REDIST_TRY(redist__signals_gate(state, stream, &first));
-    int code = has_own ? copy_own(state, direction, source) : REDIST_OK;
+    int code = open_engines(state, direction, source);
     if (code == REDIST_OK)
-        code = copy_in_steps(state, direction, source);
-    int joined = has_own ? space->stream_follow(stream, state->owned) : REDIST_OK;
+        code = copy_in_steps(state, direction, source, stream);
+    int joined = state->has_own ? space->stream_follow(stream, state->owned) : REDIST_OK;
     code = code == REDIST_OK ? joined : code;
     return code == REDIST_OK ? redist__signals_gate(state, stream, &last) : code;
+}
+
+/* Begins an execution beside another method's. It is closed as one in tiles that has put the whole array. */
+static int begin_half(struct redist__signalled *state, int direction, const char *source) {
+    const struct redist__space *space = state->problem->space;
+    REDIST_TRY(open_engines(state, direction, source));
+    REDIST_TRY(space->event_record(state->copied, state->problem->stream));
+    REDIST_TRY(space->stream_follow(state->copy_stream, state->copied));
+    state->has_forked = state->tells_last = 1;
+    state->elements = state->problem->transfer->side[direction].elements;
+    return copy_in_steps(state, direction, source, state->copy_stream);
+}
+
+static int run(struct redist__signalled *state, int direction, const char *source) {
+    if (!state->by_kernel)
+        return (state->problem->is_half ? begin_half : run_engines)(state, direction, source);
+    return state->signalling->exchange(&state->signals, direction, state->paths[direction].boxes,
+                                       source, state->problem->stream);
 }
 
 static void start(void *data, int direction, const void *source, void *destination) {
     struct redist__signalled *state = data;
     const struct redist__problem *problem = state->problem;
     (void)destination; /* that of the plan */
+    state->direction = direction;
+    state->has_forked = state->has_own = 0;
     redist__signals_read(state);
-    if (!redist__has_failed(problem))
-        redist__note(problem, state->by_kernel
-                                  ? state->signalling->exchange(&state->signals, direction,
-                                                                state->paths[direction].boxes,
-                                                                source, problem->stream)
-                                  : run_engines(state, direction, source));
+    redist__attempt(problem, run(state, direction, source));
     if (redist__has_failed(problem))
         redist__signals_fail(state);
 }
@@ -529,6 +555,7 @@ const struct redist__method redist__method_signals = {
     .start = start,
     .wait = wait,
     .query = query,
+    .word = word,
     .join = join,
     .open = redist__signals_open,
     .put = redist__signals_put,

@@ -30,7 +30,8 @@ struct redist__signalled {
     void *copy_stream, *own_stream; /* for copies to peers, and for own parts */
     void *forked, *copied, *owned;  /* events of the user's stream, and of these two */
     void **told;                    /* and of the signals of each partition, for tiles */
-    uint32_t steps, most_steps;     /* of the pending execution; limit of their count */
+    int direction;                  /* of the pending execution, in tiles or half of an exchange; */
+    uint32_t steps, most_steps;     /* its steps; limit of their count */
     size_t elements;                /* put in it */
     /* tiles put, of which some partitions are left for the end, until when their contents must not change; with room
      * for the last one */

@@ -11,7 +11,7 @@
 
 /* Returns whether all elements were put, also if there are none. */
 static int all_put(const struct redist__signalled *state) {
-    return state->elements == state->problem->transfer->side[0].elements;
+    return state->elements == state->problem->transfer->side[state->direction].elements;
 }
 
 /* Counts and returns the elements of a tile. */
@@ -224,6 +224,7 @@ static int open(const struct redist__signalled *state) {
 void redist__signals_open(void *data, void *array) {
     struct redist__signalled *state = data;
     (void)array; /* that of the plan */
+    state->direction = REDIST_FORWARD;
     state->elements = 0;
     state->nheld = 0;
     begin_stretch(state, 0);
@@ -270,7 +271,7 @@ int redist__signals_await(void *data, int partitions) {
 static int close_tiles(const struct redist__signalled *state) {
     int tells = state->tells_last ? REDIST__TELL_ARRIVED | REDIST__TELL_STEPS : 0;
     const struct redist__gate last = {.actions = tells | REDIST__AWAIT_ARRIVED | REDIST__END,
-                                      .direction = REDIST_FORWARD,
+                                      .direction = state->direction,
                                       .partitions = (uint32_t)state->problem->partitions,
                                       .steps = REDIST__MOST_COUNT,
                                       .steps_to = -1};

@@ -55,7 +55,8 @@ struct redist__signals {
     struct redist__signal_block *const *blocks; /* of all ranks */
     const unsigned char *partners[2];           /* bits of each peer, in each direction */
     unsigned char near_partners[2][REDIST__FIRST_RANKS];
-    uint64_t *broken;     /* of the plans that fail together, in one of their blocks */
+    uint64_t *broken; /* of the plans that fail together: in one of their blocks, or host memory */
+    uint64_t mark;    /* to set it to */
     const uint64_t *gone; /* in host memory: nonzero = a rank is gone; or NULL */
     uint64_t *status;     /* in host memory: first failure */
     uint64_t patience;    /* nanoseconds */

@@ -46,9 +46,15 @@ REDIST__SIGNALS_INLINE uint64_t redist__signal_execution(const struct redist__si
     return redist__word_load(&signals->own->executions) + 1;
 }
 
+/* Breaks the plans that fail together here. */
+REDIST__SIGNALS_INLINE void redist__signal_break(const struct redist__signals *signals) {
+    if (redist__word_load(signals->broken) == 0)
+        redist__word_store(signals->broken, signals->mark);
+}
+
 /* Signals this rank's failure to the ranks of the plan, and to the plans that fail together here. */
 REDIST__SIGNALS_INLINE void redist__signal_tell_failed(const struct redist__signals *signals) {
-    redist__word_store(signals->broken, 1);
+    redist__signal_break(signals);
     for (int rank = 0; rank < signals->size; rank++)
         redist__word_store(&signals->blocks[rank]->failed, 1 + (uint64_t)signals->rank);
 }
@@ -79,7 +85,7 @@ REDIST__SIGNALS_INLINE void redist__signal_spread(const struct redist__signals *
         redist__signal_tell_failed(signals);
     else if (failed != 1 + (uint64_t)signals->rank) {
         redist__signal_note(signals, REDIST__FAILED, (int)(failed - 1));
-        redist__word_store(signals->broken, 1);
+        redist__signal_break(signals);
     }
 }
 

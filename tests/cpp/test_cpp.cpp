@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* redist.hpp and fftnd.hpp: exchanges, plans, grids, boxes, transforms of all types, errors. */
+/* redist.hpp and fftnd.hpp: exchanges, plans, grids, boxes, ghosts, transforms of all types, errors. */
 #include <fftnd.hpp>
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <random>
 
 namespace {
 
@@ -43,6 +45,15 @@ float value_of(float, redist::index place) {
 }
 char value_of(char, redist::index place) {
     return static_cast<char>(place);
+}
+int value_of(int, redist::index place) {
+    return static_cast<int>(place);
+}
+std::complex<float> value_of(std::complex<float>, redist::index place) {
+    return {static_cast<float>(place), 1};
+}
+std::array<double, 3> value_of(std::array<double, 3>, redist::index place) {
+    return {static_cast<double>(place), 1, 2};
 }
 particle value_of(particle, redist::index place) {
     return {0.5, static_cast<int>(place), 'p'};
@@ -153,6 +164,182 @@ void test_boxes() {
     std::vector<redist::communicator> groups = redist::subcomm(MPI_COMM_WORLD, 2);
     expect(groups[0].size() * groups[1].size() == nranks && groups[0].rank() < groups[0].size(),
            "subgroups");
+}
+
+/* ---------------------------------------------------------------- ghosts */
+
+std::mt19937 generator; /* the same numbers on all ranks */
+
+void start_random() {
+    const char *given = std::getenv("REDIST_TEST_SEED");
+    unsigned seed =
+        given != nullptr ? static_cast<unsigned>(std::atoi(given)) : std::random_device()();
+    MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        std::printf("REDIST_TEST_SEED=%u\n", seed);
+    generator.seed(seed);
+}
+
+int random_between(int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(generator);
+}
+
+double first_number(double value) {
+    return value;
+}
+double first_number(std::complex<float> value) {
+    return static_cast<double>(value.real());
+}
+double first_number(const std::array<double, 3> &value) {
+    return value[0];
+}
+double first_number(const particle &value) {
+    return value.number;
+}
+
+/* A field in blocks of a grid with random extents and ghosts. */
+template <class T> struct ghosted {
+    redist::halo halo;
+    std::vector<redist::index> sizes = {random_between(1, 9), random_between(1, 9)};
+    redist::grid grid{MPI_COMM_WORLD, {0, 0}};
+    redist::box box;
+    std::vector<T> memory;
+    redist::view<T, 2> field;
+
+    ghosted() {
+        for (std::size_t i = 0; i < 2; i++) {
+            halo.periodic[i] = random_between(0, 1);
+            const int most =
+                halo.periodic[i] ? 4 : static_cast<int>(std::min<redist::index>(4, sizes[i]));
+            halo.low[i] = random_between(0, most);
+            halo.high[i] = random_between(0, most);
+        }
+        halo.corners = random_between(0, 1);
+        box = redist::with_ghosts(grid.box(sizes, {0, 1}), halo);
+        memory.resize(static_cast<std::size_t>(box.extent[0] * box.extent[1]));
+        field = redist::interior<2>(memory.data(), box);
+    }
+    bool is_empty() const {
+        return field.size(0) * field.size(1) == 0;
+    }
+    /* Calls visit(i, j, place, is_ghost) for each element of the box and each ghost. */
+    template <class Visit> void each(Visit visit) const {
+        for (redist::index i = -halo.low[0]; i < box.count[0] + halo.high[0] && !is_empty(); i++)
+            for (redist::index j = -halo.low[1]; j < box.count[1] + halo.high[1]; j++) {
+                const redist::index at[2] = {box.start[0] + i, box.start[1] + j};
+                const bool out_0 = i < 0 || i >= box.count[0], out_1 = j < 0 || j >= box.count[1];
+                bool exists = halo.corners || !(out_0 && out_1);
+                for (std::size_t k = 0; k < 2; k++)
+                    exists = exists && (halo.periodic[k] || (at[k] >= 0 && at[k] < sizes[k]));
+                if (exists)
+                    visit(i, j,
+                          (at[0] + 8 * sizes[0]) % sizes[0] * sizes[1] +
+                              (at[1] + 8 * sizes[1]) % sizes[1],
+                          out_0 || out_1);
+            }
+    }
+    void set() const {
+        each([&](redist::index i, redist::index j, redist::index place, bool ghost) {
+            field(i, j) = value_of(T{}, ghost ? 1 + (place + rank) % 3 : place);
+        });
+    }
+    /* The sums of all ranks' ghosts in the global array. */
+    std::vector<double> sums() const {
+        std::vector<double> result(static_cast<std::size_t>(sizes[0] * sizes[1]));
+        each([&](redist::index i, redist::index j, redist::index place, bool ghost) {
+            if (ghost)
+                result[static_cast<std::size_t>(place)] += first_number(field(i, j));
+        });
+        MPI_Allreduce(MPI_IN_PLACE, result.data(), static_cast<int>(result.size()), MPI_DOUBLE,
+                      MPI_SUM, MPI_COMM_WORLD);
+        return result;
+    }
+    /* Whether each element is what it was, with `added` at its place, and ghosts show those of their owners. */
+    bool holds(const std::vector<double> &added, bool filled) const {
+        bool right = true;
+        each([&](redist::index i, redist::index j, redist::index place, bool ghost) {
+            const double before =
+                first_number(value_of(T{}, ghost && !filled ? 1 + (place + rank) % 3 : place));
+            const double sum = ghost || filled ? 0 : added[static_cast<std::size_t>(place)];
+            right = right && is_equal(first_number(field(i, j)), before + sum);
+        });
+        return right;
+    }
+};
+
+template <class T> void test_ghosts(const char *what, bool adds) {
+    for (int round = 0; round < 4; round++) {
+        ghosted<T> g;
+        redist::options options;
+        options.effort = REDIST_ESTIMATE;
+        options.bind_a = round % 2 ? REDIST_BIND_AT_EXECUTION : REDIST_BIND_AT_PLAN;
+        T *array = g.memory.data();
+        redist::plan<T> plan(MPI_COMM_WORLD, g.sizes, g.box, array, g.halo, options);
+        g.set();
+        if (round % 2)
+            plan.start(REDIST_FILL, array);
+        else
+            plan.start(REDIST_FILL);
+        plan.wait();
+        expect(g.holds({}, true), what);
+        g.set();
+        const std::vector<double> added = g.sums();
+        const int code = code_of([&] {
+            if (round % 2)
+                plan.accumulate(array);
+            else
+                plan.accumulate();
+        });
+        expect(code == (adds ? REDIST_OK : REDIST_ERR_ARGUMENT) && (!adds || g.holds(added, false)),
+               what);
+        if (round % 2)
+            plan.fill(array);
+        else
+            plan.fill();
+    }
+}
+
+/* What the face adds to the refusals of C: elements of other kinds than numbers have no sums. */
+void test_refused_ghosts() {
+    ghosted<particle> g;
+    redist::options options;
+    options.overlap = REDIST_OVERLAP_ADD;
+    expect(code_of([&] {
+               redist::plan<particle>(MPI_COMM_WORLD, g.sizes, g.box, g.memory.data(), g.halo,
+                                      options);
+           }) == REDIST_ERR_DATATYPE,
+           "sums of structures");
+    ghosted<double> h;
+    h.halo.low[1] = h.box.offset[1] + 1;
+    h.halo.periodic[1] = 1;
+    expect(code_of([&] {
+               redist::plan<double>(MPI_COMM_WORLD, h.sizes, h.box, h.memory.data(), h.halo);
+           }) == REDIST_ERR_SIZE,
+           "a halo without room");
+}
+
+/* Rows that several ranks read, and that receive the sum of what these have. */
+void test_overlap() {
+    const std::vector<redist::index> sizes = {nranks, 3};
+    redist::box row, all;
+    row.start[0] = rank;
+    row.count[0] = 1;
+    all.count[0] = nranks;
+    row.count[1] = all.count[1] = 3;
+    std::vector<int> a = {rank, 10 * rank, 1}, b(static_cast<std::size_t>(3 * nranks));
+    redist::options options;
+    options.overlap = REDIST_OVERLAP_ADD;
+    redist::plan<int> plan(MPI_COMM_WORLD, sizes, row, a.data(), all, b.data(), options);
+    plan.forward();
+    bool right = true;
+    for (int i = 0; i < nranks; i++)
+        right = right && b[static_cast<std::size_t>(3 * i)] == i &&
+                b[static_cast<std::size_t>(3 * i + 1)] == 10 * i;
+    expect(right, "elements that all ranks read");
+    std::fill(b.begin(), b.end(), 1 << 24 | 1); /* not a float */
+    plan.backward();
+    expect(a[0] == rank + nranks * (1 << 24 | 1) && a[2] == 1 + nranks * (1 << 24 | 1),
+           "sums of integers");
 }
 
 /* The first wave along each axis has one mode (two for real fields). */
@@ -300,6 +487,14 @@ int main(int argc, char **argv) {
     test_sizes();
     test_plan();
     test_boxes();
+    start_random();
+    test_ghosts<double>("ghosts of double", true);
+    test_ghosts<int>("ghosts of int", true);
+    test_ghosts<std::complex<float>>("ghosts of complex float", true);
+    test_ghosts<std::array<double, 3>>("ghosts of three doubles", true);
+    test_ghosts<particle>("ghosts of a structure", false);
+    test_refused_ghosts();
+    test_overlap();
     test_transform<double, std::complex<double>>("r2c", 1e-14);
     test_transform<std::complex<double>, std::complex<double>>("c2c", 1e-14);
     test_transform<float, std::complex<float>>("r2c, float", 1e-5);

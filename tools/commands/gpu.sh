@@ -23,10 +23,10 @@
 #   --precision  double, float, or both with a comma (double)
 #   --skip-peers  without cuFFT on all devices from one process
 #   --nodes     transforms whose ranks are treated as nodes of 1 and of 2 (REDIST_NODE_SIZE; 2 with four ranks), by
-#               methods nccl and nccl:plain over three networks: peers (as NCCL likes it), host (NCCL_P2P_DISABLE=1)
-#               and sockets (NCCL_SHM_DISABLE=1 too), beside two exchanges of the messages alone and the serial
-#               transforms alone, and over the longer one of these; --sizes 256,512,1024, of which the last is for
-#               peers alone; at most four ranks unless --ranks says so
+#               methods nccl, nccl:plain and, on nodes of 2, hier:nccl over three networks: peers (as NCCL likes it),
+#               host (NCCL_P2P_DISABLE=1) and sockets (NCCL_SHM_DISABLE=1 too), beside two exchanges of the messages
+#               alone and the serial transforms alone, and over the longer one of these; --sizes 256,512,1024, of which
+#               the last is for peers alone; at most four ranks unless --ranks says so
 #   --study     jobs of fftnd-study (tools/study/jobs/gpu_large.json and gpu_quick.json; docs/study.md), each rank bound
 #               to the cores next to its device, with a report; started again it goes on
 #   --seconds   for the study: no configuration begins after N seconds (150), with --nodes no transform (no limit); for
@@ -233,6 +233,16 @@ test_ranks() { # usual|aware
     done
 }
 
+# Nodes of two ranks, treated as such on one host.
+test_nodes() {
+    local n name
+    for n in 3 4; do
+        for name in signals asynchronous; do
+            test_one "nodes-$name-$n" run_limited usual "$n" "$build/tests/gpu/test_gpu_$name" 2
+        done
+    done
+}
+
 # Says so if it cannot.
 can_run() { # program
     if [ ! -x "$1" ] || [ "$(count_devices)" -eq 0 ] || [[ $(ldd "$1") == *"not found"* ]]; then
@@ -283,9 +293,10 @@ test_stream_survivors() {
     local n fault
     for n in 2 4; do
         for fault in kernel call kill late; do
-            test_one "streams-$fault-signals-$n" survive_streams "$n" $fault signals:kernel signals:engines enqueued:nccl
+            test_one "streams-$fault-signals-$n" survive_streams "$n" $fault signals:kernel signals:engines enqueued:nccl \
+                enqueued:hier:nccl
             [ $fault != late ] || continue
-            test_one "streams-$fault-others-$n" survive_streams "$n" $fault direct p2p kway:2 nccl
+            test_one "streams-$fault-others-$n" survive_streams "$n" $fault direct p2p kway:2 nccl hier:nccl
         done
     done
 }
@@ -294,7 +305,7 @@ test_examples() { # usual|aware
     local n name
     for n in 1 2 4; do
         test_one "$1-taylor-green-$n" compare_flows "$1" "$n"
-        for name in 4_poisson 6_channel; do
+        for name in 4_poisson 6_channel 10_particle_mesh; do
             test_one "$1-$name-$n" run_example "$1" "$n" "$name"
         done
     done
@@ -341,6 +352,7 @@ run_tests() {
     fi
     [ $large = no ] || export REDIST_TEST_LARGE=1
     test_ranks usual
+    test_nodes
     test_survivors
     test_stream_survivors
     test_examples usual

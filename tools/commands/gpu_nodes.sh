@@ -26,14 +26,15 @@ measure_messages() { # network, transform, ranks, extent, kind, precision
     [ "$5" = c2c ] || last=$(($4 / 2 + 1))
     [ "$6" = double ] || type=c64
     measure_nodes "$1" 1 "$2" "$n" "$build/bench/redist-bench" --shape "$n,$n,$(($4 * $4 * last / n / n))" --axes 1:0 \
-        --type $type --method "${methods#*,}" --iters "$iters" --warmup 2 --unchecked
+        --type $type --method "$plain" --iters "$iters" --warmup 2 --unchecked
 }
 
 measure_transform() { # network, transform, ranks, extent, kind, precision, ranks of a node
-    local check=()
+    local check=() list=$method,$plain
     [ "$4" -le 256 ] || check=(--unchecked) # the host would take minutes
+    [ "$7" -eq 1 ] || [ "$space" = host ] || list+=,hier:nccl # links inside nodes
     measure_nodes "$1" "$7" "$2" "$3" "$build/bench/fftnd-bench" --shape "$4,$4,$4" --kind "$5" --precision "$6" \
-        --grid "$3" --method "$methods" --overwrite --plan-seconds 1 --iters "$iters" --row-ms 3000 --warmup 2 \
+        --grid "$3" --method "$list" --overwrite --plan-seconds 1 --iters "$iters" --row-ms 3000 --warmup 2 \
         --skip-peers "${check[@]}"
 }
 
@@ -72,7 +73,7 @@ find_ranks() {
 
 # With --host: the same over MPI, to try it where there is no device.
 bench_nodes() {
-    local n network mpi=usual methods=nccl,nccl:plain iters=15 code=0
+    local n network mpi=usual method=nccl plain=nccl:plain iters=15 code=0
     kinds=${kinds:-c2c} sizes=${sizes:-256,512,1024}
     [ "$quick" = no ] || iters=5
     find_ranks || return 0
@@ -82,7 +83,7 @@ bench_nodes() {
     build_gpu
     [ -z "${OPENMPI_CUDA:-}" ] || mpi=aware
     if [ "$space" = host ]; then
-        methods=p2p,alltoallv
+        method=p2p plain=alltoallv
     elif ! has_nccl "$n"; then
         echo "peers, host and sockets are skipped: $(grep -m 1 '^redist-bench:' out/gpu/bench-nccl.txt)"
         return 0
@@ -93,6 +94,6 @@ bench_nodes() {
         measure_network $network "$n"
     done
     [ ! -s out/gpu/bench-errors.txt ] || tail -n 3 out/gpu/bench-errors.txt >&2
-    python3 tools/bench/nodes_report.py "$nodes_json" "$methods" || code=1
+    python3 tools/bench/nodes_report.py "$nodes_json" "$plain" || code=1
     return $code
 }

@@ -50,6 +50,8 @@ examples() {
     done
     on_ranks 3 bindings/python/examples/poisson.py 32
     on_ranks 2 bindings/python/examples/channel.py 24
+    on_ranks 2 bindings/python/examples/finite_differences.py "$folder"
+    on_ranks 3 bindings/python/examples/particle_mesh.py --points 24
     on_ranks 2 bindings/python/examples/taylor_green.py --points 16 --end 0.1 | grep 'energy 0.1249'
 }
 

@@ -16,7 +16,14 @@ cdef extern from "mpi.h" nogil:
     MPI_Datatype MPI_BYTE
     MPI_Datatype MPI_FLOAT
     MPI_Datatype MPI_DOUBLE
+    MPI_Datatype MPI_LONG_DOUBLE
+    MPI_Datatype MPI_C_FLOAT_COMPLEX
     MPI_Datatype MPI_C_DOUBLE_COMPLEX
+    MPI_Datatype MPI_C_LONG_DOUBLE_COMPLEX
+    MPI_Datatype MPI_INT8_T
+    MPI_Datatype MPI_INT16_T
+    MPI_Datatype MPI_INT32_T
+    MPI_Datatype MPI_INT64_T
     MPI_Op MPI_BAND
     void *MPI_IN_PLACE
     enum: MPI_MAX_LIBRARY_VERSION_STRING
@@ -49,6 +56,10 @@ cdef extern from "redist.h" nogil:
         REDIST_BIND_AT_PLAN
         REDIST_BIND_AT_EXECUTION
         REDIST_BIND_AT_EXECUTION_MAPPED
+    enum redist_overlap:
+        REDIST_OVERLAP_REFUSED
+        REDIST_OVERLAP_READ
+        REDIST_OVERLAP_ADD
     enum redist_staging:
         REDIST_STAGING_AUTO
         REDIST_STAGING_ALWAYS
@@ -101,6 +112,7 @@ cdef extern from "redist.h" nogil:
         int phases
         int asynchronous
         double wait_seconds
+        redist_overlap overlap
     int redist_options_init(redist_options *options, size_t size)
 
     ctypedef struct redist_plan
@@ -141,6 +153,21 @@ cdef extern from "redist.h" nogil:
     const char *redist_method_name(int index)
     const char *redist_method_summary(int index)
     void redist_forget_wisdom()
+
+
+cdef extern from "redist_halo.h" nogil:
+    enum redist_halo_direction:
+        REDIST_FILL
+        REDIST_ACCUMULATE
+    ctypedef struct redist_halo:
+        redist_index *low
+        redist_index *high
+        int *periodic
+        int corners
+    int redist_halo_init(redist_halo *halo, size_t size)
+    int redist_plan_halo(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redist_index *sizes,
+                         const redist_box *box, void *array, const redist_halo *halo, const redist_options *options,
+                         redist_plan **plan)
 
 
 # Not collective: the array states whether its address is of device memory

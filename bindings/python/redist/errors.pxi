@@ -29,8 +29,8 @@ class OutOfMemory(Error, MemoryError):
 
 # Names of C's arguments, and Python's names for them
 _NAMES = [(re.compile(name), new) for name, new in (
-    (r"\boptions(->|\.)", ""), (r"\bsizes_([ab])\b", r"\1.shape"), (r"\bsizes\b", "shape"), (r"\bbox_([ab])\b", r"axis_\1"),
-    (r"\br2r\b", "kind"), (r"\bprecision( =|:)", r"precision of dtype\1"), (r"->", "."))]
+    (r"\b(options|halo)(->|\.)", ""), (r"\bsizes_([ab])\b", r"\1.shape"), (r"\bsizes\b", "shape"),
+    (r"\bbox_([ab])\b", r"axis_\1"), (r"\br2r\b", "kind"), (r"\bprecision( =|:)", r"precision of dtype\1"), (r"->", "."))]
 
 
 def _error(int code):
@@ -86,7 +86,9 @@ _STAGINGS = {"auto": REDIST_STAGING_AUTO, "always": REDIST_STAGING_ALWAYS, "neve
 _EFFORTS = {"measure": REDIST_MEASURE, "estimate": REDIST_ESTIMATE}
 _BINDINGS = {"plan": REDIST_BIND_AT_PLAN, "execution": REDIST_BIND_AT_EXECUTION,
              "mapped": REDIST_BIND_AT_EXECUTION_MAPPED}
+_OVERLAPS = {"refused": REDIST_OVERLAP_REFUSED, "read": REDIST_OVERLAP_READ, "add": REDIST_OVERLAP_ADD}
 _DIRECTIONS = {"forward": REDIST_FORWARD, "backward": REDIST_BACKWARD}
+_HALO_DIRECTIONS = {"fill": REDIST_FILL, "accumulate": REDIST_ACCUMULATE}
 
 
 _ERR_ARGUMENT = REDIST_ERR_ARGUMENT

@@ -30,6 +30,25 @@ class Box:
         """The box as slices of the local array."""
         return tuple(slice(s, s + n) for s, n in zip(self.offset, self.count))
 
+    def neighbours(self, axis, distance):
+        """The neighbours of the box's elements, `distance` (which may be negative) behind them along an axis, as slices
+        of the local array."""
+        axis = _arguments.axis("axis", axis, len(self.start))
+        distance = _arguments.integer("distance", distance)
+        if not 0 <= self.offset[axis] + distance <= self.extent[axis] - self.count[axis]:
+            raise ValueError(f"distance is {distance}; the local array has {self.offset[axis]} elements before the box "
+                             f"along axis {axis} and {self.extent[axis] - self.count[axis] - self.offset[axis]} behind it")
+        return tuple([slice(part.start + distance * (i == axis), part.stop + distance * (i == axis))
+                      for i, part in enumerate(self.local)])
+
+    def with_ghosts(self, low, high=None):
+        """This box in a local array with room for ghosts before and behind it along each axis: a number for each axis,
+        or one for all; high=None is low."""
+        ndims = len(self.start)
+        low, high = _for_each("low", low, ndims), _for_each("high", low if high is None else high, ndims)
+        low, high = _arguments.integers("low", low, low=0), _arguments.integers("high", high, low=0)
+        return Box(self.start, self.count, [n + a + b for n, a, b in zip(self.count, low, high)], low)
+
     def __eq__(self, other):
         return isinstance(other, Box) and all(getattr(self, k) == getattr(other, k) for k in self.__slots__)
 

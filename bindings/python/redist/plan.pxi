@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Exchanges: once, and by plans.
+# Exchanges: once, and by plans; what plans have in common.
 
 
 def exchange(comm, a, axis_a, b, axis_b):
@@ -31,7 +31,7 @@ def exchange(comm, a, axis_a, b, axis_b):
         with nogil:
             redist_exchange(c, MPI_DOUBLE, 0, NULL, NULL, 0, NULL, NULL, 0)
         raise refused(error)
-    type = datatype_of(va.itemsize)
+    type = datatype_of(va)
     with nogil:
         code = redist_exchange(c, type, va.ndim, va.shape, va.data, first, vb.shape, vb.data, second)
     check(code)
@@ -82,138 +82,84 @@ cdef View _planned(object array, object dtype, str name, bint writable, size_t s
     view.name = name
     dtype = _arguments.dtype("dtype", dtype)
     _set_shape(view, _arguments.shape(name, array, REDIST_MAX_NDIMS), None, dtype.itemsize)
-    view.code = ord(dtype.char) if dtype.char in "fdgFDG" else 0
+    _set_dtype(view, dtype)
     return view
 
 
+cdef class _Options:
+    """The structure redist_options of keywords, with the memory of its texts."""
+    cdef redist_options options
+    cdef size_t stream
+    cdef bytes method, wisdom_file
+
+    def __init__(self, str name_a, bind_a, str name_b, bind_b, method, effort, tune_seconds, wisdom_file,
+                 nontemporal_bytes, space, staging, skip_agreement, verbose, phases, asynchronous, wait_seconds, overlap):
+        cdef redist_options *options = &self.options
+        redist_options_init(options, sizeof(redist_options))
+        self.method, self.wisdom_file = _arguments.text("method", method), _arguments.path("wisdom_file", wisdom_file)
+        if self.method is not None:
+            options.method = self.method
+        if self.wisdom_file is not None:
+            options.wisdom_file = self.wisdom_file
+        options.effort = <redist_effort>choice("effort", effort, _EFFORTS)
+        options.bind_a = <redist_binding>choice(name_a, bind_a, _BINDINGS)
+        options.bind_b = <redist_binding>choice(name_b, bind_b, _BINDINGS)
+        options.space = <redist_space>choice("space", space, _SPACES)
+        options.staging = <redist_staging>choice("staging", staging, _STAGINGS)
+        options.overlap = <redist_overlap>choice("overlap", overlap, _OVERLAPS)
+        options.tune_seconds = _arguments.number("tune_seconds", tune_seconds)
+        options.nontemporal_bytes = _arguments.integer("nontemporal_bytes", nontemporal_bytes, 0)
+        options.verbose, options.phases = _arguments.flag("verbose", verbose), _arguments.flag("phases", phases)
+        options.skip_agreement = _arguments.flag("skip_agreement", skip_agreement)
+        options.asynchronous = _arguments.flag("asynchronous", asynchronous)
+        options.wait_seconds = _arguments.number("wait_seconds", wait_seconds)
+
+    cdef int set_stream(self, stream, array) except -1:
+        self.stream = _streams.pointer(stream, array, self.options.space == REDIST_SPACE_CUDA)
+        self.options.stream = <void *>self.stream
+        return 0
+
+    cdef int set_space(self, View view) except -1:
+        """The space of the arrays: no array tells it that is bound later."""
+        if self.options.space == REDIST_SPACE_AUTO and view.cuda:
+            self.options.space = REDIST_SPACE_CUDA
+        return 0
+
+
+cdef int fill_sizes(redist_index *sizes, shape, int ndims, str each) except -1:
+    """The global extents."""
+    for i, extent in enumerate(_arguments.integers("shape", shape, ndims, each, 0)):
+        sizes[i] = extent
+    return 0
+
+
+cdef int _refuse_plan(MPI_Comm comm, object error) except -1:
+    """Lets the creation of a plan fail on all ranks because of an argument of this one."""
+    cdef redist_plan *plan = NULL
+    refuse(error)
+    with nogil:
+        redist_plan_exchange(comm, MPI_DOUBLE, 0, NULL, NULL, 0, NULL, NULL, 0, NULL, &plan)
+    raise refused(error)
+
+
 @cython.no_gc_clear
-cdef class Plan:
-    """A reusable exchange between two distributed arrays, in both directions.
-
-    Plan(comm, a, axis_a, b, axis_b) is the exchange of redist.exchange; Plan(comm, a, box_a, b, box_b, shape=...)
-    moves between arbitrary boxes of a global array, where `a` has the extents of box_a. A plan whose last reference
-    goes is freed in a later collective call on `comm` (see collect); free() and `with` free it at once. Arguments behind
-    axis_b are given by name.
-
-    Args:
-        comm: the ranks; must agree
-        a, b: the arrays; or their local shapes, together with dtype and `bind`
-        axis_a, axis_b: the axes along which `a` and `b` are whole, or a Box for each
-        shape: global extents, with boxes
-        dtype: type of the elements where there are no arrays yet
-        method: "auto", or a method of methods(), with a variant behind a colon
-        effort: "measure" or "estimate", for method "auto"
-        bind, bind_a, bind_b: when the plan is bound to the arrays: "plan", "execution" (any memory), or "mapped"
-            (each time to memory of redist.empty)
-        tune_seconds: time budget of "auto"; 0 = 1 s
-        wisdom_file: file in which rank 0 remembers measurements
-        nontemporal_bytes: local arrays with more bytes are written past the caches; 0 = choose
-        space: "auto" (that of the arrays), "host" or "cuda"
-        staging: "auto", "always" or "never": whether MPI gets device arrays through host memory
-        stream: of the device arrays: a stream of CuPy or PyTorch, a number, or None = the array library's current one
-        skip_agreement: executions do not check with the other ranks whether all arrays are valid
-        verbose: rank 0 prints the candidates
-        phases: time the phases of executions
-        asynchronous: of arrays on a device: executions only enqueue their work in `stream`; the arrays live until the
-            work is done
-        wait_seconds: for which the device then waits for a peer; 0 = 600
-    What may differ between ranks: arrays, boxes, wisdom_file, stream, verbose. Collective on comm. Errors: Error, and
-    TypeError or ValueError on a rank whose arguments are wrong (the other ranks get ArgumentError, which says the same).
-    """
+cdef class AnyPlan:
+    """What Plan and HaloPlan have in common."""
     cdef Handle handle
     cdef readonly object comm
-    cdef object a, b, started
-    cdef View shape_a, shape_b
-    cdef bint bound_a, bound_b, skip, cuda
+    cdef object started
+    cdef bint skip, cuda, strict
     cdef size_t stream
     cdef str sides  # for repr
 
-    def __init__(self, comm, a, axis_a, b, axis_b, *, shape=None, dtype=None, method=None, effort="measure",
-                 bind="plan", bind_a=None, bind_b=None, tune_seconds=0.0, wisdom_file=None, nontemporal_bytes=0,
-                 space="auto", staging="auto", stream=None, skip_agreement=False, verbose=False, phases=False,
-                 asynchronous=False, wait_seconds=0.0):
-        cdef Owner owner = owner_of(comm)
-        cdef MPI_Comm c = comm_of(comm)
-        cdef redist_options options
-        cdef redist_plan *plan = NULL
-        cdef redist_box box_a, box_b
-        cdef redist_index[REDIST_MAX_NDIMS] sizes
-        cdef int first = 0, second = 0, code, ndims
-        cdef MPI_Datatype type
-        cdef void *pa
-        cdef void *pb
-        cdef bint boxes = isinstance(axis_a, Box)
-        try:
-            redist_options_init(&options, sizeof(options))
-            name, file = _arguments.text("method", method), _arguments.path("wisdom_file", wisdom_file)
-            if name is not None:
-                options.method = name
-            if file is not None:
-                options.wisdom_file = file
-            options.effort = <redist_effort>choice("effort", effort, _EFFORTS)
-            options.bind_a = <redist_binding>choice("bind" if bind_a is None else "bind_a",
-                                                     bind if bind_a is None else bind_a, _BINDINGS)
-            options.bind_b = <redist_binding>choice("bind" if bind_b is None else "bind_b",
-                                                     bind if bind_b is None else bind_b, _BINDINGS)
-            options.space = <redist_space>choice("space", space, _SPACES)
-            options.staging = <redist_staging>choice("staging", staging, _STAGINGS)
-            options.tune_seconds = _arguments.number("tune_seconds", tune_seconds)
-            options.nontemporal_bytes = _arguments.integer("nontemporal_bytes", nontemporal_bytes, 0)
-            options.verbose, options.phases = _arguments.flag("verbose", verbose), _arguments.flag("phases", phases)
-            options.skip_agreement = _arguments.flag("skip_agreement", skip_agreement)
-            options.asynchronous = _arguments.flag("asynchronous", asynchronous)
-            options.wait_seconds = _arguments.number("wait_seconds", wait_seconds)
-            self.stream = _streams.pointer(stream, b if isinstance(a, (tuple, list)) else a,
-                                           options.space == REDIST_SPACE_CUDA)
-            options.stream = <void *>self.stream
-            self.shape_a = _planned(a, dtype, "a", False, self.stream)
-            self.shape_b = _planned(b, dtype, "b", False, self.stream)
-            if isinstance(a, (tuple, list)):  # will be where the other array is
-                self.shape_a.cuda = self.shape_b.cuda
-            elif isinstance(b, (tuple, list)):
-                self.shape_b.cuda = self.shape_a.cuda
-            _check_pair(self.shape_a, self.shape_b, _typed(a, dtype), _typed(b, dtype))
-            if options.space == REDIST_SPACE_AUTO and self.shape_a.cuda:  # no array tells it that is bound later
-                options.space = REDIST_SPACE_CUDA
-            ndims = self.shape_a.ndim
-            if boxes:
-                if shape is None:
-                    raise TypeError("shape is None; with boxes it is the shape of the global array")
-                for i, extent in enumerate(_arguments.integers("shape", shape, ndims, "axis of a", 0)):
-                    sizes[i] = extent
-                fill_box(&box_a, "axis_a", axis_a, ndims)
-                fill_box(&box_b, "axis_b", axis_b, ndims)
-                _check_extents(self.shape_a, axis_a, "a")
-                _check_extents(self.shape_b, axis_b, "b")
-            else:
-                if shape is not None:
-                    raise TypeError(f"shape is {_arguments.shown(shape)}; it is for boxes, and axis_a is "
-                                    f"{_arguments.shown(axis_a)}")
-                first, second = _axis("axis_a", axis_a, ndims), _axis("axis_b", axis_b, ndims)
-        except BaseException as error:
-            refuse(error)
-            with nogil:
-                redist_plan_exchange(c, MPI_DOUBLE, 0, NULL, NULL, 0, NULL, NULL, 0, NULL, &plan)
-            raise refused(error)
-        self.bound_a = options.bind_a == REDIST_BIND_AT_PLAN
-        self.bound_b = options.bind_b == REDIST_BIND_AT_PLAN
-        self.skip = options.skip_agreement or options.asynchronous
-        pa = self.shape_a.data if self.bound_a else NULL
-        pb = self.shape_b.data if self.bound_b else NULL
-        type = datatype_of(self.shape_a.itemsize)
-        with nogil:
-            if boxes:
-                code = redist_plan_boxes(c, type, ndims, sizes, &box_a, pa, &box_b, pb, &options, &plan)
-            else:
-                code = redist_plan_exchange(c, type, ndims, self.shape_a.shape, pa, first, self.shape_b.shape, pb,
-                                            second, &options, &plan)
-        check(code)
+    cdef int _own(self, Owner owner, object comm, redist_plan *plan, _Options given, str sides) except -1:
         self.handle = own(owner, plan, <release_function>redist_plan_free, RELEASE_PLAN)
         self.comm = comm
-        self.sides = f"{_side(self.shape_a, axis_a)} to {_side(self.shape_b, axis_b)} on {comm.Get_size()} ranks"
+        self.skip = given.options.skip_agreement or given.options.asynchronous
+        self.stream = given.stream
         self.cuda = self.info["space"] == "cuda"
-        self.a = a if self.bound_a else None
-        self.b = b if self.bound_b else None
+        self.sides = f"{sides} on {comm.Get_size()} ranks"
+        return 0
 
     def __dealloc__(self):
         if self.handle is not None:
@@ -234,7 +180,8 @@ cdef class Plan:
         view = view_of(name, array, writable, self.stream)
         if view.cuda != self.cuda:
             raise ValueError(f"{name} is {_place(view)}, unlike those of the plan")
-        if view.itemsize != shape.itemsize or (view.code and shape.code and view.code != shape.code):
+        if view.itemsize != shape.itemsize or (view.code and shape.code and view.code != shape.code) or (
+                self.strict and (view.code != shape.code or view.is_integer != shape.is_integer)):
             raise TypeError(f"{name} is of {type_of_elements(array)}, with elements of {view.itemsize} bytes; those of the "
                             f"plan have {_elements(shape)}")
         if _extents(view) != _extents(shape):
@@ -242,50 +189,26 @@ cdef class Plan:
         contiguous(view, name)
         return view.data
 
-    cdef int _begin(self, object way, a, b, bint start) except -1:
+    cdef int _refuse(self, int direction, object error) except -1:
+        """Lets an execution fail on all ranks because of an argument of this one."""
+        cdef redist_plan *plan = <redist_plan *>alive(self.handle, "the plan")
+        if not self.skip:
+            refuse(error)
+            with nogil:
+                redist_plan_execute_arrays(plan, direction, NULL, NULL)
+        raise refused(error)
+
+    cdef int _run(self, int direction, void *a, void *b, bint start) except -1:
         """Always with arrays, even where the plan is bound to them: whether a rank names them must not decide whether
         it agrees with the others that all arrays are valid."""
         cdef redist_plan *plan = <redist_plan *>alive(self.handle, "the plan")
-        cdef void *pa = NULL
-        cdef void *pb = NULL
-        cdef int direction = REDIST_FORWARD, code
-        try:
-            direction = choice("direction", way, _DIRECTIONS)
-            pa = self._address(a, self.a, self.shape_a, "a", direction == REDIST_BACKWARD)
-            pb = self._address(b, self.b, self.shape_b, "b", direction == REDIST_FORWARD)
-        except BaseException as error:
-            if not self.skip:
-                refuse(error)
-                with nogil:
-                    redist_plan_execute_arrays(plan, direction, NULL, NULL)
-            raise refused(error)
+        cdef int code
         with nogil:
             if start:
-                code = redist_plan_start_arrays(plan, direction, pa, pb)
+                code = redist_plan_start_arrays(plan, direction, a, b)
             else:
-                code = redist_plan_execute_arrays(plan, direction, pa, pb)
+                code = redist_plan_execute_arrays(plan, direction, a, b)
         return check(code)
-
-    def forward(self, a=None, b=None):
-        """Moves array a to array b: the arrays that the plan is bound to, or others of the same shapes.
-
-        Returns:
-            b
-        Collective on the plan's ranks. Errors: Error, and TypeError or ValueError on a rank whose arrays do not fit (the
-        other ranks get ArgumentError, which says the same).
-        """
-        self._begin("forward", a, b, False)
-        return self.b if b is None else b
-
-    def backward(self, b=None, a=None):
-        """Moves array b to array a, and returns a; as forward."""
-        self._begin("backward", a, b, False)
-        return self.a if a is None else a
-
-    def start(self, direction="forward", a=None, b=None):
-        """Starts an execution that wait() completes; in between neither array may be touched. Collective."""
-        self._begin(direction, a, b, True)
-        self.started = a, b
 
     def wait(self):
         """Completes an execution of start(). Collective. Errors: Error."""
@@ -327,8 +250,8 @@ cdef class Plan:
 
     def __repr__(self):
         if self.handle is None or self.handle.object == NULL:
-            return f"<redist.Plan, {'not made' if self.handle is None else 'freed'}>"
-        return f"<redist.Plan of {_elements(self.shape_a)}, {self.sides}, method {self.method!r}>"
+            return f"<redist.{type(self).__name__}, {'not made' if self.handle is None else 'freed'}>"
+        return f"<redist.{type(self).__name__} of {self.sides}, method {self.method!r}>"
 
     def free(self):
         """Frees the plan. Collective; does nothing the second time."""
@@ -341,12 +264,148 @@ cdef class Plan:
         self.free()
 
 
+@cython.no_gc_clear
+cdef class Plan(AnyPlan):
+    """A reusable exchange between two distributed arrays, in both directions.
+
+    Plan(comm, a, axis_a, b, axis_b) is the exchange of redist.exchange; Plan(comm, a, box_a, b, box_b, shape=...)
+    moves between arbitrary boxes of a global array, where `a` has the extents of box_a. A plan whose last reference
+    goes is freed in a later collective call on `comm` (see collect); free() and `with` free it at once. Arguments behind
+    axis_b are given by name.
+
+    Args:
+        comm: the ranks; must agree
+        a, b: the arrays; or their local shapes, together with dtype and `bind`
+        axis_a, axis_b: the axes along which `a` and `b` are whole, or a Box for each
+        shape: global extents, with boxes
+        dtype: type of the elements where there are no arrays yet
+        method: "auto", or a method of methods(), with a variant behind a colon
+        effort: "measure" or "estimate", for method "auto"
+        bind, bind_a, bind_b: when the plan is bound to the arrays: "plan", "execution" (any memory), or "mapped"
+            (each time to memory of redist.empty)
+        tune_seconds: time budget of "auto"; 0 = 1 s
+        wisdom_file: file in which rank 0 remembers measurements
+        nontemporal_bytes: local arrays with more bytes are written past the caches; 0 = choose
+        space: "auto" (that of the arrays), "host" or "cuda"
+        staging: "auto", "always" or "never": whether MPI gets device arrays through host memory
+        stream: of the device arrays: a stream of CuPy or PyTorch, a number, or None = the array library's current one
+        skip_agreement: executions do not check with the other ranks whether all arrays are valid
+        verbose: rank 0 prints the candidates
+        phases: time the phases of executions
+        asynchronous: of arrays on a device: executions only enqueue their work in `stream`; the arrays live until the
+            work is done
+        wait_seconds: for which the device then waits for a peer; 0 = 600
+        overlap: "refused"; "read": boxes of `b` on several ranks may have the same elements, and the plan goes forward
+            only; or "add": backward then adds these to `a`, in the order of ranks, where forward copies
+    What may differ between ranks: arrays, boxes, wisdom_file, stream, verbose. Collective on comm. Errors: Error, and
+    TypeError or ValueError on a rank whose arguments are wrong (the other ranks get ArgumentError, which says the same).
+    """
+    cdef object a, b
+    cdef View shape_a, shape_b
+
+    def __init__(self, comm, a, axis_a, b, axis_b, *, shape=None, dtype=None, method=None, effort="measure",
+                 bind="plan", bind_a=None, bind_b=None, tune_seconds=0.0, wisdom_file=None, nontemporal_bytes=0,
+                 space="auto", staging="auto", stream=None, skip_agreement=False, verbose=False, phases=False,
+                 asynchronous=False, wait_seconds=0.0, overlap="refused"):
+        cdef Owner owner = owner_of(comm)
+        cdef MPI_Comm c = comm_of(comm)
+        cdef _Options given
+        cdef redist_plan *plan = NULL
+        cdef redist_box box_a, box_b
+        cdef redist_index[REDIST_MAX_NDIMS] sizes
+        cdef int first = 0, second = 0, code, ndims
+        cdef MPI_Datatype type
+        cdef void *pa
+        cdef void *pb
+        cdef bint boxes = isinstance(axis_a, Box)
+        try:
+            given = _Options("bind" if bind_a is None else "bind_a", bind if bind_a is None else bind_a,
+                             "bind" if bind_b is None else "bind_b", bind if bind_b is None else bind_b, method, effort,
+                             tune_seconds, wisdom_file, nontemporal_bytes, space, staging, skip_agreement, verbose,
+                             phases, asynchronous, wait_seconds, overlap)
+            given.set_stream(stream, b if isinstance(a, (tuple, list)) else a)
+            self.shape_a = _planned(a, dtype, "a", False, given.stream)
+            self.shape_b = _planned(b, dtype, "b", False, given.stream)
+            if isinstance(a, (tuple, list)):  # will be where the other array is
+                self.shape_a.cuda = self.shape_b.cuda
+            elif isinstance(b, (tuple, list)):
+                self.shape_b.cuda = self.shape_a.cuda
+            _check_pair(self.shape_a, self.shape_b, _typed(a, dtype), _typed(b, dtype))
+            given.set_space(self.shape_a)
+            ndims = self.shape_a.ndim
+            if boxes:
+                if shape is None:
+                    raise TypeError("shape is None; with boxes it is the shape of the global array")
+                fill_sizes(sizes, shape, ndims, "axis of a")
+                fill_box(&box_a, "axis_a", axis_a, ndims)
+                fill_box(&box_b, "axis_b", axis_b, ndims)
+                _check_extents(self.shape_a, axis_a, "a")
+                _check_extents(self.shape_b, axis_b, "b")
+            else:
+                if shape is not None:
+                    raise TypeError(f"shape is {_arguments.shown(shape)}; it is for boxes, and axis_a is "
+                                    f"{_arguments.shown(axis_a)}")
+                first, second = _axis("axis_a", axis_a, ndims), _axis("axis_b", axis_b, ndims)
+        except BaseException as error:
+            _refuse_plan(c, error)
+        pa = self.shape_a.data if given.options.bind_a == REDIST_BIND_AT_PLAN else NULL
+        pb = self.shape_b.data if given.options.bind_b == REDIST_BIND_AT_PLAN else NULL
+        type = datatype_of(self.shape_a)
+        with nogil:
+            if boxes:
+                code = redist_plan_boxes(c, type, ndims, sizes, &box_a, pa, &box_b, pb, &given.options, &plan)
+            else:
+                code = redist_plan_exchange(c, type, ndims, self.shape_a.shape, pa, first, self.shape_b.shape, pb,
+                                            second, &given.options, &plan)
+        check(code)
+        self._own(owner, comm, plan, given, f"{_elements(self.shape_a)}, {_side(self.shape_a, axis_a)} to "
+                                            f"{_side(self.shape_b, axis_b)}")
+        self.strict = given.options.overlap == REDIST_OVERLAP_ADD
+        self.a = a if given.options.bind_a == REDIST_BIND_AT_PLAN else None
+        self.b = b if given.options.bind_b == REDIST_BIND_AT_PLAN else None
+
+    cdef int _begin(self, object way, a, b, bint start) except -1:
+        cdef void *pa = NULL
+        cdef void *pb = NULL
+        cdef int direction = REDIST_FORWARD
+        alive(self.handle, "the plan")
+        try:
+            direction = choice("direction", way, _DIRECTIONS)
+            pa = self._address(a, self.a, self.shape_a, "a", direction == REDIST_BACKWARD)
+            pb = self._address(b, self.b, self.shape_b, "b", direction == REDIST_FORWARD)
+        except BaseException as error:
+            self._refuse(direction, error)
+        return self._run(direction, pa, pb, start)
+
+    def forward(self, a=None, b=None):
+        """Moves array a to array b: the arrays that the plan is bound to, or others of the same shapes.
+
+        Returns:
+            b
+        Collective on the plan's ranks. Errors: Error, and TypeError or ValueError on a rank whose arrays do not fit (the
+        other ranks get ArgumentError, which says the same).
+        """
+        self._begin("forward", a, b, False)
+        return self.b if b is None else b
+
+    def backward(self, b=None, a=None):
+        """Moves array b to array a, and returns a; as forward."""
+        self._begin("backward", a, b, False)
+        return self.a if a is None else a
+
+    def start(self, direction="forward", a=None, b=None):
+        """Starts an execution that wait() completes; in between neither array may be touched. Collective."""
+        self._begin(direction, a, b, True)
+        self.started = a, b
+
+
 cdef tuple _extents(View view):
     return tuple([view.shape[i] for i in range(view.ndim)])
 
 
 cdef str _elements(View view):
-    return str(np.dtype(chr(view.code))) if view.code else f"elements of {view.itemsize} bytes"
+    return (str(np.dtype(chr(view.code))) if view.code else
+            f"{'integers' if view.is_integer else 'elements'} of {view.itemsize} bytes")
 
 
 cdef str _side(View view, place):

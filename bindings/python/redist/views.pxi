@@ -34,26 +34,39 @@ cdef enum:
     DLPACK_CUDA = 2
     DLPACK_CUDA_HOST = 3
     DLPACK_CUDA_MANAGED = 13
+    DLPACK_INTEGER = 0
+    DLPACK_UNSIGNED = 1
     DLPACK_FLOAT = 2
     DLPACK_COMPLEX = 5
 
 
 cdef class View:
-    """An array of the caller. `code` is the character of NumPy's type, 0 for other types than those transformed."""
+    """An array of the caller. `code` is the character of NumPy's type, 0 for other types than those transformed;
+    `is_integer` says whether it is one of integers."""
 
     def __dealloc__(self):
         if self.has_buffer:
             PyBuffer_Release(&self.buffer)
 
 
-cdef int _code(const char *format) noexcept:
+cdef void _set_format(View view, const char *format) noexcept:
+    """Sets the type of the elements from the format of a buffer."""
     if format == NULL:
-        return 0
+        return
     if format[0] in b"=<@":
         format += 1
     if format[0] == b"Z" and format[1] in b"fdg" and format[2] == 0:
-        return b"F" if format[1] == b"f" else b"D" if format[1] == b"d" else b"G"
-    return format[0] if format[0] in b"fdg" and format[1] == 0 else 0
+        view.code = b"F" if format[1] == b"f" else b"D" if format[1] == b"d" else b"G"
+    elif format[0] in b"fdg" and format[1] == 0:
+        view.code = format[0]
+    view.is_integer = format[0] in b"bBhHiIlLqQnN" and format[1] == 0
+
+
+cdef int _set_dtype(View view, dtype) except -1:
+    """Sets the type of the elements from NumPy's."""
+    view.code = ord(dtype.char) if dtype.isnative and dtype.char in "fdgFDG" else 0
+    view.is_integer = dtype.isnative and dtype.kind in "iu"
+    return 0
 
 
 cdef int _set_shape(View view, shape, strides, size_t itemsize) except -1:
@@ -90,7 +103,7 @@ cdef int _from_buffer(View view, array, bint writable) except -1:
     view.read_only = view.buffer.readonly
     view.ndim = view.buffer.ndim
     view.itemsize = view.buffer.itemsize
-    view.code = _code(view.buffer.format)
+    _set_format(view, view.buffer.format)
     for i in range(view.ndim):
         view.shape[i] = view.buffer.shape[i]
         view.stride[i] = view.buffer.strides[i]
@@ -110,7 +123,7 @@ cdef int _from_interface(View view, dict interface, bint writable) except -1:
     if dtype is None:
         dtype = _dtypes[interface["typestr"]] = np.dtype(interface["typestr"])
     view.data = <void *><uintptr_t>address
-    view.code = ord(dtype.char) if dtype.isnative and dtype.char in "fdgFDG" else 0
+    _set_dtype(view, dtype)
     return _set_shape(view, interface["shape"], interface.get("strides"), dtype.itemsize)
 
 
@@ -144,6 +157,7 @@ cdef int _from_dlpack(View view, array, size_t stream) except -1:
         view.code = {32: b"f"[0], 64: b"d"[0]}.get(tensor.bits, 0)
     elif tensor.code == DLPACK_COMPLEX:
         view.code = {64: b"F"[0], 128: b"D"[0]}.get(tensor.bits, 0)
+    view.is_integer = tensor.code in (DLPACK_INTEGER, DLPACK_UNSIGNED)
     shape = [tensor.shape[i] for i in range(tensor.ndim)]
     strides = None if tensor.strides == NULL else [tensor.strides[i] * itemsize for i in range(tensor.ndim)]
     return _set_shape(view, shape, strides, itemsize)
@@ -172,8 +186,11 @@ cdef View view_of(str name, object array, bint writable, size_t stream):
     if isinstance(array, np.ndarray):
         if array.dtype.hasobject:
             raise TypeError(f"{name} is of {array.dtype}: references to objects of Python mean nothing on other ranks")
-        # no buffer has a format for dates
-        _from_buffer(view, array.view("i8") if array.dtype.kind in "Mm" else array, writable)
+        if array.dtype.kind in "Mm":  # no buffer has a format for dates
+            _from_buffer(view, array.view("i8"), writable)
+            view.is_integer = False
+        else:
+            _from_buffer(view, array, writable)
         return view
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is not None:
@@ -216,20 +233,23 @@ cdef int contiguous(View view, str name) except -1:
 cdef dict _types = {}  # of element sizes without a type of MPI
 
 
-cdef MPI_Datatype datatype_of(size_t itemsize) except *:
-    """An MPI type of this size; exchanges treat elements as bytes."""
+cdef MPI_Datatype _type_of_bytes(size_t itemsize) except *:
     cdef MPI_Datatype found
-    if itemsize == 1:
-        return MPI_BYTE
-    if itemsize == 4:
-        return MPI_FLOAT
-    if itemsize == 8:
-        return MPI_DOUBLE
-    if itemsize == 16:
-        return MPI_C_DOUBLE_COMPLEX
     if itemsize not in _types:
         MPI_Type_contiguous(<int>itemsize, MPI_BYTE, &found)
         MPI_Type_commit(&found)
         _types[itemsize] = (<char *>&found)[:sizeof(MPI_Datatype)]
     cdef bytes kept = _types[itemsize]
     return (<MPI_Datatype *><char *>kept)[0]
+
+
+cdef MPI_Datatype datatype_of(View view) except *:
+    """The MPI type of an array's elements: of their number where they are one, as sums need it, else of bytes."""
+    if view.code:
+        return (MPI_FLOAT if view.code == b"f"[0] else MPI_DOUBLE if view.code == b"d"[0] else
+                MPI_LONG_DOUBLE if view.code == b"g"[0] else MPI_C_FLOAT_COMPLEX if view.code == b"F"[0] else
+                MPI_C_DOUBLE_COMPLEX if view.code == b"D"[0] else MPI_C_LONG_DOUBLE_COMPLEX)
+    if view.is_integer:  # signed and unsigned ones have the same sums
+        return (MPI_INT8_T if view.itemsize == 1 else MPI_INT16_T if view.itemsize == 2 else
+                MPI_INT32_T if view.itemsize == 4 else MPI_INT64_T)
+    return MPI_BYTE if view.itemsize == 1 else _type_of_bytes(view.itemsize)

@@ -8,6 +8,7 @@ import types
 import numpy as np
 import pytest
 from conftest import comm
+from mpi4py import MPI
 
 import fftnd
 import redist
@@ -145,6 +146,59 @@ def test_exchanges(random, method):
             plan.start("backward", *given)
             plan.wait()
             assert (view(a) == split(full, 0)).all() and plan.phases["executions"] == 2
+
+
+@pytest.mark.parametrize("dtype", ["d", "F", "i", "h"])
+def test_ghosts(random, dtype):
+    """Filled and added on the device, in arrays of several libraries; the interior is a view of one with slices."""
+    full = random.integers(0, 9, (7, 4)).astype(dtype)
+    count, start = redist.decompose(7, P, RANK)
+    box = redist.Box((start, 0), (count, 4)).with_ghosts((2, 0))
+    rows = np.arange(start - 2, start + count + 2) % 7
+    for given in (lambda array: array, WithoutStream, OnlyDLPack) if stand_in else (lambda array: array,):
+        u = on_device(np.zeros(box.extent, dtype))
+        with redist.HaloPlan(comm, given(u), box, (2, 0), shape=full.shape, periodic=(True, False),
+                             effort="estimate") as plan:
+            values = np.zeros(box.extent, dtype)
+            values[box.local] = full[box.slices]
+            put(u, values)
+            plan.fill()
+            assert plan.info["space"] == "cuda" and (view(u) == (full[rows] if count else values)).all()
+            put(u, np.ones(box.extent, dtype))
+            plan.start("accumulate")
+            plan.wait()
+            shown = np.zeros(7)
+            np.add.at(shown, np.concatenate([rows[:2], rows[count + 2:]]) if count else [], 1)
+            comm.Allreduce(MPI.IN_PLACE, shown)
+            assert (view(u)[box.local] == 1 + shown[box.slices[0]][:, None]).all()
+            with pytest.raises(ValueError, match="array is in host memory" if RANK == 0 else None):
+                plan.fill(np.zeros(box.extent, dtype) if RANK == 0 else u)
+    if not stand_in:
+        assert plan.interior(u).shape == box.count and plan.interior(u).base is not None
+
+
+def test_ghosts_are_enqueued(random):
+    """Without the host, in the plan's stream, where no two ranks exchange more than one box."""
+    full = random.random((3 * P, 4))
+    box = redist.Box((3 * RANK, 0), (3, 4)).with_ghosts((2, 0))
+    shown = slice(max(0, 3 * RANK - 2), 3 * RANK + 5)
+    u, stream = on_device(np.zeros(box.extent)), new_stream()
+    try:
+        plan = redist.HaloPlan(comm, u, box, (2, 0), shape=full.shape, overlap="read", asynchronous=True, stream=stream,
+                               effort="estimate")
+    except redist.Error as error:  # ranks share a device
+        assert error.name == "REDIST_ERR_METHOD" and not stand_in
+        return
+    with plan:
+        for _ in range(3):
+            values = np.zeros(box.extent)
+            values[box.local] = full[box.slices]
+            put(u, values)
+            plan.fill()
+            stream.synchronize()
+            first = shown.start - (3 * RANK - 2)
+            assert (view(u)[first:first + len(full[shown])] == full[shown]).all()
+        plan.query()
 
 
 class InStream(WithoutStream):
