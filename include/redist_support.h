@@ -10,6 +10,8 @@
 #include "redist.h"
 #include "redist_process.h"
 
+#include <pthread.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -383,6 +385,10 @@ REDIST_API int redist_struct_init(const char *function, void *user, size_t size,
 /** Keeps the shared object of the address `inside`, a library or a program's plugin, loaded until the process ends,
  * also after dlclose: MPI calls functions of it in MPI_Finalize, or threads run in it. */
 REDIST_API void redist_stay_loaded(const void *inside);
+
+/** Begins a thread without signals, which are for the program's threads; the caller's object stays loaded. Returns 0 or
+ * the error number of pthread_create. Not collective. */
+REDIST_API int redist_thread_begin(pthread_t *thread, void *(*run)(void *data), void *data);
 
 /** A member of an object that uses MPI and that the program may forget to free. */
 typedef struct redist_closer {

@@ -380,10 +380,12 @@ struct memory {
     int is_shared;
     struct memory *next;
 };
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memory *memories;
 
 static void note_memory(const void *begin, size_t bytes, int is_shared) {
     struct memory *memory = malloc(sizeof(*memory));
+    pthread_mutex_lock(&memory_lock);
     *memory = (struct memory){begin,
                               (const char *)begin + bytes + 1,
                               redist__space_host.export_memory(begin, 1).key,
@@ -391,18 +393,25 @@ static void note_memory(const void *begin, size_t bytes, int is_shared) {
                               is_shared,
                               memories};
     memories = memory;
+    pthread_mutex_unlock(&memory_lock);
 }
 
-static const struct memory *find_memory(const void *array) {
-    for (const struct memory *memory = memories; memory != NULL; memory = memory->next)
+/* With a beginning of NULL if there is none. */
+static struct memory find_memory(const void *array) {
+    struct memory found = {0};
+    pthread_mutex_lock(&memory_lock);
+    for (const struct memory *memory = memories; memory != NULL && found.begin == NULL;
+         memory = memory->next)
         if ((const char *)array >= memory->begin && (const char *)array < memory->end &&
             redist__space_host.export_memory(memory->begin, 1).key == memory->key)
-            return memory;
-    return NULL;
+            found = *memory;
+    pthread_mutex_unlock(&memory_lock);
+    return found;
 }
 
 /* The first that fits, or all of a context. */
 static void forget_memory(const void *begin, unsigned long long context) {
+    pthread_mutex_lock(&memory_lock);
     for (struct memory **link = &memories; *link != NULL;) {
         struct memory *found = *link;
         if (found->begin != begin && found->context != context) {
@@ -414,6 +423,7 @@ static void forget_memory(const void *begin, unsigned long long context) {
             free((void *)(uintptr_t)found->begin);
         free(found);
     }
+    pthread_mutex_unlock(&memory_lock);
 }
 
 /* What is shared goes with redist_free, on all ranks. */
@@ -426,19 +436,19 @@ void stand_in_forget(unsigned long long context) {
 }
 
 static int recognises(const void *array) {
-    return find_memory(array) != NULL;
+    return find_memory(array).begin != NULL;
 }
 
 static int check_array(const char *function, const char *name, const void *array) {
-    const struct memory *memory = find_memory(array);
-    if (memory == NULL)
+    const struct memory memory = find_memory(array);
+    if (memory.begin == NULL)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is no memory of the stand-in",
                               name, array);
-    if (memory->context == stand_in_context())
+    if (memory.context == stand_in_context())
         return REDIST_OK;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                           "%s = %p is on device %d, but the plan's device is %d", name, array,
-                          stand_in_device_of(memory->context), stream_device_current());
+                          stand_in_device_of(memory.context), stream_device_current());
 }
 
 static int check_call(int error, const char *what) {
@@ -468,8 +478,7 @@ static int allocate(size_t bytes, void **memory) {
 static void release(void *memory) {
     if (memory == NULL || ask(NULL, "freeing memory") != REDIST_OK)
         return;
-    const struct memory *found = find_memory(memory);
-    if (found == NULL) {
+    if (find_memory(memory).begin == NULL) {
         fprintf(stderr, "stand-in: memory is freed that there is not, or not any more\n");
         abort();
     }
@@ -544,14 +553,14 @@ static int create(struct redist__context *context, size_t bytes, void **array) {
 }
 
 static struct redist__context *remove_array(const void *array) {
-    const struct memory *found = find_memory(array);
+    const struct memory found = find_memory(array);
     redist_place place = {.space = NULL};
     redist_visit visit;
-    if (found != NULL)
+    if (found.begin != NULL)
         place = (redist_place){.space = &redist__space_cuda,
-                               .device = stand_in_device_of(found->context),
+                               .device = stand_in_device_of(found.context),
                                .is_primary = 1,
-                               .context = found->context};
+                               .context = found.context};
     (void)redist_enter(&place, &visit);
     (void)stand_in_forbids("freeing memory");
     drain();

@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
@@ -141,18 +140,13 @@ const struct lines__threads *fftnd__pool_threads(const struct fftnd__pool *pool)
 
 /* ---------------------------------------------------------------- beginning and end */
 
-/* Starts the workers without signals, which are for the program's threads. */
 static int start_workers(struct fftnd__pool *pool) {
-    sigset_t all, before;
     int failed = 0;
     redist_stay_loaded(__func__);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int i = 1; i < pool->threads.count && !failed; i++) {
-        failed = pthread_create(&pool->members[i].thread, NULL, run_worker, &pool->members[i]);
+        failed = redist_thread_begin(&pool->members[i].thread, run_worker, &pool->members[i]);
         pool->running += !failed;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed;
 }
 

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct redist__context *contexts; /* newest first */
@@ -312,6 +313,15 @@ void redist_stay_loaded(const void *inside) {
     Dl_info object;
     if (dladdr(inside, &object) != 0 && object.dli_fname != NULL)
         (void)dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+int redist_thread_begin(pthread_t *thread, void *(*run)(void *), void *data) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(thread, NULL, run, data);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
 }
 
 static int create_keyval(void) {

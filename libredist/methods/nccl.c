@@ -424,8 +424,9 @@ int redist__nccl_begin(struct redist__nccl *state) {
     return 1;
 }
 
-/* Makes the user's stream wait for the others, also after a failure. The reduction comes after what the other half has
- * in the user's stream, whose failures it spreads too. */
+/* In asynchronous executions makes the user's stream wait for the others, also after a failure; the reduction comes
+ * after what the other half has in the user's stream, whose failures it spreads too. In others the host waits, and the
+ * user's stream must not: a plan of another thread may begin behind it, on another rank in another order. */
 void redist__nccl_end(struct redist__nccl *state) {
     const struct redist__problem *problem = state->problem;
     if (problem->is_half)
@@ -436,7 +437,7 @@ void redist__nccl_end(struct redist__nccl *state) {
         state->is_stuck |= reduced != REDIST_OK;
         redist__note(problem, reduced);
     }
-    for (int i = 0; i < REDIST__NCCL_STREAMS; i++)
+    for (int i = 0; i < REDIST__NCCL_STREAMS && problem->asynchronous; i++)
         redist__note(problem, redist__nccl_follow(state, state->streams[i], state->joined[i],
                                                   problem->stream));
     redist__nccl_post(state);
@@ -506,10 +507,18 @@ static int is_complete(struct redist__nccl *state) {
     return !state->messages.lost && state->status[1] == context->size;
 }
 
+static int wait_stream(const struct redist__nccl *state, void *stream, void *event) {
+    REDIST_TRY(state->problem->space->event_record(event, stream));
+    return wait_event(state, event);
+}
+
 static int finish(const struct redist__nccl *state) {
+    const struct redist__problem *problem = state->problem;
     REDIST_TRY(time_waves(state));
-    REDIST_TRY(state->problem->space->event_record(state->ended, state->problem->stream));
-    REDIST_TRY(wait_event(state, state->ended));
+    if (problem->asynchronous)
+        REDIST_TRY(wait_stream(state, problem->stream, state->ended));
+    for (int i = 0; i < REDIST__NCCL_STREAMS && !problem->asynchronous; i++)
+        REDIST_TRY(wait_stream(state, state->streams[i], state->joined[i]));
     return redist__nccl_check(state->link, state->number);
 }
 

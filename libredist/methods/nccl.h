@@ -55,7 +55,8 @@ int redist__nccl_begin(struct redist__nccl *state);
 void redist__nccl_move_wave(struct redist__nccl *state, struct redist__wave *wave, int direction,
                             const void *source, void *destination);
 
-/* Ends the enqueued work: the user's stream waits for it, and the ranks inform each other of failures. */
+/* Ends the enqueued work, for which the user's stream or redist__nccl_wait waits; the ranks inform each other of
+ * failures. */
 void redist__nccl_end(struct redist__nccl *state);
 
 /* Informs the peers whether this rank has launched all kernels that they wait for; once in an execution. */

@@ -19,19 +19,22 @@ int redist__nccl_result(ncclResult_t result, const char *what) {
 
 /* ---------------------------------------------------------------- ending */
 
-struct end {
+/* Ends under way at a time; more communicators stay as they are (guess: NCCL may wait for the other ranks of a node,
+ * each of which keeps few). */
+enum { MOST_ENDS = 64 };
+
+static struct end {
+    int is_under_way, aborts;
     redist_place place;
     ncclComm_t comm;
-    int aborts;
-};
+} ends[MOST_ENDS];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that is static here */
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
-static int nends; /* under way */
 
-static void count_end(int change) {
+static void finish(struct end *end) {
     pthread_mutex_lock(&lock);
-    nends += change;
+    end->is_under_way = 0;
     pthread_cond_broadcast(&ended);
     pthread_mutex_unlock(&lock);
 }
@@ -42,8 +45,7 @@ static void *end_comm(void *data) {
     if (redist_enter(&end->place, &visit) == REDIST_OK)
         (void)(end->aborts ? ncclCommAbort : ncclCommDestroy)(end->comm);
     redist_leave(&visit);
-    redist_release(end);
-    count_end(-1);
+    finish(end);
     return NULL;
 }
 
@@ -54,21 +56,29 @@ static struct timespec after(int seconds) {
     return until;
 }
 
+/* Returns a free place of the list, NULL = none. */
+static struct end *begin(struct end end) {
+    int i = 0;
+    pthread_mutex_lock(&lock);
+    while (i < MOST_ENDS && ends[i].is_under_way)
+        i++;
+    if (i < MOST_ENDS)
+        ends[i] = end;
+    pthread_mutex_unlock(&lock);
+    return i < MOST_ENDS ? &ends[i] : NULL;
+}
+
 void redist__nccl_comm_end(const redist_place *place, ncclComm_t comm, int aborts, int seconds) {
-    struct end *end = redist_calloc(1, sizeof *end);
     const struct timespec until = after(seconds);
+    struct end *end = begin((struct end){1, aborts, *place, comm});
     pthread_t thread;
+    redist_stay_loaded(__func__);
     if (end == NULL)
         return;
-    *end = (struct end){*place, comm, aborts};
-    redist_stay_loaded(__func__);
-    count_end(1);
-    if (pthread_create(&thread, NULL, end_comm, end) != 0) {
-        redist_release(end);
-        count_end(-1);
-    } else if (seconds == 0 || pthread_timedjoin_np(thread, NULL, &until) != 0) {
+    if (redist_thread_begin(&thread, end_comm, end) != 0)
+        finish(end);
+    else if (seconds == 0 || pthread_timedjoin_np(thread, NULL, &until) != 0)
         pthread_detach(thread);
-    }
 }
 
 /* ---------------------------------------------------------------- keeping */
@@ -107,8 +117,11 @@ static void end_all(void) {
         end_idle(&oldest, aborts);
     }
     pthread_mutex_lock(&lock);
-    while (nends > 0 && pthread_cond_timedwait(&ended, &lock, &until) == 0)
-        ;
+    for (int i = 0, code = 0; i < MOST_ENDS && code == 0;)
+        if (ends[i].is_under_way)
+            code = pthread_cond_timedwait(&ended, &lock, &until);
+        else
+            i++;
     pthread_mutex_unlock(&lock);
 }
 

@@ -2,7 +2,6 @@
 #include "notice.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,19 +53,14 @@ static void *watch(void *nothing) {
     return nothing;
 }
 
-/* Begins the thread with all signals blocked, for the program's own threads. */
 static int begin_watcher(void) {
     pthread_condattr_t monotonic;
-    sigset_t all, before;
     redist_stay_loaded(__func__);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&ends, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    has_watcher = pthread_create(&watcher, NULL, watch, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    has_watcher = redist_thread_begin(&watcher, watch, NULL) == 0;
     return has_watcher ? REDIST_OK
                        : redist__fail(REDIST_ERR_MEMORY, "no thread for checks of peers");
 }

@@ -64,7 +64,8 @@ build() { # folder
     mpich | sanitize) export CC=clang CXX=clang++ ;;
     esac
     read -r -d '' -a words <<<"${options[$1]}" || true
-    [ "$1" != tsan ] || build_targets=(tests/libyield.so tests/test_redist_two_threads tests/test_fftnd_threads)
+    [ "$1" != tsan ] || build_targets=(tests/libyield.so tests/test_redist_two_threads tests/test_nccl_threads
+        tests/test_fftnd_threads)
     build_folder "build-test/$1" --buildtype=release -Ddebug=true "${words[@]}"
 }
 
@@ -154,7 +155,7 @@ pass_tsan() {
     fi
     UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none REDIST_TEST_WRAPPER=$wrapper REDIST_TEST_SCALE=0.5 \
         TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
-        run_tests tsan build-test/tsan '^test_(redist_two_threads-(1|2)|fftnd_threads-multiple-2)$'
+        run_tests tsan build-test/tsan '^test_((redist_two|nccl)_threads-(1|2)|fftnd_threads-multiple-2)$'
 }
 
 # The copy loops of processors that have none of their own.
