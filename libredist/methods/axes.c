@@ -96,11 +96,11 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     return find_inner(problem, candidate->variant, &state->inner);
 }
 
-/* Makes the executions of a transport fail on the device with those of another state of the same method. */
-static void join_one(struct redist__transport *transport, const struct redist__transport *other) {
+/* Makes the executions of a transport fail on the device with those of another one of the same method. */
+static void join(const struct redist__transport *transport, const struct redist__transport *other) {
     const struct redist__method *method = transport->candidate.method;
-    if (method != NULL && method->join != NULL && method == other->candidate.method)
-        method->join(transport->state, other->state);
+    if (method != NULL && method->join != NULL)
+        method->join(transport->state, method->word(other->state));
 }
 
 static int connect(void *data) {
@@ -111,17 +111,9 @@ static int connect(void *data) {
     if (!state->problem->transfer->one_way)
         REDIST_TRY(redist__transport_create(state->problem, &state->inner, &state->whole));
     for (int i = 1; i < naxes; i++)
-        join_one(&state->axes[i], &state->axes[0]);
-    join_one(&state->whole, &state->axes[0]);
+        join(&state->axes[i], &state->axes[0]);
+    join(&state->whole, &state->axes[0]);
     return REDIST_OK;
-}
-
-static void join(void *data, const void *other) {
-    struct state *state = data;
-    const struct redist__transport *first = &((const struct state *)other)->axes[0];
-    for (int i = 0; i < state->problem->naxes; i++)
-        join_one(&state->axes[i], first);
-    join_one(&state->whole, first);
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -203,7 +195,6 @@ const struct redist__method redist__method_axes = {
     .start = start,
     .wait = wait,
     .query = query,
-    .join = join,
     .workspace = workspace,
     .destroy = destroy,
 };
