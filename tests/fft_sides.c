@@ -37,6 +37,7 @@ static void find_box(const fft_case *given, enum fftnd_side side, int nranks, in
 
 void fft_sides_fill(MPI_Comm comm, const fft_case *given, fftnd_options *options) {
     static redist_index padding[2][REDIST_MAX_NDIMS];
+    static redist_index offset[2][REDIST_MAX_NDIMS];
     static const redist_index *bounds[2][REDIST_MAX_NDIMS];
     static redist_box box[2];
     int nranks, rank;
@@ -52,14 +53,17 @@ void fft_sides_fill(MPI_Comm comm, const fft_case *given, fftnd_options *options
         for (int i = 0; i < given->ndims; i++) {
             bounds[side][i] = given->bounds[side][i];
             padding[side][i] = given->padding[side][i];
+            offset[side][i] = given->offset[side][i];
             pads |= given->padding[side][i] != 0;
             box[side].start[i] = start[i];
             box[side].count[i] = count[i];
-            box[side].extent[i] = pads ? count[i] + padding[side][i] : 0;
+            box[side].extent[i] = count[i] + padding[side][i];
+            box[side].offset[i] = offset[side][i];
         }
         options->memory_order[side] =
             given->has_memory_order[side] ? given->memory_order[side] : NULL;
         options->padding[side] = pads ? padding[side] : NULL;
+        options->offset[side] = pads ? offset[side] : NULL;
         options->blocks[side] = given->blocks[side];
         options->split[side] = given->has_split[side] ? given->split[side] : NULL;
         options->bounds[side] = given->has_bounds[side] ? bounds[side] : NULL;
@@ -230,7 +234,8 @@ void fft_sides_say(const fft_case *given, char *text, size_t bytes) {
         }
         for (int i = 0; i < given->ndims; i++) {
             if (given->padding[side][i] != 0) {
-                SAY(" padding[%d][%d] %d", side, i, given->padding[side][i]);
+                SAY(" padding[%d][%d] %d+%d", side, i, given->offset[side][i],
+                    given->padding[side][i] - given->offset[side][i]);
             }
         }
     }
@@ -274,6 +279,7 @@ static void choose_side(fft_case *given, enum fftnd_side side) {
     }
     for (int i = 0; i < given->ndims; i++) {
         given->padding[side][i] = random_chance(15) ? random_between(1, 3) : 0;
+        given->offset[side][i] = random_between(0, given->padding[side][i]);
     }
     given->blocks[side] = random_chance(30) ? FFTND_BLOCKS_CEILING : FFTND_BLOCKS_BALANCED;
     if (random_chance(20)) {

@@ -40,7 +40,9 @@ static void number_box(const struct fftnd__arguments *arguments, int side,
         int axis = request->user_axis[i];
         own->start[i] = box.start[axis];
         own->count[i] = box.count[axis];
-        request->padding[side][i] = box.extent[axis] != 0 ? box.extent[axis] - box.count[axis] : 0;
+        request->padding[side].added[i] =
+            box.extent[axis] != 0 ? box.extent[axis] - box.count[axis] : 0;
+        request->padding[side].offset[i] = box.offset[axis];
     }
 }
 
@@ -51,7 +53,9 @@ static void number_side(const struct fftnd__arguments *arguments, int side, cons
     for (int i = 0; i < request->shape.ndims; i++) {
         request->memory[side][i] = own_axis[memory != NULL ? memory[i] : i];
         if (options->padding[side] != NULL)
-            request->padding[side][i] = options->padding[side][request->user_axis[i]];
+            request->padding[side].added[i] = options->padding[side][request->user_axis[i]];
+        if (options->offset[side] != NULL)
+            request->padding[side].offset[i] = options->offset[side][request->user_axis[i]];
         request->shape.blocks[side][i] = (struct fftnd__blocks){
             options->blocks[side], options->bounds[side] != NULL && i < options->grid_ndims
                                        ? options->bounds[side][i]
@@ -130,7 +134,8 @@ static int sides_are_usual(const struct fftnd__arguments *arguments) {
     for (int side = 0; side < 2; side++)
         usual &= options->memory_order[side] == NULL && options->padding[side] == NULL &&
                  options->blocks[side] == FFTND_BLOCKS_BALANCED && options->bounds[side] == NULL &&
-                 options->split[side] == NULL && options->box[side] == NULL;
+                 options->split[side] == NULL && options->box[side] == NULL &&
+                 options->offset[side] == NULL;
     return usual;
 }
 

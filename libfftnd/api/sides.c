@@ -105,6 +105,19 @@ static int check_padding(const struct fftnd__arguments *arguments, int side) {
     return REDIST_OK;
 }
 
+static int check_offset(const struct fftnd__arguments *arguments, int side) {
+    const redist_index *offset = arguments->options.offset[side],
+                       *padding = arguments->options.padding[side];
+    for (int i = 0; offset != NULL && i < arguments->ndims; i++) {
+        redist_index most = padding != NULL ? padding[i] : 0;
+        if (offset[i] < 0 || offset[i] > most)
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->offset[%s][%d] = %lld is not in 0..%lld (options->padding)",
+                        fftnd__side_name(side), i, (long long)offset[i], (long long)most);
+    }
+    return REDIST_OK;
+}
+
 /* Global extent of an axis on a side. */
 static redist_index extent_of(const struct fftnd__arguments *arguments, int side, int axis) {
     const redist_index *modes = arguments->options.retained_modes;
@@ -198,11 +211,15 @@ static int check_box(const struct fftnd__arguments *arguments, int side) {
                         "0..%lld",
                         fftnd__side_name(side), (long long)box.count[i], (long long)box.start[i], i,
                         (long long)extent);
-        if (box.offset[i] != 0 || (box.extent[i] != 0 && box.extent[i] < box.count[i]))
-            return FAIL(REDIST_ERR_SIZE, "options->box[%s]->%s[%d] = %lld must be %s",
-                        fftnd__side_name(side), box.offset[i] != 0 ? "offset" : "extent", i,
-                        (long long)(box.offset[i] != 0 ? box.offset[i] : box.extent[i]),
-                        box.offset[i] != 0 ? "0" : "its count or more, or 0");
+        if (box.extent[i] != 0 && box.extent[i] < box.count[i])
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->box[%s]->extent[%d] = %lld must be its count or more, or 0",
+                        fftnd__side_name(side), i, (long long)box.extent[i]);
+        redist_index room = box.extent[i] != 0 ? box.extent[i] - box.count[i] : 0;
+        if (box.offset[i] < 0 || box.offset[i] > room)
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->box[%s]->offset[%d] = %lld is not in 0..%lld (extent - count)",
+                        fftnd__side_name(side), i, (long long)box.offset[i], (long long)room);
         if (box.extent[i] > box.count[i] &&
             (size_t)(box.extent[i] - box.count[i]) > FFTND__MOST_ELEMENTS)
             return FAIL(REDIST_ERR_LIMIT,
@@ -219,6 +236,7 @@ int fftnd__check_sides(const struct fftnd__arguments *arguments) {
         REDIST_TRY(fftnd__check_list(arguments, orders[side], arguments->ndims,
                                      arguments->options.memory_order[side]));
         REDIST_TRY(check_padding(arguments, side));
+        REDIST_TRY(check_offset(arguments, side));
         REDIST_TRY(check_bounds(arguments, side));
         REDIST_TRY(check_box(arguments, side));
     }
@@ -331,10 +349,10 @@ static void list_agreed_bounds(const struct fftnd__arguments *arguments, int is_
 
 void fftnd__list_agreed_sides(const struct fftnd__arguments *arguments, int is_checked,
                               struct fftnd__agreed_sides *agreed) {
-    static const char *const names[2][4] = {
+    static const char *const names[2][5] = {
 #define NAMES_OF(side)                                                                             \
     {"options->memory_order[" side "]", "options->padding[" side "]", "options->split[" side "]",  \
-     "whether there is options->box[" side "]"}
+     "options->offset[" side "]", "whether there is options->box[" side "]"}
         NAMES_OF("FFTND_PHYSICAL"), NAMES_OF("FFTND_SPECTRAL")};
     const fftnd_options *options = &arguments->options;
     size_t ndims = (size_t)arguments->ndims, grid_ndims = (size_t)options->grid_ndims;
@@ -351,7 +369,9 @@ void fftnd__list_agreed_sides(const struct fftnd__arguments *arguments, int is_c
                                is_checked ? options->padding[side] : NULL, ndims);
         *next++ = redist_share(names[side][2], REDIST_SHARED_INTS,
                                is_checked ? options->split[side] : NULL, grid_ndims);
-        *next++ = redist_share_number(names[side][3], is_checked && options->box[side] != NULL);
+        *next++ = redist_share(names[side][3], REDIST_SHARED_EXTENTS,
+                               is_checked ? options->offset[side] : NULL, ndims);
+        *next++ = redist_share_number(names[side][4], is_checked && options->box[side] != NULL);
         list_agreed_bounds(arguments, is_checked, side, agreed, next);
     }
 }

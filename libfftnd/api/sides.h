@@ -31,7 +31,7 @@ int fftnd__read_box(const struct fftnd__arguments *arguments, int side, redist_b
 int fftnd__check_boxes(const struct fftnd__arguments *arguments);
 
 /* Options about sides on which all ranks agree, besides `blocks`; without is_checked lists count as absent. */
-enum { FFTND__AGREED_SIDES = 1 + 2 * (4 + REDIST_MAX_NDIMS) };
+enum { FFTND__AGREED_SIDES = 1 + 2 * (5 + REDIST_MAX_NDIMS) };
 struct fftnd__agreed_sides {
     redist_shared_value values[FFTND__AGREED_SIDES];
     int axes[REDIST_MAX_NDIMS]; /* data and names of the values */

@@ -57,10 +57,15 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
 static redist_box box_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          const int differs[], redist_index sizes[]) {
     redist_box box = REDIST_BOX_DEFAULT;
+    ptrdiff_t offset = step->layout->local.offset;
     for (int i = 0; i < step->layout->local.ndims; i++) {
         int axis = step->layout->local.order[i];
         box.count[i] = sizes[i] = fftnd__count_of(transform, step, axis);
         box.extent[i] = step->layout->local.extent[axis];
+        if (offset > 0) { /* in a box that is not empty */
+            box.offset[i] = offset / step->layout->local.stride[axis];
+            offset %= step->layout->local.stride[axis];
+        }
         if (differs[axis]) {
             box.start[i] = step->layout->alignment.start[axis - transform->batch.shift];
             sizes[i] = step->layout->alignment.size[axis - transform->batch.shift];

@@ -21,11 +21,29 @@ int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd
     return 0;
 }
 
+int fftnd__set_padding(struct fftnd__transform *transform, const struct fftnd__padding padding[2]) {
+    static const struct fftnd__padding none[2];
+    transform->padding = NULL;
+    if (padding == NULL || memcmp(padding, none, sizeof none) == 0)
+        return REDIST_OK;
+    transform->padding = redist_calloc(1, sizeof none);
+    if (transform->padding == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the padding of a plan");
+    memcpy(transform->padding, padding, sizeof none);
+    return REDIST_OK;
+}
+
 redist_index fftnd__count_of(const struct fftnd__transform *transform,
                              const struct fftnd__step *step, int axis) {
     return axis == transform->batch.axis
                ? step->fields * transform->batch.count
                : step->layout->alignment.count[axis - transform->batch.shift];
+}
+
+char *fftnd__elements_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         void *array) {
+    ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
+    return array != NULL ? (char *)array + step->layout->local.offset * item : NULL;
 }
 
 void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,

@@ -111,8 +111,8 @@ struct fftnd__transform {
     int user_ndims;                        /* fewer than the library's if one axis is long */
     int user_axis[REDIST_MAX_NDIMS];       /* the user's number of each axis */
     int memory[2][REDIST_MAX_NDIMS];       /* of each side: its axes from the slowest in memory */
-    redist_index padding[2][REDIST_MAX_NDIMS]; /* elements added to its axes, */
-    int padded[2];                             /* on some rank */
+    struct fftnd__padding *padding;        /* of the array of each side; NULL = none, */
+    int padded[2];                         /* and none on any rank */
     const struct lines__library *library;
     const redist__space *space;     /* of the arrays */
     void *event;                    /* of the space */
@@ -130,9 +130,16 @@ int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd
 size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);
 size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step);
 
+/* Gives a transform a copy of the padding of both sides, unless it is none. REDIST_ERR_MEMORY. */
+int fftnd__set_padding(struct fftnd__transform *transform, const struct fftnd__padding padding[2]);
+
 /* Elements along an axis of the array after a step, without padding. */
 redist_index fftnd__count_of(const struct fftnd__transform *transform,
                              const struct fftnd__step *step, int axis);
+
+/* Returns the address of this rank's first element, behind padding, in the array after a step; NULL if it has none. */
+char *fftnd__elements_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         void *array);
 
 /* Bytes between neighbours along each axis of the array after a step. */
 void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,

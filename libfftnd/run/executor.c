@@ -39,8 +39,13 @@ static void *array_of(const struct run *run, const struct fftnd__step *step) {
     return step->buffer != FFTND__NOWHERE ? run->buffers[step->buffer] : NULL;
 }
 
+/* Returns this rank's first element of the array after a step. */
+static char *elements_of(const struct run *run, const struct fftnd__step *step) {
+    return fftnd__elements_of(run->transform, step, array_of(run, step));
+}
+
 static struct fftnd__terminal terminal_of(const struct run *run, const struct fftnd__step *step) {
-    struct fftnd__terminal terminal = {.array = array_of(run, step),
+    struct fftnd__terminal terminal = {.array = elements_of(run, step),
                                        .order = step->layout->local.order,
                                        .space = run->transform->space->id,
                                        .nontemporal = fftnd__is_nontemporal(run->transform, step)};
@@ -116,7 +121,7 @@ static void transform_axes(struct run *run, const struct fftnd__step *step) {
     switch_exchanges(run, step, 0);
     if (!has_failed(run) && is_scaled_behind(run, step))
         note(run, fftnd__finish_array(run->transform, fftnd__next(step),
-                                      array_of(run, fftnd__next(step)), run->scale));
+                                      elements_of(run, fftnd__next(step)), run->scale));
 }
 
 /* An exchange of whole arrays, unless a transform beside it does it, or this rank has no part in it. */
