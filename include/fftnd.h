@@ -55,6 +55,13 @@
  * a plan measures no configurations and methods, which may need too much memory: it takes those remembered, named by
  * `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
  *
+ * Ghosts: with fftnd_options.ghosts the physical side has copies of neighbours' points around each rank's part, as in
+ * redist_halo.h. Backward fills them: each becomes the point that it shows. With accumulate_ghosts forward transforms
+ * the sum of each point and the ghosts that show it, added in the order of ranks; the array may have these sums as its
+ * points afterwards. Ghosts themselves are not transformed. The array has room for them between a rank's part and its
+ * padding (fftnd_layout.offset); a box has that room by `offset` and `extent`. A method that is named has to serve such
+ * exchanges (redist_plan_halo). Not for asynchronous plans, nor for one axis over several ranks.
+ *
  * Conventions, failures and threads are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, and
  * redist_error_message() explains. Wrong arguments, and failures while something is made, are an error on all ranks,
  * without changes. A transform that fails in the middle fails on all ranks, in that call or in the next one with the
@@ -64,7 +71,7 @@
 #define FFTND_H
 
 #include "fftnd_kinds.h"
-#include "redist.h"
+#include "redist_halo.h"
 #include "redist_model.h"
 
 #ifdef __cplusplus
@@ -81,7 +88,8 @@ REDIST_API void fftnd_version(int *major, int *minor, int *patch);
 
 /** Options of a transform. All must agree, lists being given on all ranks or on none, unless stated otherwise. All
  * lists, boxes and texts may be freed once the plan is made: grid, order, r2r, retained_modes, method, wisdom_file,
- * axes, memory_order, padding, bounds (its lists, too), split, box, offset. The stream lives as long as the plan. */
+ * axes, memory_order, padding, bounds (its lists, too), split, box, offset, ghosts. The stream lives as long as the
+ * plan. */
 typedef struct fftnd_options {
     size_t size; /**< sizeof(fftnd_options) */
 
@@ -210,6 +218,11 @@ typedef struct fftnd_options {
     /** elements of `padding` before this rank's part of a side along each axis (d values, 0..padding); NULL = none, all
      * are behind it. Real arrays of a device with an odd number of elements before that part need a copy */
     const redist_index *offset[2];
+
+    /* Ghosts around the points of each rank, see "Ghosts" above */
+    const redist_halo *ghosts; /**< their widths along each axis, in points; NULL = none */
+    int fill_ghosts;           /**< nonzero, the default: backward transforms fill them */
+    int accumulate_ghosts; /**< nonzero: forward transforms add them to the points that they show */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -226,10 +239,8 @@ typedef struct fftnd_options {
         .axes = NULL, .memory_order = {NULL, NULL}, .padding = {NULL, NULL},                       \
         .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
         .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0,        \
-        .ranks = 0, .offset = {                                                                    \
-            NULL,                                                                                  \
-            NULL                                                                                   \
-        }                                                                                          \
+        .ranks = 0, .offset = {NULL, NULL}, .ghosts = NULL, .fill_ghosts = 1,                      \
+        .accumulate_ghosts = 0                                                                     \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */

@@ -72,7 +72,7 @@ void fft_sides_fill(MPI_Comm comm, const fft_case *given, fftnd_options *options
 }
 
 int fft_sides_are_usual(const fft_case *given) {
-    int usual = given->kind != FFTND_MIXED;
+    int usual = given->kind != FFTND_MIXED && given->options.ghosts == NULL;
     for (int side = 0; side < 2; side++) {
         usual = usual && !given->has_memory_order[side] && !given->has_bounds[side] &&
                 !given->has_box[side] && !given->has_split[side] &&
@@ -199,6 +199,10 @@ void fft_sides_strides(const fft_case *given, enum fftnd_side side, const fftnd_
                          pads_halved(given, info);
         const redist_index least = count[axis] + (pads ? fft_sides_spare(given, info, count) : 0);
         redist_index extent = count[axis] + given->padding[side][axis];
+        const redist_halo *ghosts = given->options.ghosts;
+        if (side == FFTND_PHYSICAL && ghosts != NULL && !given->has_box[side]) {
+            extent += ghosts->low[axis] + ghosts->high[axis];
+        }
         extent = pads && extent < least ? least : extent;
         stride[axis] = next;
         next *= extent;
@@ -238,6 +242,15 @@ void fft_sides_say(const fft_case *given, char *text, size_t bytes) {
                     given->padding[side][i] - given->offset[side][i]);
             }
         }
+    }
+    const redist_halo *ghosts = given->options.ghosts;
+    for (int i = 0; ghosts != NULL && i < given->ndims; i++) {
+        SAY("%s%d+%d%s", i == 0 ? " ghosts " : ",", (int)ghosts->low[i], (int)ghosts->high[i],
+            ghosts->periodic[i] ? "p" : "");
+    }
+    if (ghosts != NULL) {
+        SAY("%s%s%s", ghosts->corners ? " corners" : "", given->options.fill_ghosts ? " fill" : "",
+            given->options.accumulate_ghosts ? " accumulate" : "");
     }
 #undef SAY
 }

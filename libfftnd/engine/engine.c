@@ -114,8 +114,8 @@ static int create_streams(struct fftnd__transform *transform) {
 
 static int has_padding(const struct fftnd__transform *transform, int side) {
     int has = 0;
-    for (int axis = 0; axis < transform->chain.ndims && transform->padding != NULL; axis++)
-        has |= transform->padding[side].added[axis] != 0;
+    for (int axis = 0; axis < transform->chain.ndims && transform->room != NULL; axis++)
+        has |= transform->room->padding[side].added[axis] != 0;
     return has;
 }
 
@@ -123,7 +123,7 @@ static int has_padding(const struct fftnd__transform *transform, int side) {
  * a halved axis. */
 static int is_misaligned(const struct fftnd__transform *transform) {
     const struct fftnd__chain *chain = &transform->chain;
-    if (transform->padding == NULL || chain->halved < 0 ||
+    if (transform->room == NULL || chain->halved < 0 ||
         transform->library->space == REDIST_SPACE_HOST)
         return 0;
     const struct fftnd__padding padding = fftnd__padding_of(transform, FFTND_PHYSICAL);
@@ -147,7 +147,7 @@ static int keep_sides(struct fftnd__transform *transform) {
                                              padded || transform->settings.in_place);
     }
     found[4] = is_misaligned(transform);
-    if (!chain->moves[0] && !chain->moves[1] && transform->padding == NULL) /* on all ranks */
+    if (!chain->moves[0] && !chain->moves[1] && transform->room == NULL) /* on all ranks */
         return REDIST_OK;
     REDIST_TRY(redist_agree(transform->comm,
                             redist_all_reduce(transform->comm, found, 5, MPI_INT, MPI_MAX)));
@@ -168,7 +168,7 @@ static int create_transform(struct fftnd__transform *transform,
     REDIST_TRY(redist_agree(transform->comm, create_streams(transform)));
     int code = fftnd__pool_create(request->settings.threads, &transform->pool);
     if (code == REDIST_OK)
-        code = fftnd__set_padding(transform, request->padding);
+        code = fftnd__set_room(transform, &request->room);
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, &request->shape,
                                   transform->configuration.order, transform->grid);
@@ -396,7 +396,7 @@ static void find_method(struct fftnd__engine *engine) {
 static int join_exchanges(struct fftnd__engine *engine) {
     const redist_plan *first = NULL;
     for (int direction = 0; direction < 2; direction++)
-        for (int i = 1; i <= engine->programs[direction].nsteps; i++) {
+        for (int i = 0; i < fftnd__end_of_exchanges(&engine->programs[direction]); i++) {
             redist_plan *exchange = engine->programs[direction].steps[i].exchange;
             if (exchange != NULL && first != NULL)
                 REDIST_TRY(redist_plan_join(exchange, first));
@@ -539,8 +539,8 @@ int fftnd__engine_take_plain(struct fftnd__engine *engine) {
 /* Gives the side without an array the layout that the steps leave. */
 static void drop_side(struct fftnd__transform *transform, enum fftnd_side side) {
     memcpy(transform->memory[side], transform->memory[FFTND_PHYSICAL], sizeof transform->memory[0]);
-    if (transform->padding != NULL)
-        transform->padding[side] = (struct fftnd__padding){{0}, {0}};
+    if (transform->room != NULL)
+        transform->room->padding[side] = (struct fftnd__padding){{0}, {0}};
     transform->chain.moves[side] = 0;
 }
 
@@ -577,8 +577,7 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     transform->batch = fftnd__batch_of(transform->settings.batch,
                                        op->inputs > op->outputs ? op->inputs : op->outputs,
                                        transform->settings.batch_position, transform->chain.ndims);
-    REDIST_TRY(
-        redist_agree(transform->comm, fftnd__set_padding(transform, plan->transform.padding)));
+    REDIST_TRY(redist_agree(transform->comm, fftnd__set_room(transform, plan->transform.room)));
     if (op->takes_subset)
         REDIST_TRY(redist_agree(transform->comm, fftnd__subset_take(transform, op->depends)));
     drop_side(transform, (enum fftnd_side) !direction);
@@ -601,7 +600,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     free_work(engine);
     fftnd__failure_forget(&engine->failure);
     fftnd__chain_free(&transform->chain);
-    redist_release(transform->padding);
+    redist_release(transform->room);
     if (!engine->owns_resources)
         return;
     if (transform->space != NULL) {

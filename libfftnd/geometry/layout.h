@@ -4,7 +4,7 @@
 #define FFTND__LAYOUT_H
 
 #include "fftnd_kinds.h"
-#include "redist.h"
+#include "redist_halo.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -161,6 +161,13 @@ struct fftnd__batch fftnd__batch_of(int count, int fields, enum fftnd_batch_posi
 /* Elements added to the axes of a local array, of which `offset` are before this rank's part. */
 struct fftnd__padding {
     redist_index added[REDIST_MAX_NDIMS], offset[REDIST_MAX_NDIMS];
+};
+
+/* Room in the arrays of the user. */
+struct fftnd__room {
+    struct fftnd__padding padding[2]; /* of each side, ghosts included */
+    redist_halo ghosts;               /* of the physical one, */
+    int accumulates, fills;           /* when a transform begins there, and ends there */
 };
 
 /* Describes the local array of an alignment, its axes in C order, or as `memory` lists them from the slowest to the

@@ -95,6 +95,43 @@ static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
                              sizes, &box_a, source, &box_b, destination, options, &step->exchange);
 }
 
+/* Plans the exchange of the ghosts of an array of the user, beside its element's boxes. Collective. */
+static int plan_ghosts(const struct fftnd__transform *transform, const struct fftnd__step *array,
+                       enum redist_overlap overlap, redist_plan **plan) {
+    const redist_halo *ghosts = &transform->room->ghosts;
+    redist_options options = exchange_options(transform);
+    redist_halo halo = REDIST_HALO_DEFAULT;
+    redist_index sizes[REDIST_MAX_NDIMS];
+    int differs[REDIST_MAX_NDIMS], ndims = array->layout->local.ndims;
+    (void)bind(transform, FFTND__INPUT, NULL, &options.bind_a);
+    options.overlap = overlap;
+    halo.corners = ghosts->corners;
+    for (int i = 0; i < ndims; i++) {
+        int at = array->layout->local.order[i], axis = at - transform->batch.shift;
+        differs[at] = at != transform->batch.axis;
+        halo.low[i] = differs[at] ? ghosts->low[axis] : 0;
+        halo.high[i] = differs[at] ? ghosts->high[axis] : 0;
+        halo.periodic[i] = differs[at] && ghosts->periodic[axis];
+    }
+    redist_box box = box_of(transform, array, differs, sizes);
+    return redist_plan_halo(transform->comm, element_type(transform, array->real), ndims, sizes,
+                            &box, NULL, &halo, &options, plan);
+}
+
+/* Plans the exchanges of ghosts at both ends of a program. Collective. */
+static int plan_ends(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    const struct fftnd__room *room = transform->room;
+    struct fftnd__step *last = &program->steps[program->nsteps];
+    if (room == NULL)
+        return REDIST_OK;
+    if (room->accumulates && program->direction == FFTND_PHYSICAL)
+        REDIST_TRY(
+            plan_ghosts(transform, program->steps, REDIST_OVERLAP_ADD, &program->steps->exchange));
+    return room->fills && program->ends == FFTND_PHYSICAL
+               ? plan_ghosts(transform, last, REDIST_OVERLAP_READ, &fftnd__next(last)->exchange)
+               : REDIST_OK;
+}
+
 /* Lists the extents in memory order, as an exchange takes them. */
 static void list_extents(const struct fftnd__local *local, redist_index extents[]) {
     for (int i = 0; i < local->ndims; i++)
@@ -222,7 +259,7 @@ int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__tr
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].type == FFTND__EXCHANGE)
             REDIST_TRY(plan_step(program, &program->steps[i], transform, work));
-    return REDIST_OK;
+    return program->steps != NULL ? plan_ends(program, transform) : REDIST_OK;
 }
 
 static int check_exchange(const struct fftnd__transform *transform,
@@ -243,6 +280,6 @@ int fftnd__check_exchanges(const struct fftnd__program *program,
 }
 
 void fftnd__free_exchanges(struct fftnd__program *program) {
-    for (int i = program->nsteps; i >= 1; i--)
+    for (int i = fftnd__end_of_exchanges(program) - 1; i >= 0; i--)
         redist_plan_free(&program->steps[i].exchange);
 }

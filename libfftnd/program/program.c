@@ -31,8 +31,8 @@ struct fftnd__padding fftnd__padding_of(const struct fftnd__transform *transform
     const struct fftnd__chain *chain = &transform->chain;
     const redist_index *count = chain->ends[side].count;
     struct fftnd__padding padding = {{0}, {0}};
-    if (transform->padding != NULL)
-        padding = transform->padding[side];
+    if (transform->room != NULL)
+        padding = transform->room->padding[side];
     for (int axis = 0; axis < chain->ndims; axis++)
         if (count[axis] == 0)
             memset(padding.offset, 0, sizeof padding.offset);
@@ -228,7 +228,7 @@ static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_s
     const struct fftnd__chain *chain = &transform->chain;
     for (int axis = 0; axis < chain->ndims; axis++)
         if (transform->memory[side][axis] != axis ||
-            (transform->padding != NULL && transform->padding[side].added[axis] != 0 &&
+            (transform->room != NULL && transform->room->padding[side].added[axis] != 0 &&
              !chain->moves[side]))
             return 1;
     return 0;

@@ -21,15 +21,15 @@ int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd
     return 0;
 }
 
-int fftnd__set_padding(struct fftnd__transform *transform, const struct fftnd__padding padding[2]) {
-    static const struct fftnd__padding none[2];
-    transform->padding = NULL;
-    if (padding == NULL || memcmp(padding, none, sizeof none) == 0)
+int fftnd__set_room(struct fftnd__transform *transform, const struct fftnd__room *room) {
+    static const struct fftnd__room none;
+    transform->room = NULL;
+    if (room == NULL || memcmp(room, &none, sizeof none) == 0)
         return REDIST_OK;
-    transform->padding = redist_calloc(1, sizeof none);
-    if (transform->padding == NULL)
+    transform->room = redist_calloc(1, sizeof *room);
+    if (transform->room == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the padding of a plan");
-    memcpy(transform->padding, padding, sizeof none);
+    *transform->room = *room;
     return REDIST_OK;
 }
 

@@ -84,6 +84,9 @@ struct fftnd__step {
 #define fftnd__previous(step) ((step)-1)
 #define fftnd__next(step)     ((step) + 1)
 
+/* Returns the place behind the last step that may have an exchange, from steps[0] on. */
+#define fftnd__end_of_exchanges(program) ((program)->steps != NULL ? (program)->nsteps + 2 : 0)
+
 enum { FFTND__MOST_STEPS = 128 };
 
 struct fftnd__program {
@@ -92,7 +95,8 @@ struct fftnd__program {
     int fused;      /* in tiles, without arrays between transforms and exchanges */
     int transposed; /* each transform makes the lines of the next one contiguous */
     int nsteps;
-    struct fftnd__step *steps;     /* the first is the input; one more behind the last */
+    struct fftnd__step
+        *steps; /* the first is the input; one more behind the last. Both may exchange ghosts */
     struct fftnd__layout *layouts; /* of all arrays, each once; behind the steps */
 };
 
@@ -111,8 +115,8 @@ struct fftnd__transform {
     int user_ndims;                        /* fewer than the library's if one axis is long */
     int user_axis[REDIST_MAX_NDIMS];       /* the user's number of each axis */
     int memory[2][REDIST_MAX_NDIMS];       /* of each side: its axes from the slowest in memory */
-    struct fftnd__padding *padding;        /* of the array of each side; NULL = none, */
-    int padded[2];                         /* and none on any rank */
+    struct fftnd__room *room;              /* NULL = this rank's arrays have no padding */
+    int padded[2];                         /* an array of the side has some, on any rank */
     const struct lines__library *library;
     const redist__space *space;     /* of the arrays */
     void *event;                    /* of the space */
@@ -130,8 +134,8 @@ int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd
 size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);
 size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step);
 
-/* Gives a transform a copy of the padding of both sides, unless it is none. REDIST_ERR_MEMORY. */
-int fftnd__set_padding(struct fftnd__transform *transform, const struct fftnd__padding padding[2]);
+/* Gives a transform a copy of the room in its arrays, unless there is none. REDIST_ERR_MEMORY. */
+int fftnd__set_room(struct fftnd__transform *transform, const struct fftnd__room *room);
 
 /* Elements along an axis of the array after a step, without padding. */
 redist_index fftnd__count_of(const struct fftnd__transform *transform,

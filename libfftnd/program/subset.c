@@ -42,11 +42,12 @@ static void halve(const struct fftnd__transform *transform, struct fftnd__shape 
         shape->axes[shape->halved] = FFTND_AXIS_HALVED;
 }
 
-/* Returns nonzero if the padding before and behind the physical side consists of pairs along an axis. */
+/* Returns nonzero if the padding around the physical side consists of pairs along an axis, without ghosts. */
 static int pads_pairs(const struct fftnd__transform *transform, int axis) {
-    const struct fftnd__padding *padding = transform->padding;
-    return padding == NULL || (padding[FFTND_PHYSICAL].added[axis] % 2 == 0 &&
-                               padding[FFTND_PHYSICAL].offset[axis] % 2 == 0);
+    const struct fftnd__room *room = transform->room;
+    return room == NULL || (room->padding[FFTND_PHYSICAL].added[axis] % 2 == 0 &&
+                            room->padding[FFTND_PHYSICAL].offset[axis] % 2 == 0 && !room->fills &&
+                            !room->accumulates);
 }
 
 /* Returns nonzero if pairs of real neighbours along the fastest axis may be complex elements: a real operator does the
@@ -66,9 +67,9 @@ static void pair(struct fftnd__transform *transform, struct fftnd__shape *shape)
     int last = shape->ndims - 1;
     shape->points[last] /= 2;
     shape->modes[last] /= 2;
-    if (transform->padding != NULL) {
-        transform->padding[FFTND_PHYSICAL].added[last] /= 2;
-        transform->padding[FFTND_PHYSICAL].offset[last] /= 2;
+    if (transform->room != NULL) {
+        transform->room->padding[FFTND_PHYSICAL].added[last] /= 2;
+        transform->room->padding[FFTND_PHYSICAL].offset[last] /= 2;
     }
 }
 

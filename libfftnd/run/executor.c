@@ -18,14 +18,14 @@ static void note(struct run *run, int code) {
     fftnd__failure_note(run->failure, code);
     if (code == REDIST_OK)
         return;
-    for (int i = 1; i <= run->program->nsteps; i++)
+    for (int i = 0; i < fftnd__end_of_exchanges(run->program); i++)
         if (run->program->steps[i].exchange != NULL)
             redist_plan_break(run->program->steps[i].exchange, code);
 }
 
 void fftnd__query(const struct fftnd__program *program, struct fftnd__failure *failure) {
     struct run run = {.program = program, .failure = failure};
-    for (int i = 1; i <= program->nsteps; i++)
+    for (int i = 0; i < fftnd__end_of_exchanges(program); i++)
         if (program->steps[i].exchange != NULL)
             note(&run, redist_plan_query(program->steps[i].exchange));
 }
@@ -133,6 +133,12 @@ static void exchange_axes(struct run *run, const struct fftnd__step *step) {
                                     array_of(run, fftnd__previous(step)), array_of(run, step)));
 }
 
+/* The exchange of the ghosts in an array of the user; NULL = there is none. */
+static void exchange_ghosts(struct run *run, redist_plan *exchange, int direction, void *array) {
+    if (exchange != NULL)
+        note(run, redist_plan_execute_arrays(exchange, direction, array, array));
+}
+
 /* For profilers. */
 static const char *name_of(const struct fftnd__step *step) {
     if (step->type == FFTND__EXCHANGE)
@@ -162,6 +168,7 @@ void fftnd__execute(const struct fftnd__program *program, const struct fftnd__tr
     struct run run = {program, transform, buffers, scaled, scale, failure, 0};
     double begin = MPI_Wtime();
     note(&run, failure->code);
+    exchange_ghosts(&run, first[-1].exchange, REDIST_ACCUMULATE, buffers[FFTND__INPUT]);
     for (const struct fftnd__step *step = first; step <= last; step = fftnd__next(step)) {
         redist_range_begin(name_of(step));
         if (step->type == FFTND__EXCHANGE)
@@ -170,6 +177,7 @@ void fftnd__execute(const struct fftnd__program *program, const struct fftnd__tr
             transform_axes(&run, step);
         redist_range_end();
     }
+    exchange_ghosts(&run, fftnd__next(last)->exchange, REDIST_FILL, buffers[FFTND__OUTPUT]);
     if (has_failed(&run))
         drain(transform);
     seconds[0] += run.serial_seconds;
