@@ -64,6 +64,7 @@ struct fftnd__step {
     int axis_source, axis_destination; /* array axes that are whole before, after */
     enum fftnd__fused_with fused_with;
     int direct_stores; /* pushed: of enum fftnd__direct, by the transform before, along the axis that is split */
+    int fills_ghosts;  /* of the array of the user that it ends in; not by tiles */
     int by_partitions; /* pushed: the transform after it begins with each partition that arrives */
     redist_plan *exchange; /* NULL = this rank has no part in it */
 
