@@ -372,6 +372,19 @@ static void refuse(const fftnd_options *options, const redist_index sizes[2], in
               redist_error_message());
 }
 
+START_TEST(asynchronous) {
+    const redist_index sizes[2] = {6, 8};
+    redist_halo halo = REDIST_HALO_DEFAULT;
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    NEEDS_STREAM_DEVICE();
+    options.space = REDIST_SPACE_CUDA;
+    options.asynchronous = 1;
+    options.ghosts = &halo;
+    refuse(&options, sizes, REDIST_ERR_ARGUMENT,
+           "options->ghosts is not supported with options->asynchronous");
+}
+END_TEST
+
 START_TEST(refusals) {
     const redist_index sizes[2] = {6, 8};
     redist_halo halo = REDIST_HALO_DEFAULT;
@@ -404,6 +417,7 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases, bricks, operators, on_a_device, refusals, NULL};
+    const TTest *const tests[] = {random_cases, bricks,   operators, on_a_device,
+                                  asynchronous, refusals, NULL};
     return harness_run(argc, argv, "test_fftnd_ghosts", tests);
 }
