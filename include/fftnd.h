@@ -55,6 +55,16 @@
  * a plan measures no configurations and methods, which may need too much memory: it takes those remembered, named by
  * `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
  *
+ * Ghosts: with fftnd_options.ghosts the physical side has copies of neighbours' points around each rank's part, as in
+ * redist_halo.h. Backward fills them: each becomes the point that it shows. With accumulate_ghosts forward transforms
+ * the sum of each point and the ghosts that show it, added in the order of ranks; the array may have these sums as its
+ * points afterwards. Ghosts themselves are not transformed. The array has room for them between a rank's part and its
+ * padding (fftnd_layout.offset); a box has that room by `offset` and `extent`. Where backward ends with an exchange of
+ * all ranks, since the physical side has boxes, another split, or more ranks than the chain, that exchange fills them,
+ * too, unless its transform stores into mapped_arrays; else one exchange more moves the ghosts alone, after the last
+ * transform. Forward adds them by an exchange of their own before the first transform. A method that is named has to
+ * serve these exchanges (redist_plan_halo). Not for asynchronous plans, nor for one axis over several ranks.
+ *
  * Conventions, failures and threads are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, and
  * redist_error_message() explains. Wrong arguments, and failures while something is made, are an error on all ranks,
  * without changes. A transform that fails in the middle fails on all ranks, in that call or in the next one with the
@@ -64,7 +74,7 @@
 #define FFTND_H
 
 #include "fftnd_kinds.h"
-#include "redist.h"
+#include "redist_halo.h"
 #include "redist_model.h"
 
 #ifdef __cplusplus
@@ -81,7 +91,8 @@ REDIST_API void fftnd_version(int *major, int *minor, int *patch);
 
 /** Options of a transform. All must agree, lists being given on all ranks or on none, unless stated otherwise. All
  * lists, boxes and texts may be freed once the plan is made: grid, order, r2r, retained_modes, method, wisdom_file,
- * axes, memory_order, padding, bounds (its lists, too), split, box. The stream lives as long as the plan. */
+ * axes, memory_order, padding, bounds (its lists, too), split, box, offset, ghosts. The stream lives as long as the
+ * plan. */
 typedef struct fftnd_options {
     size_t size; /**< sizeof(fftnd_options) */
 
@@ -185,8 +196,8 @@ typedef struct fftnd_options {
      * necessary; NULL = that of the chain, or of `alignment` */
     const int *split[2];
     /** this rank's box of a side, instead of a part of the process grid; boxes cover all elements of the side once.
-     * `extent` of the box replaces `padding`; `offset` is 0. Needs one exchange more, unless all ranks' boxes are their
-     * default parts (not in place). NULL on all ranks = none */
+     * `extent` and `offset` of the box replace `padding` and `offset`. Needs one exchange more, unless all ranks' boxes
+     * are their default parts without padding (not in place). NULL on all ranks = none */
     const redist_box *box[2];
 
     /** nonzero, with arrays of a device: transforms, and operators of the plan, only enqueue their work in `stream` and
@@ -207,6 +218,14 @@ typedef struct fftnd_options {
      * first exchange leads from the layout of all ranks to that of the chain, the last one back; in place the rows of a
      * real side are not padded then. With ndims = 1 over several ranks only 0 */
     redist_index ranks;
+    /** elements of `padding` before this rank's part of a side along each axis (d values, 0..padding); NULL = none, all
+     * are behind it. Real arrays of a device with an odd number of elements before that part need a copy */
+    const redist_index *offset[2];
+
+    /* Ghosts around the points of each rank, see "Ghosts" above */
+    const redist_halo *ghosts; /**< their widths along each axis, in points; NULL = none */
+    int fill_ghosts;           /**< nonzero, the default: backward transforms fill them */
+    int accumulate_ghosts; /**< nonzero: forward transforms add them to the points that they show */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -223,7 +242,8 @@ typedef struct fftnd_options {
         .axes = NULL, .memory_order = {NULL, NULL}, .padding = {NULL, NULL},                       \
         .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
         .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0,        \
-        .ranks = 0                                                                                 \
+        .ranks = 0, .offset = {NULL, NULL}, .ghosts = NULL, .fill_ghosts = 1,                      \
+        .accumulate_ghosts = 0                                                                     \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -268,12 +288,13 @@ typedef struct fftnd_layout {
     size_t bytes;
     /** elements along the batch: fftnd_options.batch, times the fields for an operator's array */
     redist_index batch;
+    ptrdiff_t offset; /**< elements in the array before the first one of this rank */
 } fftnd_layout;
 
 #define FFTND_LAYOUT_DEFAULT                                                                       \
     REDIST_VALUE(fftnd_layout) {                                                                   \
         .size = sizeof(fftnd_layout), .ndims = 0, .sizes = {0}, .start = {0}, .count = {0},        \
-        .stride = {0}, .batch_stride = 0, .element_bytes = 0, .bytes = 0, .batch = 1               \
+        .stride = {0}, .batch_stride = 0, .element_bytes = 0, .bytes = 0, .batch = 1, .offset = 0  \
     }
 
 /** FFTND_LAYOUT_DEFAULT as a function; as redist_box_init. */

@@ -7,7 +7,7 @@
 #ifndef REDIST_SUPPORT_H
 #define REDIST_SUPPORT_H
 
-#include "redist.h"
+#include "redist_halo.h"
 #include "redist_process.h"
 
 #include <pthread.h>
@@ -200,6 +200,20 @@ REDIST_API int redist_plan_break(redist_plan *plan, int code);
  * one.
  */
 REDIST_API int redist_plan_join(redist_plan *plan, const redist_plan *other);
+
+/**
+ * Plans the exchange of redist_plan_boxes, which also fills the ghosts around the boxes in B: each becomes a copy of an
+ * element of A. For forward executions.
+ *   halo     the ghosts of redist_plan_halo, not checked: all ranks pass the same, box_b has room for them, and the
+ *            boxes in B do not overlap
+ *   options  overlap is REDIST_OVERLAP_READ; no tiles
+ * The other arguments are those of redist_plan_boxes. Collective on comm. Errors: as redist_plan_boxes.
+ */
+REDIST_API int redist_plan_boxes_around(MPI_Comm comm, MPI_Datatype datatype, int ndims,
+                                        const redist_index sizes[], const redist_box *box_a,
+                                        void *a, const redist_box *box_b, void *b,
+                                        const redist_halo *halo, const redist_options *options,
+                                        redist_plan **plan);
 
 /**
  * Begins and ends, with `begins` 1 and 0, a time in which executions of an asynchronous plan are kept as a graph

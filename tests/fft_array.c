@@ -149,7 +149,7 @@ fft_place fft_walk_place(const fft_walk *walk, size_t which) {
     fft_place place = {.field = (int)(which / walk->nelements)};
     size_t rest = which % walk->nelements;
     size_t step = 1;
-    ptrdiff_t offset = place.field * layout->batch_stride;
+    ptrdiff_t offset = layout->offset + place.field * layout->batch_stride;
     for (int axis = layout->ndims - 1; axis >= 0; axis--) {
         const int local = (int)(rest % (size_t)layout->count[axis]);
         rest /= (size_t)layout->count[axis];

@@ -35,6 +35,7 @@ typedef struct fft_case {
     int has_memory_order[2];                /**< nonzero: `memory_order` is used, by side */
     int memory_order[2][REDIST_MAX_NDIMS];
     int padding[2][REDIST_MAX_NDIMS];
+    int offset[2][REDIST_MAX_NDIMS]; /**< of the padding, before a rank's part */
     enum fftnd_blocks blocks[2];
     int has_bounds[2]; /**< nonzero: `bounds` are used, by side */
     redist_index bounds[2][REDIST_MAX_NDIMS][FFT_MOST_BLOCKS + 1];

@@ -194,6 +194,7 @@ fft_case fft_random_padded_case(int nranks) {
     for (int side = 0; side < 2; side++) {
         for (int axis = 0; axis < given.ndims; axis++) {
             given.padding[side][axis] = random_chance(50) ? random_between(1, 4) : 0;
+            given.offset[side][axis] = random_between(0, given.padding[side][axis]);
         }
         given.memory[side] = (enum fft_memory)random_between(0, 3);
     }

@@ -196,11 +196,12 @@ static const char *direction_name(enum fftnd_side from) {
     return from == FFTND_PHYSICAL ? "forward" : "backward";
 }
 
-/* Marks the bytes of the elements of a side. In place the spare numbers at the ends of real rows are the library's. */
+/* Marks the bytes of the elements of a side. In place the spare numbers at the ends of real rows are the library's,
+ * unless there is padding before them. */
 static void mark_elements(const fft_run *run, enum fftnd_side side, unsigned char used[]) {
     fftnd_layout layout = run->layout[side];
     const int halved = fft_case_halved_axis(run->given);
-    if (side == FFTND_PHYSICAL && halved >= 0) {
+    if (side == FFTND_PHYSICAL && halved >= 0 && layout.offset == 0) {
         layout.count[halved] += fft_sides_spare(run->given, &run->info, layout.count);
     }
     const fft_walk walk = fft_walk_make(&layout, run->given->options.batch);

@@ -37,6 +37,7 @@ static void find_box(const fft_case *given, enum fftnd_side side, int nranks, in
 
 void fft_sides_fill(MPI_Comm comm, const fft_case *given, fftnd_options *options) {
     static redist_index padding[2][REDIST_MAX_NDIMS];
+    static redist_index offset[2][REDIST_MAX_NDIMS];
     static const redist_index *bounds[2][REDIST_MAX_NDIMS];
     static redist_box box[2];
     int nranks, rank;
@@ -52,14 +53,17 @@ void fft_sides_fill(MPI_Comm comm, const fft_case *given, fftnd_options *options
         for (int i = 0; i < given->ndims; i++) {
             bounds[side][i] = given->bounds[side][i];
             padding[side][i] = given->padding[side][i];
+            offset[side][i] = given->offset[side][i];
             pads |= given->padding[side][i] != 0;
             box[side].start[i] = start[i];
             box[side].count[i] = count[i];
-            box[side].extent[i] = pads ? count[i] + padding[side][i] : 0;
+            box[side].extent[i] = count[i] + padding[side][i];
+            box[side].offset[i] = offset[side][i];
         }
         options->memory_order[side] =
             given->has_memory_order[side] ? given->memory_order[side] : NULL;
         options->padding[side] = pads ? padding[side] : NULL;
+        options->offset[side] = pads ? offset[side] : NULL;
         options->blocks[side] = given->blocks[side];
         options->split[side] = given->has_split[side] ? given->split[side] : NULL;
         options->bounds[side] = given->has_bounds[side] ? bounds[side] : NULL;
@@ -68,7 +72,7 @@ void fft_sides_fill(MPI_Comm comm, const fft_case *given, fftnd_options *options
 }
 
 int fft_sides_are_usual(const fft_case *given) {
-    int usual = given->kind != FFTND_MIXED;
+    int usual = given->kind != FFTND_MIXED && given->options.ghosts == NULL;
     for (int side = 0; side < 2; side++) {
         usual = usual && !given->has_memory_order[side] && !given->has_bounds[side] &&
                 !given->has_box[side] && !given->has_split[side] &&
@@ -195,6 +199,10 @@ void fft_sides_strides(const fft_case *given, enum fftnd_side side, const fftnd_
                          pads_halved(given, info);
         const redist_index least = count[axis] + (pads ? fft_sides_spare(given, info, count) : 0);
         redist_index extent = count[axis] + given->padding[side][axis];
+        const redist_halo *ghosts = given->options.ghosts;
+        if (side == FFTND_PHYSICAL && ghosts != NULL && !given->has_box[side]) {
+            extent += ghosts->low[axis] + ghosts->high[axis];
+        }
         extent = pads && extent < least ? least : extent;
         stride[axis] = next;
         next *= extent;
@@ -230,9 +238,19 @@ void fft_sides_say(const fft_case *given, char *text, size_t bytes) {
         }
         for (int i = 0; i < given->ndims; i++) {
             if (given->padding[side][i] != 0) {
-                SAY(" padding[%d][%d] %d", side, i, given->padding[side][i]);
+                SAY(" padding[%d][%d] %d+%d", side, i, given->offset[side][i],
+                    given->padding[side][i] - given->offset[side][i]);
             }
         }
+    }
+    const redist_halo *ghosts = given->options.ghosts;
+    for (int i = 0; ghosts != NULL && i < given->ndims; i++) {
+        SAY("%s%d+%d%s", i == 0 ? " ghosts " : ",", (int)ghosts->low[i], (int)ghosts->high[i],
+            ghosts->periodic[i] ? "p" : "");
+    }
+    if (ghosts != NULL) {
+        SAY("%s%s%s", ghosts->corners ? " corners" : "", given->options.fill_ghosts ? " fill" : "",
+            given->options.accumulate_ghosts ? " accumulate" : "");
     }
 #undef SAY
 }
@@ -274,6 +292,7 @@ static void choose_side(fft_case *given, enum fftnd_side side) {
     }
     for (int i = 0; i < given->ndims; i++) {
         given->padding[side][i] = random_chance(15) ? random_between(1, 3) : 0;
+        given->offset[side][i] = random_between(0, given->padding[side][i]);
     }
     given->blocks[side] = random_chance(30) ? FFTND_BLOCKS_CEILING : FFTND_BLOCKS_BALANCED;
     if (random_chance(20)) {

@@ -22,9 +22,9 @@ static ptrdiff_t elements_of(const fftnd_layout *layout) {
     return n;
 }
 
-/* Local indices of element `i` in C order; returns where it is in a field. */
+/* Local indices of element `i` in C order; returns where it is in the array, in its first field. */
 static ptrdiff_t place_of(const fftnd_layout *layout, ptrdiff_t i, redist_index at[]) {
-    ptrdiff_t place = 0;
+    ptrdiff_t place = layout->offset;
     for (int axis = layout->ndims - 1; axis >= 0; axis--) {
         at[axis] = i % layout->count[axis];
         i /= (ptrdiff_t)layout->count[axis];

@@ -154,6 +154,7 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     own.threads = NULL;
     plan->stream = problem->stream;
     plan->context = stand_in_context();
+    plan->problem = own;
     if (problem->retained[0].modes > 0) {
         return create_line(plan, &own);
     }
@@ -171,13 +172,25 @@ static int set_area(void *data, void *area) {
     return REDIST_OK;
 }
 
-/* cuFFT fails without its scratch memory, and with data there. */
+/* Whether cuFFT takes lines there: real ones at odd distances are gathered in a list, from anywhere. */
+static int is_aligned(const struct plan *plan, int side, const void *array) {
+    const struct lines__problem *problem = &plan->problem;
+    int is_anywhere = problem->kind == FFTND_R2R;
+    for (int i = 0; i < problem->nloops; i++) {
+        is_anywhere |= (side ? problem->loops[i].out : problem->loops[i].in) % 2 != 0;
+    }
+    return is_anywhere || (uintptr_t)array % lines__item_bytes(problem->precision, 0) == 0;
+}
+
+/* cuFFT fails without its scratch memory, with data there, and with data between two complex elements. */
 static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
     const struct transform given = {plan, in, out, plan->area};
     if (plan->area == NULL || plan->area == (char *)in || plan->area == (char *)out)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "the scratch memory is %p",
                               (void *)plan->area);
+    if (!is_aligned(plan, 0, in) || !is_aligned(plan, 1, out))
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "%p or %p is not aligned", in, out);
     if (plan->context != stand_in_context())
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "another device is current");
     return stand_in_give(plan->stream, run_transform, &given, sizeof(given));

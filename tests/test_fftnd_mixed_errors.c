@@ -13,7 +13,7 @@ typedef struct arguments {
     enum fftnd_r2r r2r[3];
     int grid[2], order[3], split[2][2];
     int memory_order[2][3];
-    redist_index padding[2][3];
+    redist_index padding[2][3], offset[2][3];
     redist_index bounds[2][2][16];
     const redist_index *lists[2][2];
     redist_box box[2];
@@ -57,6 +57,7 @@ static int create(arguments *call, fftnd_plan **plan) {
     for (int side = 0; side < 2; side++) {
         options->memory_order[side] = call->memory_order[side];
         options->padding[side] = call->padding[side];
+        options->offset[side] = call->offset[side];
         options->split[side] = call->split[side];
         options->bounds[side] = call->lists[side];
         options->box[side] = &call->box[side];
@@ -102,6 +103,13 @@ static void no_axis(arguments *call) {
 }
 static void negative_padding(arguments *call) {
     call->padding[1][2] = -1;
+}
+static void negative_offset(arguments *call) {
+    call->offset[0][1] = -1;
+}
+static void offset_beyond_padding(arguments *call) {
+    call->padding[0][2] = 2;
+    call->offset[0][2] = 3;
 }
 static void padding_near_the_largest_number(arguments *call) {
     call->padding[0][1] = INT64_MAX;
@@ -171,6 +179,10 @@ static const struct mistake {
     {no_permutation, REDIST_ERR_AXIS, "options->memory_order[FFTND_PHYSICAL][1] = 2"},
     {no_axis, REDIST_ERR_AXIS, "options->memory_order[FFTND_SPECTRAL][2] = 3"},
     {negative_padding, REDIST_ERR_SIZE, "options->padding[FFTND_SPECTRAL][2] = -1"},
+    {negative_offset, REDIST_ERR_SIZE,
+     "options->offset[FFTND_PHYSICAL][1] = -1 is not in 0..0 (options->padding)"},
+    {offset_beyond_padding, REDIST_ERR_SIZE,
+     "options->offset[FFTND_PHYSICAL][2] = 3 is not in 0..2 (options->padding)"},
     {padding_near_the_largest_number, REDIST_ERR_LIMIT,
      "options->padding[FFTND_PHYSICAL][1] = 9223372036854775807"},
     {padding_of_many, REDIST_ERR_LIMIT,
@@ -189,7 +201,8 @@ static const struct mistake {
     {too_short_for_dct1, REDIST_ERR_SIZE, "sizes[1] = 1"},
     {more_modes_than_points, REDIST_ERR_SIZE, "options->retained_modes[1] = 41"},
     {negative_kind, REDIST_ERR_ARGUMENT, "options->axes[2] = -1"},
-    {box_with_offset, REDIST_ERR_SIZE, "options->box[FFTND_SPECTRAL]->offset[0] = 1"},
+    {box_with_offset, REDIST_ERR_SIZE,
+     "options->box[FFTND_SPECTRAL]->offset[0] = 1 is not in 0..0 (extent - count)"},
     {box_without_room, REDIST_ERR_SIZE, "options->box[FFTND_PHYSICAL]->extent[0] = 1"},
 };
 
@@ -272,20 +285,24 @@ END_TEST
 /* Sides that ranks see differently: what both have is in the message. */
 START_TEST(sides_that_differ) {
     static const char *const words[] = {
-        "options->axes: {FFTND_AXIS_", "options->padding[FFTND_PHYSICAL]: {",
+        "options->axes: {FFTND_AXIS_",
+        "options->padding[FFTND_PHYSICAL]: {",
         "options->blocks[FFTND_SPECTRAL]: FFTND_BLOCKS_BALANCED on rank 0, FFTND_BLOCKS_CEILING on",
         "options->split[FFTND_SPECTRAL]: {0, 2} on rank 0, {1, 2} on",
-        "options->memory_order[FFTND_PHYSICAL]: {2, 0, 1} on rank 0, {0, 2, 1} on"};
-    for (int which = 0; which < 5; which++) {
+        "options->memory_order[FFTND_PHYSICAL]: {2, 0, 1} on rank 0, {0, 2, 1} on",
+        "options->offset[FFTND_SPECTRAL]: {0, 0, 0} on rank 0, {0, 0, 1} on"};
+    for (int which = 0; which < 6; which++) {
         arguments call;
         fftnd_plan *plan = NULL;
         make_good(&call);
         harness_case("difference %d", which);
+        call.padding[1][2] = 1;
         if (harness_rank == harness_nranks - 1) {
             call.axes[0] = which == 0 ? FFTND_AXIS_R2R : call.axes[0];
             call.padding[0][1] = which == 1;
             call.options.blocks[1] = which == 2 ? FFTND_BLOCKS_CEILING : FFTND_BLOCKS_BALANCED;
             call.split[1][0] = which == 3 ? 1 : call.split[1][0];
+            call.offset[1][2] = which == 5;
             if (which == 4) {
                 call.memory_order[0][0] = 0;
                 call.memory_order[0][1] = 2;

@@ -121,7 +121,7 @@ template <class T> class field {
     /** The element with these local indices, in the first field of a batch. */
     template <class... I> T &operator()(I... i) const noexcept {
         const index at[] = {static_cast<index>(i)...};
-        index place = 0;
+        index place = layout_.offset;
         for (std::size_t axis = 0; axis < sizeof...(I); axis++)
             place += at[axis] * layout_.stride[axis];
         return data()[place];
@@ -141,7 +141,7 @@ template <class T> class field {
             counts[axis] = layout_.count[axis];
             strides[axis] = layout_.stride[axis];
         }
-        return {data() + batch * layout_.batch_stride, counts, strides};
+        return {data() + layout_.offset + batch * layout_.batch_stride, counts, strides};
     }
 
   private:

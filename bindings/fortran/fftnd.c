@@ -22,7 +22,8 @@ struct fftnd__f_operator {
 /** The local array of one side in Fortran's order, with the batch if the array has an axis for it. */
 struct shape {
     int rank;
-    size_t element_bytes, bytes;
+    size_t element_bytes, bytes,
+        offset; /* bytes of the whole memory, and before the first element */
     redist_index start[REDIST_MAX_NDIMS + 1], count[REDIST_MAX_NDIMS + 1];
     ptrdiff_t stride[REDIST_MAX_NDIMS + 1]; /* bytes */
 };
@@ -45,6 +46,7 @@ static int shape_of(const fftnd_layout *layout, int batch_last, int rank, struct
                            layout->ndims, (long long)layout->batch);
     shape->element_bytes = layout->element_bytes;
     shape->bytes = layout->bytes;
+    shape->offset = (size_t)layout->offset * layout->element_bytes;
     if (with_batch && batch_last)
         add_axis(shape, 0, layout->batch, layout->batch_stride);
     for (int axis = layout->ndims - 1; axis >= 0; axis--)
@@ -88,7 +90,8 @@ static int point(CFI_cdesc_t *pointer, const struct shape *shape, void *memory) 
     redist_index lower[REDIST_MAX_NDIMS + 1];
     for (int i = 0; i < shape->rank; i++)
         lower[i] = shape->start[i] + 1;
-    return redist__f_point(pointer, memory, lower, shape->count, shape->stride);
+    return redist__f_point(pointer, memory != NULL ? (char *)memory + shape->offset : NULL, lower,
+                           shape->count, shape->stride);
 }
 
 /* Allocates an array of a shape that was found without an error. Collective. */
@@ -99,6 +102,11 @@ static int allocate(const struct fftnd__f_plan *plan, const struct shape *shape,
     if (code == REDIST_ERR_STATE) /* no plan, no communicator */
         return code;
     code = code ? code : check_element(shape, pointer->elem_len);
+    if (code == REDIST_OK && shape->offset > 0) /* redist_free takes the begin of memory */
+        code = redist_fail(REDIST_ERR_ARGUMENT,
+                           "the array has %zu bytes of padding before this rank's part: allocate "
+                           "it with redist_alloc, and point to the part with fftnd_point",
+                           shape->offset);
     snprintf(message, sizeof(message), "%s", redist_error_message());
     /* no space: an error on all ranks, so that none waits for one whose array does not fit */
     int made = redist_alloc_in(MPI_Comm_f2c(plan->comm),
@@ -173,13 +181,17 @@ static int check_array(const struct shape *shape, const CFI_cdesc_t *array) {
     return code ? code : check_strides(shape, array);
 }
 
-/* Checks that both arrays fit, else sets a message. */
+/* Checks that both arrays fit, else sets a message, and finds their shapes. */
 static int fit(const struct fftnd__f_plan *plan, int from, const CFI_cdesc_t *input,
-               const CFI_cdesc_t *output) {
-    struct shape shapes[2] = {{0}, {0}};
+               const CFI_cdesc_t *output, struct shape shapes[2]) {
     int to = FFTND_PHYSICAL + FFTND_SPECTRAL - from;
     return !find_shape(plan, from, input->rank, &shapes[0]) && !check_array(&shapes[0], input) &&
            !find_shape(plan, to, output->rank, &shapes[1]) && !check_array(&shapes[1], output);
+}
+
+/* Returns the begin of an array, of which the caller passed the elements without the padding before them. */
+static void *begin_of(const struct shape *shape, const CFI_cdesc_t *array) {
+    return shape->offset > 0 ? (char *)array->base_addr - shape->offset : array->base_addr;
 }
 
 /* Runs a transform. NULL, which the library refuses on all ranks, replaces an array that does not fit; its rank has the
@@ -188,8 +200,10 @@ static int run(const struct fftnd__f_plan *plan, int direction, const CFI_cdesc_
                const CFI_cdesc_t *output,
                int (*function)(fftnd_plan *plan, int direction, void *input, void *output)) {
     int from = direction == REDIST_BACKWARD ? FFTND_SPECTRAL : FFTND_PHYSICAL;
-    if (fit(plan, from, input, output))
-        return function(plan->plan, direction, input->base_addr, output->base_addr);
+    struct shape shapes[2] = {{0}, {0}};
+    if (fit(plan, from, input, output, shapes))
+        return function(plan->plan, direction, begin_of(&shapes[0], input),
+                        begin_of(&shapes[1], output));
     char message[512];
     snprintf(message, sizeof(message), "%s", redist_error_message());
     int code = function(plan->plan, direction, NULL, NULL);
@@ -241,7 +255,8 @@ static int run_operator(const struct fftnd__f_plan *plan, const struct fftnd__f_
         !find_operator_shape(op, 0, input->rank, &shapes[0]) && !check_array(&shapes[0], input) &&
         !find_operator_shape(op, 1, output->rank, &shapes[1]) && !check_array(&shapes[1], output);
     if (fits)
-        return function(plan->plan, op->op, input->base_addr, output->base_addr);
+        return function(plan->plan, op->op, begin_of(&shapes[0], input),
+                        begin_of(&shapes[1], output));
     char message[512];
     snprintf(message, sizeof(message), "%s", redist_error_message());
     int code = function(plan->plan, op->op, NULL, NULL);

@@ -5,6 +5,8 @@
 !> the bounds are global indices, which count from 1. fftnd_point(plan, side, memory, array) points to other memory as
 !> fftnd_alloc does, such as the other side of a transform in place. The pointer has as many axes as the plan, and one
 !> more for a batch: the last one, or the first one with FFTND_BATCH_LAST. redist_free frees such arrays.
+!> Of a side with padding before this rank's part, arrays are the part alone: fftnd_alloc returns an error, and
+!> fftnd_point points to the part in other memory.
 !> fftnd_alloc(op, is_output, array) does so for the input or the output of an operator, whose fields are the batch.
 !>
 !> In the usual order the physical side is whole along the first axes, the halved axis of FFTND_R2C is the first, and

@@ -15,7 +15,7 @@ module fftnd_procedures
   type :: held_options
     integer(c_int), allocatable :: grid(:), order(:), r2r(:), axes(:), memory_order_1(:), memory_order_2(:), split_1(:), &
       split_2(:)
-    integer(c_int64_t), allocatable :: retained_modes(:), padding_1(:), padding_2(:)
+    integer(c_int64_t), allocatable :: retained_modes(:), padding_1(:), padding_2(:), offset_1(:), offset_2(:)
     type(redist_box) :: box_1, box_2
     character(len=:), allocatable :: method, wisdom_file
     character(len=:), allocatable :: wrong ! error of the first array of a wrong length
@@ -78,6 +78,8 @@ contains
     options%retained_modes = extents_of('retained_modes', retained_modes, d, held%wrong, held%retained_modes)
     options%padding(1) = extents_of('physical_padding', physical_padding, d, held%wrong, held%padding_1)
     options%padding(2) = extents_of('spectral_padding', spectral_padding, d, held%wrong, held%padding_2)
+    options%offset(1) = extents_of('physical_offset', physical_offset, d, held%wrong, held%offset_1)
+    options%offset(2) = extents_of('spectral_offset', spectral_offset, d, held%wrong, held%offset_2)
     options%box(1) = box_of(physical_box, d, held%box_1)
     options%box(2) = box_of(spectral_box, d, held%box_2)
     if (present(physical_blocks)) options%blocks(1) = physical_blocks
@@ -244,19 +246,25 @@ contains
     type(fftnd_plan), intent(out) :: plan
 #include "fftnd_options.inc"
     integer, intent(out), optional :: ierror
-    integer(int64), allocatable :: long_modes(:), long_padding_1(:), long_padding_2(:)
+    integer(int64), allocatable :: long_modes(:), long_padding_1(:), long_padding_2(:), long_offset_1(:), long_offset_2(:)
     if (present(retained_modes)) long_modes = int(retained_modes, int64)
     if (present(physical_padding)) long_padding_1 = int(physical_padding, int64)
     if (present(spectral_padding)) long_padding_2 = int(spectral_padding, int64)
+    if (present(physical_offset)) long_offset_1 = int(physical_offset, int64)
+    if (present(spectral_offset)) long_offset_2 = int(spectral_offset, int64)
 #define retained_modes long_modes
 #define physical_padding long_padding_1
 #define spectral_padding long_padding_2
+#define physical_offset long_offset_1
+#define spectral_offset long_offset_2
     call plan_create_long(comm, int(sizes, int64), kind, precision, plan, &
 #include "fftnd_arguments.inc"
       ierror)
 #undef retained_modes
 #undef physical_padding
 #undef spectral_padding
+#undef physical_offset
+#undef spectral_offset
   end subroutine plan_create_short
 
   subroutine predict_short(model, nranks, sizes, kind, precision, grid, seconds, order, batch, retained_modes, &

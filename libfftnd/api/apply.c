@@ -356,13 +356,16 @@ ADD(double)
 ADD(float)
 ADD(long_double)
 
-static void add_field(const struct fftnd__engine *engine, struct addition addition) {
+static void add_field(const struct fftnd__engine *engine, char *sum, char *addend, int sign) {
     static fftnd__visit_run *const add[] = {[FFTND_DOUBLE] = add_double,
                                             [FFTND_FLOAT] = add_float,
                                             [FFTND_LONG_DOUBLE] = add_long_double};
+    const struct fftnd__transform *transform = &engine->transform;
+    const struct fftnd__step *array = array_of(engine, 1);
     ptrdiff_t stride[REDIST_MAX_NDIMS];
-    const struct fftnd__block field =
-        fftnd__block_of_array(&engine->transform, array_of(engine, 1), addition.to, stride);
+    struct addition addition = {fftnd__elements_of(transform, array, sum),
+                                fftnd__elements_of(transform, array, addend), sign};
+    const struct fftnd__block field = fftnd__block_of_array(transform, array, addition.to, stride);
     const struct fftnd__runs runs = fftnd__find_runs(&field);
     (void)fftnd__visit_runs(&runs, add[engine->transform.precision], &addition);
 }
@@ -379,7 +382,7 @@ static int run_term(fftnd_operator *op, const struct term *term, char *input, ch
                                  field_of(input, term->input, applier_bytes(op, 0)),
                                  term->sign != 0 ? op->addend : field));
     if (term->sign != 0)
-        add_field(engine, (struct addition){field, op->addend, term->sign});
+        add_field(engine, field, op->addend, term->sign);
     return REDIST_OK;
 }
 

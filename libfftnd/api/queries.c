@@ -96,6 +96,7 @@ fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
     own.element_bytes = fftnd__element_bytes(transform, array->real);
     own.bytes = bytes;
     own.batch = (redist_index)array->fields * batch->count;
+    own.offset = array->layout->local.offset;
     return own;
 }
 
@@ -108,16 +109,20 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
 }
 
-/* Older layouts end before the batch, which has one field at least. */
+/* Older layouts end before the batch, which has one field at least, or before the offset. */
 static redist_index batch_of(const fftnd_layout *layout) {
     return layout->size > offsetof(fftnd_layout, batch) ? layout->batch : INT64_MAX;
+}
+
+static ptrdiff_t offset_of(const fftnd_layout *layout) {
+    return layout->size > offsetof(fftnd_layout, offset) ? layout->offset : 0;
 }
 
 void *fftnd_layout_at(const fftnd_layout *layout, void *array, const redist_index index[],
                       redist_index field) {
     if (layout == NULL || array == NULL || index == NULL || field < 0 || field >= batch_of(layout))
         return NULL;
-    ptrdiff_t element = (ptrdiff_t)field * layout->batch_stride;
+    ptrdiff_t element = offset_of(layout) + (ptrdiff_t)field * layout->batch_stride;
     for (int axis = 0; axis < layout->ndims; axis++) {
         redist_index local = index[axis] - layout->start[axis];
         if (local < 0 || local >= layout->count[axis])

@@ -40,7 +40,33 @@ static void number_box(const struct fftnd__arguments *arguments, int side,
         int axis = request->user_axis[i];
         own->start[i] = box.start[axis];
         own->count[i] = box.count[axis];
-        request->padding[side][i] = box.extent[axis] != 0 ? box.extent[axis] - box.count[axis] : 0;
+        request->room.padding[side].added[i] =
+            box.extent[axis] != 0 ? box.extent[axis] - box.count[axis] : 0;
+        request->room.padding[side].offset[i] = box.offset[axis];
+    }
+}
+
+/* Adds the ghosts to the padding; a box has room for them. */
+static void number_ghosts(const struct fftnd__arguments *arguments,
+                          struct fftnd__request *request) {
+    const fftnd_options *options = &arguments->options;
+    struct fftnd__room *room = &request->room;
+    redist_halo ghosts;
+    if (options->ghosts == NULL || fftnd__read_ghosts(arguments, &ghosts) != REDIST_OK)
+        return;
+    room->ghosts = REDIST_HALO_DEFAULT;
+    room->ghosts.corners = ghosts.corners;
+    room->accumulates = options->accumulate_ghosts != 0;
+    room->fills = options->fill_ghosts != 0;
+    for (int i = 0; i < request->shape.ndims; i++) {
+        int axis = request->user_axis[i];
+        room->ghosts.low[i] = ghosts.low[axis];
+        room->ghosts.high[i] = ghosts.high[axis];
+        room->ghosts.periodic[i] = ghosts.periodic[axis];
+        if (!request->shape.has_box[FFTND_PHYSICAL]) {
+            room->padding[FFTND_PHYSICAL].added[i] += ghosts.low[axis] + ghosts.high[axis];
+            room->padding[FFTND_PHYSICAL].offset[i] += ghosts.low[axis];
+        }
     }
 }
 
@@ -51,7 +77,9 @@ static void number_side(const struct fftnd__arguments *arguments, int side, cons
     for (int i = 0; i < request->shape.ndims; i++) {
         request->memory[side][i] = own_axis[memory != NULL ? memory[i] : i];
         if (options->padding[side] != NULL)
-            request->padding[side][i] = options->padding[side][request->user_axis[i]];
+            request->room.padding[side].added[i] = options->padding[side][request->user_axis[i]];
+        if (options->offset[side] != NULL)
+            request->room.padding[side].offset[i] = options->offset[side][request->user_axis[i]];
         request->shape.blocks[side][i] = (struct fftnd__blocks){
             options->blocks[side], options->bounds[side] != NULL && i < options->grid_ndims
                                        ? options->bounds[side][i]
@@ -117,6 +145,7 @@ static void number_axes(const struct fftnd__arguments *arguments, struct fftnd__
     }
     for (int side = 0; side < 2; side++)
         number_side(arguments, side, own_axis, request);
+    number_ghosts(arguments, request);
     request->has_order = options->order != NULL;
     for (int i = 0; i < shape->ndims && request->has_order; i++)
         request->order[i] = own_axis[options->order[i]];
@@ -126,11 +155,12 @@ static void number_axes(const struct fftnd__arguments *arguments, struct fftnd__
 
 static int sides_are_usual(const struct fftnd__arguments *arguments) {
     const fftnd_options *options = &arguments->options;
-    int usual = arguments->kind != FFTND_MIXED;
+    int usual = arguments->kind != FFTND_MIXED && options->ghosts == NULL;
     for (int side = 0; side < 2; side++)
         usual &= options->memory_order[side] == NULL && options->padding[side] == NULL &&
                  options->blocks[side] == FFTND_BLOCKS_BALANCED && options->bounds[side] == NULL &&
-                 options->split[side] == NULL && options->box[side] == NULL;
+                 options->split[side] == NULL && options->box[side] == NULL &&
+                 options->offset[side] == NULL;
     return usual;
 }
 

@@ -105,6 +105,19 @@ static int check_padding(const struct fftnd__arguments *arguments, int side) {
     return REDIST_OK;
 }
 
+static int check_offset(const struct fftnd__arguments *arguments, int side) {
+    const redist_index *offset = arguments->options.offset[side],
+                       *padding = arguments->options.padding[side];
+    for (int i = 0; offset != NULL && i < arguments->ndims; i++) {
+        redist_index most = padding != NULL ? padding[i] : 0;
+        if (offset[i] < 0 || offset[i] > most)
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->offset[%s][%d] = %lld is not in 0..%lld (options->padding)",
+                        fftnd__side_name(side), i, (long long)offset[i], (long long)most);
+    }
+    return REDIST_OK;
+}
+
 /* Global extent of an axis on a side. */
 static redist_index extent_of(const struct fftnd__arguments *arguments, int side, int axis) {
     const redist_index *modes = arguments->options.retained_modes;
@@ -198,16 +211,77 @@ static int check_box(const struct fftnd__arguments *arguments, int side) {
                         "0..%lld",
                         fftnd__side_name(side), (long long)box.count[i], (long long)box.start[i], i,
                         (long long)extent);
-        if (box.offset[i] != 0 || (box.extent[i] != 0 && box.extent[i] < box.count[i]))
-            return FAIL(REDIST_ERR_SIZE, "options->box[%s]->%s[%d] = %lld must be %s",
-                        fftnd__side_name(side), box.offset[i] != 0 ? "offset" : "extent", i,
-                        (long long)(box.offset[i] != 0 ? box.offset[i] : box.extent[i]),
-                        box.offset[i] != 0 ? "0" : "its count or more, or 0");
+        if (box.extent[i] != 0 && box.extent[i] < box.count[i])
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->box[%s]->extent[%d] = %lld must be its count or more, or 0",
+                        fftnd__side_name(side), i, (long long)box.extent[i]);
+        redist_index room = box.extent[i] != 0 ? box.extent[i] - box.count[i] : 0;
+        if (box.offset[i] < 0 || box.offset[i] > room)
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->box[%s]->offset[%d] = %lld is not in 0..%lld (extent - count)",
+                        fftnd__side_name(side), i, (long long)box.offset[i], (long long)room);
         if (box.extent[i] > box.count[i] &&
             (size_t)(box.extent[i] - box.count[i]) > FFTND__MOST_ELEMENTS)
             return FAIL(REDIST_ERR_LIMIT,
                         "options->box[%s]->extent[%d] = %lld is above the limit of %zu elements",
                         fftnd__side_name(side), i, (long long)box.extent[i], FFTND__MOST_ELEMENTS);
+    }
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- ghosts */
+
+int fftnd__read_ghosts(const struct fftnd__arguments *arguments, redist_halo *ghosts) {
+    *ghosts = REDIST_HALO_DEFAULT;
+    REDIST_TRY(redist_struct_read(arguments->function, "options->ghosts", arguments->options.ghosts,
+                                  ghosts, sizeof *ghosts));
+    ghosts->corners = ghosts->corners != 0;
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++)
+        ghosts->periodic[i] = ghosts->periodic[i] != 0;
+    return REDIST_OK;
+}
+
+/* Checks the width on one side along an axis; a box has `room`. */
+static int check_width(const struct fftnd__arguments *arguments, const char *side, int axis,
+                       redist_index width, int periodic, redist_index room) {
+    redist_index size = arguments->sizes[axis];
+    if (width < 0 || (size_t)width > FFTND__MOST_ELEMENTS)
+        return FAIL(REDIST_ERR_SIZE, "options->ghosts->%s[%d] = %lld is not in 0..%zu", side, axis,
+                    (long long)width, FFTND__MOST_ELEMENTS);
+    if (!periodic && width > size)
+        return FAIL(
+            REDIST_ERR_SIZE,
+            "options->ghosts->%s[%d] = %lld is wider than sizes[%d] = %lld, and the axis is "
+            "not periodic",
+            side, axis, (long long)width, axis, (long long)size);
+    if (width > room)
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->ghosts->%s[%d] = %lld, but options->box[FFTND_PHYSICAL] has room for "
+                    "%lld elements there (offset, extent)",
+                    side, axis, (long long)width, (long long)room);
+    return REDIST_OK;
+}
+
+static int check_ghosts(const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    redist_halo ghosts;
+    redist_box box;
+    int has_box = options->box[FFTND_PHYSICAL] != NULL, empty = 0;
+    if (options->ghosts == NULL)
+        return REDIST_OK;
+    REDIST_TRY(fftnd__read_ghosts(arguments, &ghosts));
+    if (has_box)
+        REDIST_TRY(fftnd__read_box(arguments, FFTND_PHYSICAL, &box));
+    for (int i = 0; i < arguments->ndims && has_box; i++)
+        empty |= box.count[i] == 0;
+    for (int i = 0; i < arguments->ndims; i++) {
+        redist_index low = INT64_MAX, high = INT64_MAX;
+        if (has_box && !empty) {
+            low = box.offset[i];
+            high = box.extent[i] != 0 ? box.extent[i] - low - box.count[i] : 0;
+        }
+        REDIST_TRY(check_width(arguments, "low", i, ghosts.low[i], ghosts.periodic[i], low));
+        REDIST_TRY(check_width(arguments, "high", i, ghosts.high[i], ghosts.periodic[i], high));
     }
     return REDIST_OK;
 }
@@ -219,10 +293,11 @@ int fftnd__check_sides(const struct fftnd__arguments *arguments) {
         REDIST_TRY(fftnd__check_list(arguments, orders[side], arguments->ndims,
                                      arguments->options.memory_order[side]));
         REDIST_TRY(check_padding(arguments, side));
+        REDIST_TRY(check_offset(arguments, side));
         REDIST_TRY(check_bounds(arguments, side));
         REDIST_TRY(check_box(arguments, side));
     }
-    return REDIST_OK;
+    return check_ghosts(arguments);
 }
 
 int fftnd__is_long(const struct fftnd__arguments *arguments) {
@@ -238,11 +313,12 @@ int fftnd__check_long_axis(const struct fftnd__arguments *arguments) {
                     arguments->nranks);
     for (int side = 0; side < 2; side++)
         if (options->blocks[side] != FFTND_BLOCKS_BALANCED || options->box[side] != NULL ||
+            options->ghosts != NULL ||
             (options->padding[side] != NULL && options->padding[side][0] != 0))
-            return FAIL(
-                REDIST_ERR_ARGUMENT,
-                "options->blocks, padding and box are not supported for ndims = 1 over %d ranks",
-                arguments->nranks);
+            return FAIL(REDIST_ERR_ARGUMENT,
+                        "options->blocks, padding, box and ghosts are not supported for ndims = 1 "
+                        "over %d ranks",
+                        arguments->nranks);
     if (options->retained_modes != NULL && options->retained_modes[0] != arguments->sizes[0])
         return FAIL(
             REDIST_ERR_SIZE,
@@ -331,10 +407,10 @@ static void list_agreed_bounds(const struct fftnd__arguments *arguments, int is_
 
 void fftnd__list_agreed_sides(const struct fftnd__arguments *arguments, int is_checked,
                               struct fftnd__agreed_sides *agreed) {
-    static const char *const names[2][4] = {
+    static const char *const names[2][5] = {
 #define NAMES_OF(side)                                                                             \
     {"options->memory_order[" side "]", "options->padding[" side "]", "options->split[" side "]",  \
-     "whether there is options->box[" side "]"}
+     "options->offset[" side "]", "whether there is options->box[" side "]"}
         NAMES_OF("FFTND_PHYSICAL"), NAMES_OF("FFTND_SPECTRAL")};
     const fftnd_options *options = &arguments->options;
     size_t ndims = (size_t)arguments->ndims, grid_ndims = (size_t)options->grid_ndims;
@@ -351,7 +427,19 @@ void fftnd__list_agreed_sides(const struct fftnd__arguments *arguments, int is_c
                                is_checked ? options->padding[side] : NULL, ndims);
         *next++ = redist_share(names[side][2], REDIST_SHARED_INTS,
                                is_checked ? options->split[side] : NULL, grid_ndims);
-        *next++ = redist_share_number(names[side][3], is_checked && options->box[side] != NULL);
+        *next++ = redist_share(names[side][3], REDIST_SHARED_EXTENTS,
+                               is_checked ? options->offset[side] : NULL, ndims);
+        *next++ = redist_share_number(names[side][4], is_checked && options->box[side] != NULL);
         list_agreed_bounds(arguments, is_checked, side, agreed, next);
     }
+    int has_ghosts = is_checked && options->ghosts != NULL &&
+                     fftnd__read_ghosts(arguments, &agreed->ghosts) == REDIST_OK;
+    *next++ = redist_share("options->ghosts->low", REDIST_SHARED_EXTENTS,
+                           has_ghosts ? agreed->ghosts.low : NULL, ndims);
+    *next++ = redist_share("options->ghosts->high", REDIST_SHARED_EXTENTS,
+                           has_ghosts ? agreed->ghosts.high : NULL, ndims);
+    *next++ = redist_share("options->ghosts->periodic", REDIST_SHARED_INTS,
+                           has_ghosts ? agreed->ghosts.periodic : NULL, ndims);
+    *next =
+        redist_share_number("options->ghosts->corners", has_ghosts ? agreed->ghosts.corners : 0);
 }

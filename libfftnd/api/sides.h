@@ -27,14 +27,18 @@ int fftnd__check_long_axis(const struct fftnd__arguments *arguments);
 /* Reads this rank's box of a side, in the size that the user's program knows. */
 int fftnd__read_box(const struct fftnd__arguments *arguments, int side, redist_box *box);
 
+/* Reads the ghosts, likewise; nonzero numbers of flags become 1. */
+int fftnd__read_ghosts(const struct fftnd__arguments *arguments, redist_halo *ghosts);
+
 /* Checks that the boxes of all ranks cover each side that is in boxes, once. Collective. */
 int fftnd__check_boxes(const struct fftnd__arguments *arguments);
 
 /* Options about sides on which all ranks agree, besides `blocks`; without is_checked lists count as absent. */
-enum { FFTND__AGREED_SIDES = 1 + 2 * (4 + REDIST_MAX_NDIMS) };
+enum { FFTND__AGREED_SIDES = 1 + 2 * (5 + REDIST_MAX_NDIMS) + 4 };
 struct fftnd__agreed_sides {
     redist_shared_value values[FFTND__AGREED_SIDES];
     int axes[REDIST_MAX_NDIMS]; /* data and names of the values */
+    redist_halo ghosts;
     char names[2][REDIST_MAX_NDIMS][48];
 };
 void fftnd__list_agreed_sides(const struct fftnd__arguments *arguments, int is_checked,

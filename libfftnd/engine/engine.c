@@ -114,28 +114,47 @@ static int create_streams(struct fftnd__transform *transform) {
 
 static int has_padding(const struct fftnd__transform *transform, int side) {
     int has = 0;
-    for (int axis = 0; axis < transform->chain.ndims; axis++)
-        has |= transform->padding[side][axis] != 0;
+    for (int axis = 0; axis < transform->chain.ndims && transform->room != NULL; axis++)
+        has |= transform->room->padding[side].added[axis] != 0;
     return has;
 }
 
+/* Returns nonzero if this rank's points begin between two complex elements, where libraries of devices take no lines of
+ * a halved axis. */
+static int is_misaligned(const struct fftnd__transform *transform) {
+    const struct fftnd__chain *chain = &transform->chain;
+    if (transform->room == NULL || chain->halved < 0 ||
+        transform->library->space == REDIST_SPACE_HOST)
+        return 0;
+    const struct fftnd__padding padding = fftnd__padding_of(transform, FFTND_PHYSICAL);
+    redist_index extents[REDIST_MAX_NDIMS];
+    ptrdiff_t strides[REDIST_MAX_NDIMS];
+    struct fftnd__local local = {.extent = extents, .stride = strides};
+    fftnd__set_local(&local, &chain->ends[FFTND_PHYSICAL], chain->ndims,
+                     transform->memory[FFTND_PHYSICAL], &transform->batch, &padding);
+    return local.offset % 2 != 0;
+}
+
 /* Drops the exchange with a side whose boxes are those of the chain on all ranks; not in place, where a real array may
- * need more room. Collective. */
+ * need more room. Adds one, a copy, where a device takes no addresses of the side. Collective. */
 static int keep_sides(struct fftnd__transform *transform) {
     struct fftnd__chain *chain = &transform->chain;
-    int found[2][2]; /* moves, padded: the latter differs between ranks with boxes only */
+    int found[5]; /* moves, padded: the latter differs between ranks with boxes only; copied */
     for (int side = 0; side < 2; side++) {
         int padded = has_padding(transform, side);
-        found[1][side] = transform->padded[side] = padded;
-        found[0][side] = chain->moves[side] && (!fftnd__chain_meets(chain, (enum fftnd_side)side) ||
-                                                padded || transform->settings.in_place);
+        found[2 + side] = transform->padded[side] = padded;
+        found[side] = chain->moves[side] && (!fftnd__chain_meets(chain, (enum fftnd_side)side) ||
+                                             padded || transform->settings.in_place);
     }
-    if (!chain->moves[0] && !chain->moves[1]) /* on all ranks */
+    found[4] = is_misaligned(transform);
+    if (!chain->moves[0] && !chain->moves[1] && transform->room == NULL) /* on all ranks */
         return REDIST_OK;
     REDIST_TRY(redist_agree(transform->comm,
-                            redist_all_reduce(transform->comm, found, 4, MPI_INT, MPI_MAX)));
-    memcpy(chain->moves, found[0], sizeof found[0]);
-    memcpy(transform->padded, found[1], sizeof found[1]);
+                            redist_all_reduce(transform->comm, found, 5, MPI_INT, MPI_MAX)));
+    chain->copied = found[4] && !found[FFTND_PHYSICAL];
+    chain->moves[FFTND_PHYSICAL] = found[FFTND_PHYSICAL] || chain->copied;
+    chain->moves[FFTND_SPECTRAL] = found[FFTND_SPECTRAL];
+    memcpy(transform->padded, &found[2], sizeof transform->padded);
     return REDIST_OK;
 }
 
@@ -148,6 +167,8 @@ static int create_transform(struct fftnd__transform *transform,
     transform->worker = transform->offload != NULL ? transform->offload->device : transform->space;
     REDIST_TRY(redist_agree(transform->comm, create_streams(transform)));
     int code = fftnd__pool_create(request->settings.threads, &transform->pool);
+    if (code == REDIST_OK)
+        code = fftnd__set_room(transform, &request->room);
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, &request->shape,
                                   transform->configuration.order, transform->grid);
@@ -375,7 +396,7 @@ static void find_method(struct fftnd__engine *engine) {
 static redist_plan *next_exchange(const struct fftnd__engine *engine, const redist_plan *exchange) {
     int is_behind = exchange == NULL;
     for (int direction = 0; direction < 2; direction++)
-        for (int i = 1; i <= engine->programs[direction].nsteps; i++) {
+        for (int i = 0; i < fftnd__end_of_exchanges(&engine->programs[direction]); i++) {
             redist_plan *next = engine->programs[direction].steps[i].exchange;
             if (is_behind && next != NULL)
                 return next;
@@ -500,7 +521,6 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
     transform->user_ndims = request->user_ndims;
     memcpy(transform->user_axis, request->user_axis, sizeof transform->user_axis);
     memcpy(transform->memory, request->memory, sizeof transform->memory);
-    memcpy(transform->padding, request->padding, sizeof transform->padding);
     transform->fields[0] = transform->fields[1] = 1;
     set_r2r(transform, request);
     set_scale(engine, request);
@@ -538,7 +558,8 @@ int fftnd__engine_take_plain(struct fftnd__engine *engine) {
 /* Gives the side without an array the layout that the steps leave. */
 static void drop_side(struct fftnd__transform *transform, enum fftnd_side side) {
     memcpy(transform->memory[side], transform->memory[FFTND_PHYSICAL], sizeof transform->memory[0]);
-    memset(transform->padding[side], 0, sizeof transform->padding[0]);
+    if (transform->room != NULL)
+        transform->room->padding[side] = (struct fftnd__padding){{0}, {0}};
     transform->chain.moves[side] = 0;
 }
 
@@ -575,6 +596,7 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     transform->batch = fftnd__batch_of(transform->settings.batch,
                                        op->inputs > op->outputs ? op->inputs : op->outputs,
                                        transform->settings.batch_position, transform->chain.ndims);
+    REDIST_TRY(redist_agree(transform->comm, fftnd__set_room(transform, plan->transform.room)));
     if (op->takes_subset)
         REDIST_TRY(redist_agree(transform->comm, fftnd__subset_take(transform, op->depends)));
     drop_side(transform, (enum fftnd_side) !direction);
@@ -597,6 +619,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     free_work(engine);
     fftnd__failure_forget(&engine->failure);
     fftnd__chain_free(&transform->chain);
+    redist_release(transform->room);
     if (!engine->owns_resources)
         return;
     if (transform->space != NULL) {

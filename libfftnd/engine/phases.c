@@ -2,7 +2,7 @@
 #include "engine.h"
 
 static void add_phases(const struct fftnd__program *program, redist_phases *sum) {
-    for (int i = 1; i <= program->nsteps; i++) {
+    for (int i = 0; i < fftnd__end_of_exchanges(program); i++) {
         redist_phases phases = REDIST_PHASES_DEFAULT;
         redist_plan *exchange = program->steps[i].exchange;
         if (exchange == NULL || redist_plan_get_phases(exchange, &phases) != REDIST_OK)

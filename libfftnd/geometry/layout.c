@@ -290,13 +290,13 @@ struct fftnd__batch fftnd__batch_of(int count, int fields, enum fftnd_batch_posi
 
 void fftnd__set_local(struct fftnd__local *local, const struct fftnd__alignment *alignment,
                       int ndims, const int memory[], const struct fftnd__batch *batch,
-                      const redist_index padding[]) {
+                      const struct fftnd__padding *padding) {
     local->ndims = ndims + (batch->axis >= 0);
     local->elements = 1;
     for (int axis = 0; axis < ndims; axis++) {
         int at = axis + batch->shift;
-        if (__builtin_add_overflow(alignment->count[axis], padding != NULL ? padding[axis] : 0,
-                                   &local->extent[at]))
+        if (__builtin_add_overflow(alignment->count[axis],
+                                   padding != NULL ? padding->added[axis] : 0, &local->extent[at]))
             local->extent[at] = INT64_MAX; /* too many elements, below */
         local->order[at] = (memory != NULL ? memory[axis] : axis) + batch->shift;
     }
@@ -312,6 +312,10 @@ void fftnd__set_local(struct fftnd__local *local, const struct fftnd__alignment 
             local->elements > FFTND__MOST_ELEMENTS)
             local->elements = FFTND__MOST_ELEMENTS + 1;
     }
+    local->offset = 0;
+    for (int axis = 0; axis < ndims && padding != NULL && local->elements <= FFTND__MOST_ELEMENTS;
+         axis++)
+        local->offset += (ptrdiff_t)padding->offset[axis] * local->stride[axis + batch->shift];
 }
 
 int fftnd__most_grid_ndims(const struct fftnd__shape *shape, const int order[]) {

@@ -4,7 +4,7 @@
 #define FFTND__LAYOUT_H
 
 #include "fftnd_kinds.h"
-#include "redist.h"
+#include "redist_halo.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -73,9 +73,10 @@ struct fftnd__chain {
     int is_outside; /* this rank has elements on the sides only: the chain is one of other ranks */
     int twiddles;   /* between the transforms of axes 0 and 1 */
     int nlinks;
-    struct fftnd__link *links;       /* behind them the numbers of all alignments */
-    int is_borrowed;                 /* links are another chain's */
-    int moves[2];                    /* a side is one more exchange away from the link at its end */
+    struct fftnd__link *links; /* behind them the numbers of all alignments */
+    int is_borrowed;           /* links are another chain's */
+    int moves[2];              /* a side is one more exchange away from the link at its end, */
+    int copied;                /* the physical one only as a device takes no such addresses */
     struct fftnd__alignment ends[2]; /* of each side */
 };
 
@@ -113,6 +114,7 @@ struct fftnd__local {
     int order[REDIST_MAX_NDIMS]; /* array axes from the slowest in memory to the fastest */
     redist_index *extent;
     ptrdiff_t *stride; /* in elements */
+    ptrdiff_t offset;  /* of this rank's first element: those of padding before it */
     size_t elements;
 };
 
@@ -156,11 +158,23 @@ int fftnd__chain_meets(const struct fftnd__chain *chain, enum fftnd_side side);
 struct fftnd__batch fftnd__batch_of(int count, int fields, enum fftnd_batch_position position,
                                     int ndims);
 
+/* Elements added to the axes of a local array, of which `offset` are before this rank's part. */
+struct fftnd__padding {
+    redist_index added[REDIST_MAX_NDIMS], offset[REDIST_MAX_NDIMS];
+};
+
+/* Room in the arrays of the user. */
+struct fftnd__room {
+    struct fftnd__padding padding[2]; /* of each side, ghosts included */
+    redist_halo ghosts;               /* of the physical one, */
+    int accumulates, fills;           /* when a transform begins there, and ends there */
+};
+
 /* Describes the local array of an alignment, its axes in C order, or as `memory` lists them from the slowest to the
- * fastest; the batch keeps its place. `padding`, unless NULL, is added to the extents. */
+ * fastest; the batch keeps its place. `padding` may be NULL. */
 void fftnd__set_local(struct fftnd__local *local, const struct fftnd__alignment *alignment,
                       int ndims, const int memory[], const struct fftnd__batch *batch,
-                      const redist_index padding[]);
+                      const struct fftnd__padding *padding);
 
 /* Returns the most grid dimensions with which no complex axis is transformed before the halved one. */
 int fftnd__most_grid_ndims(const struct fftnd__shape *shape, const int order[]);

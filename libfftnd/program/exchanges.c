@@ -45,10 +45,15 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
 static redist_box box_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          const int differs[], redist_index sizes[]) {
     redist_box box = REDIST_BOX_DEFAULT;
+    ptrdiff_t offset = step->layout->local.offset;
     for (int i = 0; i < step->layout->local.ndims; i++) {
         int axis = step->layout->local.order[i];
         box.count[i] = sizes[i] = fftnd__count_of(transform, step, axis);
         box.extent[i] = step->layout->local.extent[axis];
+        if (offset > 0) { /* in a box that is not empty */
+            box.offset[i] = offset / step->layout->local.stride[axis];
+            offset %= step->layout->local.stride[axis];
+        }
         if (differs[axis]) {
             box.start[i] = step->layout->alignment.start[axis - transform->batch.shift];
             sizes[i] = step->layout->alignment.size[axis - transform->batch.shift];
@@ -66,6 +71,23 @@ static void find_differing(const struct fftnd__transform *transform, const struc
             (step->grid_dim < 0 || axis == step->axis_source || axis == step->axis_destination);
 }
 
+/* Returns the ghosts of an array of the user, in memory order. */
+static redist_halo halo_of(const struct fftnd__transform *transform,
+                           const struct fftnd__step *array) {
+    const redist_halo *ghosts = &transform->room->ghosts;
+    redist_halo halo = REDIST_HALO_DEFAULT;
+    halo.corners = ghosts->corners;
+    for (int i = 0; i < array->layout->local.ndims; i++) {
+        int at = array->layout->local.order[i], axis = at - transform->batch.shift;
+        if (at == transform->batch.axis)
+            continue;
+        halo.low[i] = ghosts->low[axis];
+        halo.high[i] = ghosts->high[axis];
+        halo.periodic[i] = ghosts->periodic[axis];
+    }
+    return halo;
+}
+
 static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
                       const struct fftnd__transform *transform, void *source, void *destination,
                       const redist_options *options) {
@@ -74,8 +96,46 @@ static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
     find_differing(transform, step, differs);
     redist_box box_a = box_of(transform, fftnd__previous(step), differs, sizes);
     redist_box box_b = box_of(transform, step, differs, sizes);
+    if (step->fills_ghosts) {
+        const redist_halo halo = halo_of(transform, step);
+        redist_options reading = *options;
+        reading.overlap = REDIST_OVERLAP_READ;
+        return redist_plan_boxes_around(comm, element_type(transform, step->real),
+                                        step->layout->local.ndims, sizes, &box_a, source, &box_b,
+                                        destination, &halo, &reading, &step->exchange);
+    }
     return redist_plan_boxes(comm, element_type(transform, step->real), step->layout->local.ndims,
                              sizes, &box_a, source, &box_b, destination, options, &step->exchange);
+}
+
+/* Plans the exchange of the ghosts alone in an array of the user. Collective. */
+static int plan_ghosts(const struct fftnd__transform *transform, const struct fftnd__step *array,
+                       enum redist_overlap overlap, redist_plan **plan) {
+    const redist_halo halo = halo_of(transform, array);
+    redist_options options = exchange_options(transform);
+    redist_index sizes[REDIST_MAX_NDIMS];
+    int differs[REDIST_MAX_NDIMS];
+    (void)bind(transform, FFTND__INPUT, NULL, &options.bind_a);
+    options.overlap = overlap;
+    for (int axis = 0; axis < array->layout->local.ndims; axis++)
+        differs[axis] = axis != transform->batch.axis;
+    redist_box box = box_of(transform, array, differs, sizes);
+    return redist_plan_halo(transform->comm, element_type(transform, array->real),
+                            array->layout->local.ndims, sizes, &box, NULL, &halo, &options, plan);
+}
+
+/* Plans the exchanges of ghosts at both ends of a program, besides those that another one fills. Collective. */
+static int plan_ends(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    const struct fftnd__room *room = transform->room;
+    struct fftnd__step *last = &program->steps[program->nsteps];
+    if (room == NULL)
+        return REDIST_OK;
+    if (room->accumulates && program->direction == FFTND_PHYSICAL)
+        REDIST_TRY(
+            plan_ghosts(transform, program->steps, REDIST_OVERLAP_ADD, &program->steps->exchange));
+    return room->fills && program->ends == FFTND_PHYSICAL && !last->fills_ghosts
+               ? plan_ghosts(transform, last, REDIST_OVERLAP_READ, &fftnd__next(last)->exchange)
+               : REDIST_OK;
 }
 
 /* Lists the extents in memory order, as an exchange takes them. */
@@ -187,6 +247,11 @@ static int plan_step(const struct fftnd__program *program, struct fftnd__step *s
     for (;;) {
         int code = plan_exchange(program, step, transform, work);
         code = agree_on_exchange(transform, code == REDIST_OK ? check_stores(step) : code);
+        if (code == REDIST_ERR_METHOD && step->fills_ghosts) {
+            redist_plan_free(&step->exchange);
+            step->fills_ghosts = 0;
+            continue;
+        }
         if (code != REDIST_ERR_METHOD || program->fused || step->fused_with == FFTND__UNFUSED)
             return code;
         redist_plan_free(&step->exchange);
@@ -199,12 +264,22 @@ static int plan_step(const struct fftnd__program *program, struct fftnd__step *s
     }
 }
 
+/* Has the exchange of all ranks that ends in the physical side fill its ghosts, unless it goes by tiles. */
+static void find_filling(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    struct fftnd__step *last = program->steps + program->nsteps;
+    if (program->nsteps > 0)
+        last->fills_ghosts = transform->room != NULL && transform->room->fills &&
+                             program->ends == FFTND_PHYSICAL && last->type == FFTND__EXCHANGE &&
+                             last->grid_dim < 0 && last->fused_with == FFTND__UNFUSED;
+}
+
 int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__transform *transform,
                           void *const work[2]) {
+    find_filling(program, transform);
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].type == FFTND__EXCHANGE)
             REDIST_TRY(plan_step(program, &program->steps[i], transform, work));
-    return REDIST_OK;
+    return program->steps != NULL ? plan_ends(program, transform) : REDIST_OK;
 }
 
 static int check_exchange(const struct fftnd__transform *transform,
@@ -225,6 +300,6 @@ int fftnd__check_exchanges(const struct fftnd__program *program,
 }
 
 void fftnd__free_exchanges(struct fftnd__program *program) {
-    for (int i = program->nsteps; i >= 1; i--)
+    for (int i = fftnd__end_of_exchanges(program) - 1; i >= 0; i--)
         redist_plan_free(&program->steps[i].exchange);
 }

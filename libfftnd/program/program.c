@@ -8,7 +8,7 @@
 
 /* Lays out an array, all fields as one batch. */
 static void lay_out(const struct fftnd__transform *transform, struct fftnd__step *step,
-                    const redist_index padding[]) {
+                    const struct fftnd__padding *padding) {
     struct fftnd__batch batch = transform->batch;
     batch.count *= step->fields;
     fftnd__set_local(&step->layout->local, &step->layout->alignment, transform->chain.ndims,
@@ -26,20 +26,28 @@ static int has_halved(const struct fftnd__chain *chain, const struct fftnd__link
     return chain->halved >= 0 && link->naxes > 0 && link->axes[link->naxes - 1] == chain->halved;
 }
 
-/* Pads an array of the user. In place, a real side where the halved axis is transformed gets the bytes of the complex
- * side, too. */
-static void pad_array(const struct fftnd__transform *transform, struct fftnd__step *step,
-                      enum fftnd_side side) {
+struct fftnd__padding fftnd__padding_of(const struct fftnd__transform *transform,
+                                        enum fftnd_side side) {
     const struct fftnd__chain *chain = &transform->chain;
-    redist_index padding[REDIST_MAX_NDIMS];
-    memcpy(padding, transform->padding[side], sizeof padding);
-    if (side == FFTND_PHYSICAL && transform->settings.in_place && !chain->moves[side] &&
-        has_halved(chain, &chain->links[0])) {
-        redist_index n = step->layout->alignment.count[chain->halved], least = 2 - n % 2;
-        redist_index *own = &padding[chain->halved];
+    const redist_index *count = chain->ends[side].count;
+    struct fftnd__padding padding = {{0}, {0}};
+    if (transform->room != NULL)
+        padding = transform->room->padding[side];
+    for (int axis = 0; axis < chain->ndims; axis++)
+        if (count[axis] == 0)
+            memset(padding.offset, 0, sizeof padding.offset);
+    if (side == FFTND_PHYSICAL && transform->settings.in_place &&
+        (!chain->moves[side] || chain->copied) && has_halved(chain, &chain->links[0])) {
+        redist_index least = 2 - count[chain->halved] % 2, *own = &padding.added[chain->halved];
         *own = *own < least ? least : *own;
     }
-    lay_out(transform, step, padding);
+    return padding;
+}
+
+static void pad_array(const struct fftnd__transform *transform, struct fftnd__step *step,
+                      enum fftnd_side side) {
+    const struct fftnd__padding padding = fftnd__padding_of(transform, side);
+    lay_out(transform, step, &padding);
 }
 
 /* ---------------------------------------------------------------- listing steps */
@@ -126,7 +134,7 @@ static void turn_memory(const struct fftnd__program *program,
 }
 
 /* Returns nonzero if tiles may overwrite lines of a padded real side with those of the complex side: both have the same
- * bytes, and each tile is read before it is written. */
+ * bytes and begin together, and each tile is read before it is written. */
 static int lines_lie_alike(const struct fftnd__transform *transform,
                            const struct fftnd__step *step) {
     const struct fftnd__local *before = &fftnd__previous(step)->layout->local,
@@ -134,6 +142,8 @@ static int lines_lie_alike(const struct fftnd__transform *transform,
     int halved = transform->chain.halved + transform->batch.shift;
     size_t items[2] = {fftnd__element_bytes(transform, fftnd__previous(step)->real),
                        fftnd__element_bytes(transform, step->real)};
+    if ((size_t)before->offset * items[0] != (size_t)after->offset * items[1])
+        return 0;
     for (int i = 0; i < after->ndims; i++)
         if (i != halved &&
             (size_t)before->stride[i] * items[0] != (size_t)after->stride[i] * items[1])
@@ -219,7 +229,8 @@ static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_s
     const struct fftnd__chain *chain = &transform->chain;
     for (int axis = 0; axis < chain->ndims; axis++)
         if (transform->memory[side][axis] != axis ||
-            (transform->padding[side][axis] != 0 && !chain->moves[side]))
+            (transform->room != NULL && transform->room->padding[side].added[axis] != 0 &&
+             !chain->moves[side]))
             return 1;
     return 0;
 }
@@ -348,6 +359,14 @@ static void add_links(struct fftnd__program *program, const struct fftnd__transf
         add_copy(program, transform, transform->memory[!backward]);
 }
 
+static int are_alike(const struct fftnd__layout *a, const struct fftnd__layout *b, int ndims) {
+    size_t numbers = (size_t)ndims * sizeof(redist_index);
+    return memcmp(a->alignment.size, b->alignment.size, 3 * numbers) == 0 &&
+           memcmp(a->memory, b->memory, sizeof a->memory) == 0 &&
+           a->local.offset == b->local.offset &&
+           memcmp(a->local.extent, b->local.extent, numbers + sizeof(redist_index)) == 0;
+}
+
 /* Sets which steps may run in place: not between arrays of different padding or order, except in tiles whose lines have
  * the same bytes. */
 static void find_types(struct fftnd__program *program, const struct fftnd__transform *transform,
@@ -356,7 +375,8 @@ static void find_types(struct fftnd__program *program, const struct fftnd__trans
         struct fftnd__step *step = &program->steps[i];
         int outside = (i == 1 && lies_otherwise(transform, from)) ||
                       (i == program->nsteps && lies_otherwise(transform, to));
-        if (step->type == FFTND__KEEPS_LAYOUT && outside)
+        int alike = are_alike(fftnd__previous(step)->layout, step->layout, transform->chain.ndims);
+        if (step->type == FFTND__KEEPS_LAYOUT && outside && !alike)
             step->type = FFTND__CHANGES_LAYOUT;
         if (step->type == FFTND__CHANGES_LAYOUT && step->real != fftnd__previous(step)->real &&
             lines_lie_alike(transform, step))
@@ -414,13 +434,6 @@ static int allocate(struct fftnd__program *program, int ndims, size_t nsteps, si
     for (size_t i = 0; i < nlayouts; i++)
         fftnd__place_layout(&program->layouts[i], ndims, next + i * numbers, strides + i * all);
     return REDIST_OK;
-}
-
-static int are_alike(const struct fftnd__layout *a, const struct fftnd__layout *b, int ndims) {
-    size_t numbers = (size_t)ndims * sizeof(redist_index);
-    return memcmp(a->alignment.size, b->alignment.size, 3 * numbers) == 0 &&
-           memcmp(a->memory, b->memory, sizeof a->memory) == 0 &&
-           memcmp(a->local.extent, b->local.extent, numbers + sizeof(redist_index)) == 0;
 }
 
 /* Keeps one of equal layouts, in the first places. Returns their number. */

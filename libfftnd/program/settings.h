@@ -47,7 +47,7 @@ struct fftnd__request {
     int user_axis[REDIST_MAX_NDIMS];      /* the user's number of each axis */
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* forward */
     int memory[2][REDIST_MAX_NDIMS];      /* of each side: its axes from the slowest in memory */
-    redist_index padding[2][REDIST_MAX_NDIMS]; /* elements added to its axes */
+    struct fftnd__room room;              /* in the arrays of both sides */
 
     /* Choices that are left to the planner. */
     int has_order, order[REDIST_MAX_NDIMS];

@@ -21,11 +21,29 @@ int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd
     return 0;
 }
 
+int fftnd__set_room(struct fftnd__transform *transform, const struct fftnd__room *room) {
+    static const struct fftnd__room none;
+    transform->room = NULL;
+    if (room == NULL || memcmp(room, &none, sizeof none) == 0)
+        return REDIST_OK;
+    transform->room = redist_calloc(1, sizeof *room);
+    if (transform->room == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for the padding of a plan");
+    *transform->room = *room;
+    return REDIST_OK;
+}
+
 redist_index fftnd__count_of(const struct fftnd__transform *transform,
                              const struct fftnd__step *step, int axis) {
     return axis == transform->batch.axis
                ? step->fields * transform->batch.count
                : step->layout->alignment.count[axis - transform->batch.shift];
+}
+
+char *fftnd__elements_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         void *array) {
+    ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
+    return array != NULL ? (char *)array + step->layout->local.offset * item : NULL;
 }
 
 void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,

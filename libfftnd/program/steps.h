@@ -64,6 +64,7 @@ struct fftnd__step {
     int axis_source, axis_destination; /* array axes that are whole before, after */
     enum fftnd__fused_with fused_with;
     int direct_stores; /* pushed: of enum fftnd__direct, by the transform before, along the axis that is split */
+    int fills_ghosts;  /* of the array of the user that it ends in; not by tiles */
     int by_partitions; /* pushed: the transform after it begins with each partition that arrives */
     redist_plan *exchange; /* NULL = this rank has no part in it */
 
@@ -84,6 +85,9 @@ struct fftnd__step {
 #define fftnd__previous(step) ((step)-1)
 #define fftnd__next(step)     ((step) + 1)
 
+/* Returns the place behind the last step that may have an exchange, from steps[0] on. */
+#define fftnd__end_of_exchanges(program) ((program)->steps != NULL ? (program)->nsteps + 2 : 0)
+
 enum { FFTND__MOST_STEPS = 128 };
 
 struct fftnd__program {
@@ -92,7 +96,8 @@ struct fftnd__program {
     int fused;      /* in tiles, without arrays between transforms and exchanges */
     int transposed; /* of enum fftnd__transposed */
     int nsteps;
-    struct fftnd__step *steps;     /* the first is the input; one more behind the last */
+    struct fftnd__step
+        *steps; /* the first is the input; one more behind the last. Both may exchange ghosts */
     struct fftnd__layout *layouts; /* of all arrays, each once; behind the steps */
 };
 
@@ -111,8 +116,8 @@ struct fftnd__transform {
     int user_ndims;                        /* fewer than the library's if one axis is long */
     int user_axis[REDIST_MAX_NDIMS];       /* the user's number of each axis */
     int memory[2][REDIST_MAX_NDIMS];       /* of each side: its axes from the slowest in memory */
-    redist_index padding[2][REDIST_MAX_NDIMS]; /* elements added to its axes, */
-    int padded[2];                             /* on some rank */
+    struct fftnd__room *room;              /* NULL = this rank's arrays have no padding */
+    int padded[2];                         /* an array of the side has some, on any rank */
     const struct lines__library *library;
     const redist__space *space;     /* of the arrays */
     void *event;                    /* of the space */
@@ -130,9 +135,16 @@ int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd
 size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);
 size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step);
 
+/* Gives a transform a copy of the room in its arrays, unless there is none. REDIST_ERR_MEMORY. */
+int fftnd__set_room(struct fftnd__transform *transform, const struct fftnd__room *room);
+
 /* Elements along an axis of the array after a step, without padding. */
 redist_index fftnd__count_of(const struct fftnd__transform *transform,
                              const struct fftnd__step *step, int axis);
+
+/* Returns the address of this rank's first element, behind padding, in the array after a step; NULL if it has none. */
+char *fftnd__elements_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         void *array);
 
 /* Bytes between neighbours along each axis of the array after a step. */
 void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,

@@ -42,6 +42,14 @@ static void halve(const struct fftnd__transform *transform, struct fftnd__shape 
         shape->axes[shape->halved] = FFTND_AXIS_HALVED;
 }
 
+/* Returns nonzero if the padding around the physical side consists of pairs along an axis, without ghosts. */
+static int pads_pairs(const struct fftnd__transform *transform, int axis) {
+    const struct fftnd__room *room = transform->room;
+    return room == NULL || (room->padding[FFTND_PHYSICAL].added[axis] % 2 == 0 &&
+                            room->padding[FFTND_PHYSICAL].offset[axis] % 2 == 0 && !room->fills &&
+                            !room->accumulates);
+}
+
 /* Returns nonzero if pairs of real neighbours along the fastest axis may be complex elements: a real operator does the
  * same to both, and transforms of complex lines side by side are faster than those of real ones. */
 static int may_pair(const struct fftnd__transform *transform, const struct fftnd__shape *shape) {
@@ -52,14 +60,17 @@ static int may_pair(const struct fftnd__transform *transform, const struct fftnd
     return has_complex && shape->axes[chain->halved] == FFTND_AXIS_NONE &&
            shape->axes[last] == FFTND_AXIS_NONE && transform->batch.axis <= 0 &&
            chain->links[0].physical.count[last] == chain->points[last] &&
-           chain->points[last] % 2 == 0 && transform->padding[FFTND_PHYSICAL][last] % 2 == 0;
+           chain->points[last] % 2 == 0 && pads_pairs(transform, last);
 }
 
 static void pair(struct fftnd__transform *transform, struct fftnd__shape *shape) {
     int last = shape->ndims - 1;
     shape->points[last] /= 2;
     shape->modes[last] /= 2;
-    transform->padding[FFTND_PHYSICAL][last] /= 2;
+    if (transform->room != NULL) {
+        transform->room->padding[FFTND_PHYSICAL].added[last] /= 2;
+        transform->room->padding[FFTND_PHYSICAL].offset[last] /= 2;
+    }
 }
 
 int fftnd__subset_take(struct fftnd__transform *transform, const int axes[]) {

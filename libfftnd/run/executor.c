@@ -18,14 +18,14 @@ static void note(struct run *run, int code) {
     fftnd__failure_note(run->failure, code);
     if (code == REDIST_OK)
         return;
-    for (int i = 1; i <= run->program->nsteps; i++)
+    for (int i = 0; i < fftnd__end_of_exchanges(run->program); i++)
         if (run->program->steps[i].exchange != NULL)
             redist_plan_break(run->program->steps[i].exchange, code);
 }
 
 void fftnd__query(const struct fftnd__program *program, struct fftnd__failure *failure) {
     struct run run = {.program = program, .failure = failure};
-    for (int i = 1; i <= program->nsteps; i++)
+    for (int i = 0; i < fftnd__end_of_exchanges(program); i++)
         if (program->steps[i].exchange != NULL)
             note(&run, redist_plan_query(program->steps[i].exchange));
 }
@@ -39,8 +39,13 @@ static void *array_of(const struct run *run, const struct fftnd__step *step) {
     return step->buffer != FFTND__NOWHERE ? run->buffers[step->buffer] : NULL;
 }
 
+/* Returns this rank's first element of the array after a step. */
+static char *elements_of(const struct run *run, const struct fftnd__step *step) {
+    return fftnd__elements_of(run->transform, step, array_of(run, step));
+}
+
 static struct fftnd__terminal terminal_of(const struct run *run, const struct fftnd__step *step) {
-    struct fftnd__terminal terminal = {.array = array_of(run, step),
+    struct fftnd__terminal terminal = {.array = elements_of(run, step),
                                        .order = step->layout->local.order,
                                        .space = run->transform->space->id,
                                        .nontemporal = fftnd__is_nontemporal(run->transform, step)};
@@ -116,7 +121,7 @@ static void transform_axes(struct run *run, const struct fftnd__step *step) {
     switch_exchanges(run, step, 0);
     if (!has_failed(run) && is_scaled_behind(run, step))
         note(run, fftnd__finish_array(run->transform, fftnd__next(step),
-                                      array_of(run, fftnd__next(step)), run->scale));
+                                      elements_of(run, fftnd__next(step)), run->scale));
 }
 
 /* An exchange of whole arrays, unless a transform beside it does it, or this rank has no part in it. */
@@ -126,6 +131,12 @@ static void exchange_axes(struct run *run, const struct fftnd__step *step) {
     note(run,
          redist_plan_execute_arrays(step->exchange, REDIST_FORWARD,
                                     array_of(run, fftnd__previous(step)), array_of(run, step)));
+}
+
+/* The exchange of the ghosts in an array of the user; NULL = there is none. */
+static void exchange_ghosts(struct run *run, redist_plan *exchange, int direction, void *array) {
+    if (exchange != NULL)
+        note(run, redist_plan_execute_arrays(exchange, direction, array, array));
 }
 
 /* For profilers. */
@@ -157,6 +168,7 @@ void fftnd__execute(const struct fftnd__program *program, const struct fftnd__tr
     struct run run = {program, transform, buffers, scaled, scale, failure, 0};
     double begin = MPI_Wtime();
     note(&run, failure->code);
+    exchange_ghosts(&run, first[-1].exchange, REDIST_ACCUMULATE, buffers[FFTND__INPUT]);
     for (const struct fftnd__step *step = first; step <= last; step = fftnd__next(step)) {
         redist_range_begin(name_of(step));
         if (step->type == FFTND__EXCHANGE)
@@ -165,6 +177,7 @@ void fftnd__execute(const struct fftnd__program *program, const struct fftnd__tr
             transform_axes(&run, step);
         redist_range_end();
     }
+    exchange_ghosts(&run, fftnd__next(last)->exchange, REDIST_FILL, buffers[FFTND__OUTPUT]);
     if (has_failed(&run))
         drain(transform);
     seconds[0] += run.serial_seconds;

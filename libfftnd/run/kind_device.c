@@ -62,8 +62,11 @@ static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transf
                                       FFTND__DEVICE_ALIGNMENT, stage->out.stride);
     redist_index padded =
         (fftnd__previous(step)->real ? fftnd__previous(step) : step)->layout->local.extent[last];
+    int begins =
+        fftnd__previous(step)->layout->local.offset == 0 && step->layout->local.offset == 0;
     redist_index complex_count = (fftnd__previous(step)->real ? first.after : first.before)[last];
-    if (transform->settings.in_place && changes && halved == last && padded == 2 * complex_count) {
+    if (transform->settings.in_place && changes && begins && halved == last &&
+        padded == 2 * complex_count) {
         for (int i = 0; i < last; i++)
             real->stride[i] = other->stride[i];
         real->bytes = other->bytes;

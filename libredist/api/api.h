@@ -25,6 +25,7 @@ struct redist__request {
     const redist_box *boxes; /* of this rank in both arrays, the plan's; NULL = all of them */
     const redist_halo
         *halo; /* of redist_plan_halo, whose arrays are one; empty once the plan is made */
+    const redist_halo *around; /* of redist_plan_boxes_around, while the plan is made */
 };
 
 /* Copies the fields that the user's structure has; the others keep their defaults. */
@@ -111,8 +112,8 @@ int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype d
                              const redist_index sizes_b[], void *b, int axis_b,
                              const redist_options *options, redist_plan **plan);
 
-/* redist_plan_boxes for `function`, whose own checks had the result `code`. With a halo there is one array and one box,
- * on both sides. */
+/* redist_plan_boxes for `function`, whose own checks had the result `code`. With a halo, and one box on both sides,
+ * there is one array. */
 int redist__plan_boxes_in(const char *function, int code, MPI_Comm comm, MPI_Datatype datatype,
                           int ndims, const redist_index sizes[], const redist_box *const boxes[2],
                           void *const arrays[2], const redist_halo *halo,

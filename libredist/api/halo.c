@@ -7,6 +7,16 @@ int redist_halo_init(redist_halo *halo, size_t size) {
     return redist_struct_init(__func__, halo, size, &defaults, sizeof defaults);
 }
 
+int redist_plan_boxes_around(MPI_Comm comm, MPI_Datatype datatype, int ndims,
+                             const redist_index sizes[], const redist_box *box_a, void *a,
+                             const redist_box *box_b, void *b, const redist_halo *halo,
+                             const redist_options *options, redist_plan **plan) {
+    const redist_box *const boxes[2] = {box_a, box_b};
+    void *const arrays[2] = {a, b};
+    return redist__plan_boxes_in(__func__, REDIST_OK, comm, datatype, ndims, sizes, boxes, arrays,
+                                 halo, options, plan);
+}
+
 int redist_plan_halo(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redist_index sizes[],
                      const redist_box *box, void *array, const redist_halo *halo,
                      const redist_options *options, redist_plan **plan) {

@@ -27,6 +27,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->request.options.method = NULL; /* the user's strings need not live as long as the plan */
     plan->request.options.wisdom_file = NULL;
     plan->request.halo = request->halo != NULL ? &no_ghosts : NULL;
+    plan->request.around = NULL;
     plan->problem.context = request->context;
     plan->problem.datatype = request->datatype;
     plan->transfer.rank = request->context->rank;
@@ -305,7 +306,7 @@ static int describe_axes(const struct redist__request *request, const redist_ind
                                       .element = request->element,
                                       .array_ndims = request->ndims,
                                       .one_way = 1};
-        REDIST_TRY(redist__transfer_halo(&plan->axes[i], sizes, halo, all, axes[i]));
+        REDIST_TRY(redist__transfer_halo(&plan->axes[i], sizes, halo, all, axes[i], 0));
     }
     return REDIST_OK;
 }
@@ -328,9 +329,11 @@ static int describe_boxes(const struct redist__request *request, const redist_in
     REDIST_TRY(redist__check_disjoint(request, names[0], 0, all));
     if (request->halo != NULL) {
         REDIST_TRY(redist__check_cover(request, sizes, all));
-        REDIST_TRY(redist__transfer_halo(&plan->transfer, sizes, request->halo, all, -1));
+        REDIST_TRY(redist__transfer_halo(&plan->transfer, sizes, request->halo, all, -1, 0));
         return describe_axes(request, sizes, all, plan);
     }
+    if (request->around != NULL)
+        return redist__transfer_halo(&plan->transfer, sizes, request->around, all, -1, 1);
     if (request->options.overlap == REDIST_OVERLAP_REFUSED)
         REDIST_TRY(redist__check_disjoint(request, names[1], 1, all));
     return redist__transfer_boxes(&plan->transfer, all);
@@ -369,7 +372,7 @@ static int plan_boxes(struct redist__request *request, int code, const redist_in
     code = redist_agree(comm, code);
     if (code == REDIST_OK)
         code = redist_agree(comm, describe_boxes(request, sizes, own_names, all, plan));
-    if (code == REDIST_OK && request->halo != NULL)
+    if (code == REDIST_OK && (request->halo != NULL || request->around != NULL))
         code = redist_agree(comm, agree_longest(plan));
     redist_release(all);
     return complete_plan(plan, code, &request->options, result);
@@ -382,9 +385,11 @@ int redist__plan_boxes_in(const char *function, int code, MPI_Comm comm, MPI_Dat
     static const char *const one_array[2] = {"array", "array"};
     struct redist__request request;
     REDIST_TRY(open_request(function, comm, datatype, ndims, arrays[0], arrays[1], &request));
-    request.halo = halo;
-    if (halo != NULL)
+    if (halo != NULL && boxes[0] == boxes[1]) {
+        request.halo = halo;
         request.names = one_array;
+    } else
+        request.around = halo;
     code = plan_boxes(&request, code, sizes, boxes, options, plan);
     if (code != REDIST_OK)
         close_request(&request);

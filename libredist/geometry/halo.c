@@ -16,7 +16,7 @@ struct cutting {
     struct redist__transfer *transfer;
     const redist_index *sizes;
     const redist_halo *halo;
-    const redist_box *all; /* the box of rank r is all[2 * r] */
+    const redist_box *all; /* rank r owns all[2 * r], and has ghosts around all[2 * r + 1] */
     int receiver;          /* whose halo is cut */
     int only;              /* the axis of the ghosts that are cut; -1 = all */
     redist_index start[REDIST_MAX_NDIMS], end[REDIST_MAX_NDIMS]; /* of the slab */
@@ -39,7 +39,7 @@ static redist_index period_of(redist_index index, redist_index size) {
 /* Returns the range of the receiver's box along an axis, with its ghosts. */
 static void find_ghosts(const struct cutting *cutting, int axis, redist_index *start,
                         redist_index *end) {
-    const redist_box *box = &cutting->all[2 * cutting->receiver];
+    const redist_box *box = &cutting->all[2 * cutting->receiver + 1];
     const redist_halo *halo = cutting->halo;
     *start = box->start[axis] - halo->low[axis];
     *end = box->start[axis] + box->count[axis] + halo->high[axis];
@@ -52,7 +52,7 @@ static void find_ghosts(const struct cutting *cutting, int axis, redist_index *s
 /* Adds the ghosts along lower axes to a piece at the edge of the receiver's box: the owner of the piece has them as its
  * own elements or ghosts. */
 static void widen(const struct cutting *cutting, redist_index start[], redist_index count[]) {
-    const redist_box *box = &cutting->all[2 * cutting->receiver];
+    const redist_box *box = &cutting->all[2 * cutting->receiver + 1];
     for (int i = 0; i < cutting->only; i++) {
         redist_index first, last, end = start[i] + count[i];
         find_ghosts(cutting, i, &first, &last);
@@ -65,7 +65,8 @@ static void widen(const struct cutting *cutting, redist_index start[], redist_in
 static int add_piece(const struct cutting *cutting, int owner, const redist_index start[],
                      const redist_index count[]) {
     struct redist__transfer *transfer = cutting->transfer;
-    const redist_box *from = &cutting->all[2 * owner], *to = &cutting->all[2 * cutting->receiver];
+    const redist_box *from = &cutting->all[2 * owner],
+                     *to = &cutting->all[2 * cutting->receiver + 1];
     redist_index common[REDIST_MAX_NDIMS], size[REDIST_MAX_NDIMS], at[2][REDIST_MAX_NDIMS];
     int ndims = transfer->array_ndims;
     if (!redist__intersect(ndims, start, count, from->start, from->count, common, size))
@@ -114,7 +115,7 @@ static int cut_periods(struct cutting *cutting, int axis) {
 
 /* Sets the slab's range along an axis: the box's own one, or that with its ghosts. */
 static void set_range(struct cutting *cutting, int axis, int with_ghosts) {
-    const redist_box *box = &cutting->all[2 * cutting->receiver];
+    const redist_box *box = &cutting->all[2 * cutting->receiver + 1];
     cutting->start[axis] = box->start[axis];
     cutting->end[axis] = box->start[axis] + box->count[axis];
     if (with_ghosts)
@@ -123,7 +124,7 @@ static void set_range(struct cutting *cutting, int axis, int with_ghosts) {
 
 /* Cuts the slab before the receiver's box along an axis, or that behind it. */
 static int cut_slab(struct cutting *cutting, int axis, int behind) {
-    const redist_box *box = &cutting->all[2 * cutting->receiver];
+    const redist_box *box = &cutting->all[2 * cutting->receiver + 1];
     int with_corners = cutting->only < 0 && cutting->halo->corners;
     for (int i = 0; i < cutting->transfer->array_ndims; i++)
         set_range(cutting, i, i == axis || (i < axis && with_corners));
@@ -141,19 +142,25 @@ static int is_empty(int ndims, const redist_index count[]) {
     return empty;
 }
 
+/* Cuts the receiver's box itself. */
+static int cut_box(struct cutting *cutting) {
+    for (int i = 0; i < cutting->transfer->array_ndims; i++)
+        set_range(cutting, i, 0);
+    return cut_periods(cutting, 0);
+}
+
 int redist__transfer_halo(struct redist__transfer *transfer, const redist_index sizes[],
-                          const redist_halo *halo, const redist_box all[], int axis) {
-    const redist_box *mine = &all[2 * transfer->rank];
+                          const redist_halo *halo, const redist_box all[], int axis,
+                          int with_boxes) {
     struct cutting cutting = {
         .transfer = transfer, .sizes = sizes, .halo = halo, .all = all, .only = axis};
     int first = axis < 0 ? 0 : axis, end = axis < 0 ? transfer->array_ndims : axis + 1;
-    redist_index extent[REDIST_MAX_NDIMS];
-    for (int i = 0; i < transfer->array_ndims; i++)
-        extent[i] = mine->extent[i] != 0 ? mine->extent[i] : mine->count[i];
-    REDIST_TRY(redist__transfer_begin(transfer, extent));
+    REDIST_TRY(redist__transfer_begin(transfer, &all[2 * transfer->rank]));
     for (; cutting.receiver < transfer->nranks; cutting.receiver++) {
-        if (is_empty(transfer->array_ndims, all[2 * cutting.receiver].count))
+        if (is_empty(transfer->array_ndims, all[2 * cutting.receiver + 1].count))
             continue;
+        if (with_boxes)
+            REDIST_TRY(cut_box(&cutting));
         for (int i = 2 * first; i < 2 * end; i++)
             REDIST_TRY(cut_slab(&cutting, i / 2, i % 2));
     }

@@ -148,9 +148,12 @@ int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box a
 
 /* ---------------------------------------------------------------- lists of boxes */
 
-int redist__transfer_begin(struct redist__transfer *transfer, const redist_index extent[]) {
+int redist__transfer_begin(struct redist__transfer *transfer, const redist_box boxes[2]) {
     begin(transfer);
     for (int s = 0; s < 2; s++) {
+        redist_index extent[REDIST_MAX_NDIMS];
+        for (int i = 0; i < transfer->array_ndims; i++)
+            extent[i] = boxes[s].extent[i] != 0 ? boxes[s].extent[i] : boxes[s].count[i];
         REDIST_TRY(allocate_parts(transfer, &transfer->side[s]));
         REDIST_TRY(set_extents(transfer, &transfer->side[s], extent));
     }

@@ -53,10 +53,10 @@ int redist__transfer_exchange(struct redist__transfer *transfer, const redist_in
                               int axis_a, const redist_index sizes_b[], int axis_b);
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]);
 
-/* Begins a description of lists of boxes, with the extents of the local array on both sides; and adds a box of this
+/* Begins a description of lists of boxes, with the extents of this rank's two local arrays; and adds a box of this
  * rank's array to the list of a peer, with `longest` of this rank. Not collective; REDIST_ERR_MEMORY or
  * REDIST_ERR_LIMIT. */
-int redist__transfer_begin(struct redist__transfer *transfer, const redist_index extent[]);
+int redist__transfer_begin(struct redist__transfer *transfer, const redist_box boxes[2]);
 int redist__transfer_add(struct redist__transfer *transfer, int side, int peer,
                          const redist_index start[], const redist_index count[]);
 

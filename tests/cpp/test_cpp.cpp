@@ -342,11 +342,18 @@ void test_overlap() {
            "sums of integers");
 }
 
-/* The first wave along each axis has one mode (two for real fields). */
-template <class P, class S> void test_transform(const char *what, double bound) {
+/* The first wave along each axis has one mode (two for real fields). Around each rank's part are `ghosts`. */
+template <class P, class S>
+void test_transform(const char *what, double bound, redist::index ghosts = 0) {
+    const redist::index padding[] = {2 * ghosts, 2 * ghosts, 2 * ghosts},
+                        offset[] = {ghosts, ghosts, ghosts};
     fftnd::options options;
     options.scaling = FFTND_SCALE_FORWARD;
     options.effort = FFTND_ESTIMATE;
+    for (int side = 0; side < 2; side++) {
+        options.padding[side] = padding;
+        options.offset[side] = offset;
+    }
     fftnd::plan<P, S> plan(MPI_COMM_WORLD, {8, 9, 10}, options);
     auto u = plan.physical();
     auto v = plan.spectral();
@@ -358,7 +365,8 @@ template <class P, class S> void test_transform(const char *what, double bound) 
                 u(i, j, k) =
                     static_cast<real>(std::cos(2 * pi * static_cast<double>(u.start(1) + j) / 9));
     if (u.count(0) * u.count(1) * u.count(2) > 0)
-        expect(u.at({u.start(0), u.start(1), u.start(2)}) == u.data() && u.at({0, 9, 0}) == nullptr,
+        expect(u.at({u.start(0), u.start(1), u.start(2)}) == u.data() + u.layout().offset &&
+                   u.at({0, 9, 0}) == nullptr,
                "from global indices to an element");
     plan.forward(u, v);
     std::vector<double> k0 = plan.wavenumbers(0), k1 = plan.wavenumbers(1),
@@ -496,6 +504,7 @@ int main(int argc, char **argv) {
     test_refused_ghosts();
     test_overlap();
     test_transform<double, std::complex<double>>("r2c", 1e-14);
+    test_transform<double, std::complex<double>>("real, with ghosts", 1e-12, 2);
     test_transform<std::complex<double>, std::complex<double>>("c2c", 1e-14);
     test_transform<float, std::complex<float>>("r2c, float", 1e-5);
     test_transform<std::complex<float>, std::complex<float>>("c2c, float", 1e-5);

@@ -27,6 +27,7 @@ program test_fftnd
   call test_mixed()
   call test_sides()
   call test_own_arrays()
+  call test_interior()
   call test_workspace()
   call test_questions()
   call test_errors()
@@ -439,6 +440,37 @@ contains
     call check(holds_modes(v, sizes), 'arrays of the program')
     call fftnd_plan_free(plan)
   end subroutine test_own_arrays
+
+  ! The interior of an array with ghosts around it.
+  subroutine test_interior()
+    integer :: sizes(3) = [5, 4, 6], code
+    type(fftnd_plan) :: plan
+    type(fftnd_layout) :: layout
+    real(real64), allocatable, target :: a(:, :, :)
+    real(real64), pointer :: u(:, :, :), none(:, :, :)
+    complex(real64), pointer :: v(:, :, :)
+    integer(int64) :: n(3)
+    call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_R2C, FFTND_DOUBLE, plan, physical_padding=[3, 2, 2], &
+        physical_offset=[2, 1, 0], effort=FFTND_ESTIMATE)
+    call fftnd_plan_layout(plan, FFTND_PHYSICAL, layout)
+    n = layout%count(1:3)
+    allocate (a(-1:n(1) + 1, 0:n(2) + 1, 1:n(3) + 2), source=7d0)
+    call fftnd_alloc(plan, FFTND_PHYSICAL, none, code)
+    call check(code == REDIST_ERR_ARGUMENT .and. (index(redist_error_message(), 'fftnd_point') > 0 .or. any(n == 0)), &
+        'an array with room before the part')
+    call fftnd_alloc(plan, FFTND_SPECTRAL, v)
+    call fftnd_point(plan, FFTND_PHYSICAL, a, u)
+    call check(all(lbound(u) == layout%start(1:3)) .and. all(shape(u) == n), 'the interior')
+    call fill(u)
+    call fftnd_forward(plan, a(1:n(1), 1:n(2), 1:n(3)), v)
+    call check(holds_modes(v, sizes), 'the interior of an array')
+    a = 7
+    call fftnd_backward(plan, v, a(1:n(1), 1:n(2), 1:n(3)))
+    a(1:n(1), 1:n(2), 1:n(3)) = 7
+    call check(all(abs(a - 7) < epsilon(a)), 'ghosts')
+    call redist_free(v)
+    call fftnd_plan_free(plan)
+  end subroutine test_interior
 
   subroutine test_workspace()
     integer :: sizes(3) = [4, 6, 5]

@@ -47,7 +47,8 @@ class Plan:
                  local_transpose: Choice = ..., staging: Choice = ..., method: Optional[str] = ...,
                  wisdom_file: Optional[str] = ..., plan_seconds: float = ..., tile_bytes: int = ..., threads: int = ...,
                  skip_agreement: bool = ..., verbose: bool = ..., phases: bool = ..., asynchronous: bool = ...,
-                 wait_seconds: float = ..., ranks: Union[int, Literal["choose"]] = ...) -> None: ...
+                 wait_seconds: float = ..., ranks: Union[int, Literal["choose"]] = ...,
+                 offset: Side = ...) -> None: ...
     @property
     def physical_shape(self) -> Tuple[int, ...]: ...
     @property

@@ -107,6 +107,7 @@ cdef extern from "fftnd.h" nogil:
         int asynchronous
         double wait_seconds
         redist_index ranks
+        const redist_index **offset
     int fftnd_options_init(fftnd_options *options, size_t size)
 
     ctypedef struct fftnd_plan
@@ -124,6 +125,7 @@ cdef extern from "fftnd.h" nogil:
         size_t element_bytes
         size_t bytes
         redist_index batch
+        ptrdiff_t offset
     int fftnd_layout_init(fftnd_layout *layout, size_t size)
     int fftnd_plan_layout(const fftnd_plan *plan, fftnd_side side, fftnd_layout *layout)
     int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double *k)

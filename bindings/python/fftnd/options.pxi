@@ -54,6 +54,7 @@ cdef class Arguments:
     cdef fftnd_axis[REDIST_MAX_NDIMS] axes
     cdef int memory_order[2][REDIST_MAX_NDIMS]
     cdef redist_index padding[2][REDIST_MAX_NDIMS]
+    cdef redist_index offset[2][REDIST_MAX_NDIMS]
     cdef redist_index *bounds[2][REDIST_MAX_NDIMS]
     cdef int split[2][REDIST_MAX_NDIMS]
     cdef redist_box box[2]
@@ -122,7 +123,7 @@ cdef class Arguments:
         self.options.halved_axis = _arguments.integer("halved_axis", halved_axis, *_C_INT)
         return 0
 
-    cdef int set_sides(self, memory_order, padding, blocks, bounds, split, box) except -1:
+    cdef int set_sides(self, memory_order, padding, blocks, bounds, split, box, offset) except -1:
         """The options of each side; pairs (physical, spectral)."""
         blocks = (blocks, blocks) if isinstance(blocks, str) else _pair(blocks, "blocks")
         self.kept = []
@@ -141,6 +142,11 @@ cdef class Arguments:
                 for i, number in enumerate(_arguments.integers(f"padding[{side}]", room)):
                     self.padding[side][i] = number
                 self.options.padding[side] = self.padding[side]
+            before = _of_side(offset, side, "offset", self.ndims)
+            if before is not None:
+                for i, number in enumerate(_arguments.integers(f"offset[{side}]", before)):
+                    self.offset[side][i] = number
+                self.options.offset[side] = self.offset[side]
             blocks_of_side = _of_side(bounds, side, "bounds", self.options.grid_ndims, "dimension of the grid")
             if blocks_of_side is not None:
                 self.set_bounds(side, blocks_of_side)

@@ -7,7 +7,7 @@ cdef struct Side:  # of the local array, with the batch as an axis of its own if
     ptrdiff_t[REDIST_MAX_NDIMS] stride
     bint empty
     int code
-    size_t bytes
+    size_t bytes, offset  # of the whole memory, and before the first element
 
 
 cdef tuple _shape(const Side *side):
@@ -74,6 +74,7 @@ cdef class Plan:
     The sides, as pairs (physical, spectral), in which None stands for the usual:
         memory_order: the axes from the slowest in memory to the fastest
         padding: additional elements of the local array along each axis
+        offset: of these, elements before this rank's part, None = none; arrays of the plan are the part without padding
         blocks: "balanced" or "ceiling" (FFTW's), or a pair of these: how grid dimensions split axes
         bounds: for each grid dimension the first index of each block of the axis that it splits, and its extent; with
             grid and order
@@ -136,7 +137,7 @@ cdef class Plan:
                  space="auto", stream=None, device="auto", pin_arrays=False, device_bytes=0, effort="measure",
                  fusion="auto", local_transpose="auto", staging="auto", method=None, wisdom_file=None,
                  plan_seconds=0.0, tile_bytes=0, threads=1, skip_agreement=False, verbose=False, phases=False,
-                 asynchronous=False, wait_seconds=0.0, ranks=0):
+                 asynchronous=False, wait_seconds=0.0, ranks=0, offset=None):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef fftnd_plan *plan = NULL
@@ -150,7 +151,7 @@ cdef class Plan:
                              pin_arrays, device_bytes)
             given.set_execution(effort, fusion, local_transpose, staging, method, wisdom_file, plan_seconds,
                                 tile_bytes, threads, skip_agreement, verbose, phases, asynchronous, wait_seconds, ranks)
-            given.set_sides(memory_order, padding, blocks, bounds, split, box)
+            given.set_sides(memory_order, padding, blocks, bounds, split, box, offset)
         except BaseException as error:
             refuse(error)
             with nogil:
@@ -213,6 +214,7 @@ cdef class Plan:
             side.empty = side.empty or side.shape[i] == 0
         side.code = ord(dtype.char)
         side.bytes = layout.bytes
+        side.offset = <size_t>layout.offset * layout.element_bytes
         return 0
 
     cdef fftnd_plan *_plan(self) except NULL:
@@ -253,7 +255,7 @@ cdef class Plan:
     cdef object _empty(self, const Side *side, dtype):
         self._plan()
         memory = Memory(self.comm, side.bytes, "cuda" if self.cuda else "host")
-        return array_in(memory, _shape(side), dtype, _strides(side))
+        return array_in(memory, _shape(side), dtype, _strides(side), side.offset)
 
     def empty_physical(self):
         """An array for the physical side, in memory that the other ranks of the node can map (redist.empty), contents
@@ -281,6 +283,7 @@ cdef class Plan:
                 raise ValueError(f"{name} has strides of {tuple([view.stride[k] for k in range(view.ndim)])} bytes; those "
                                  f"of the plan are {_strides(side)}, as in the arrays that it makes (empty_physical, "
                                  "empty_spectral)")
+        view.data = <char *>view.data - side.offset
         if self.in_place or self.overwrites:
             self._check_memory(array, <uintptr_t>view.data, side.bytes, name)
         return view
@@ -304,10 +307,10 @@ cdef class Plan:
         shape, dtype, strides = _shape(side), np.dtype(chr(side.code)), _strides(side)
         if self.in_place:
             alias = _Alias(given, <uintptr_t>input.data, nbytes, "cuda" if self.cuda else "host")
-            return array_in(alias, shape, dtype, strides)
+            return array_in(alias, shape, dtype, strides, side.offset)
         if not self.cuda:
-            return np.ndarray(shape, dtype, np.empty(nbytes, np.uint8), 0, strides)
-        return _streams.new_array(given, nbytes, shape, dtype, strides)
+            return np.ndarray(shape, dtype, np.empty(nbytes, np.uint8), side.offset, strides)
+        return _streams.new_array(given, nbytes, shape, dtype, strides, side.offset)
 
     # ------------------------------------------------------------ transforms
 

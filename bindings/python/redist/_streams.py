@@ -100,37 +100,38 @@ def working_in(stream):
     return Stream.from_external(_Stream(stream)) if hasattr(Stream, "from_external") else ExternalStream(stream)
 
 
-def new_array(given, nbytes, shape, dtype, strides):
+def new_array(given, nbytes, shape, dtype, strides, offset):
     """A new array: of PyTorch if the given one is, else of CuPy."""
     if type(given).__module__.split(".")[0] == "torch":
         torch = sys.modules["torch"]
         number = -(-nbytes // dtype.itemsize)
         elements = torch.empty(number, dtype=getattr(torch, dtype.name), device=given.device)
-        return elements.as_strided(shape, [step // dtype.itemsize for step in strides])
+        return elements.as_strided(shape, [step // dtype.itemsize for step in strides], offset // dtype.itemsize)
     try:
         import cupy
     except ImportError:
         raise TypeError("without CuPy there is no new array on a device: give one as out") from None
-    return cupy.ndarray(shape, dtype, cupy.empty(nbytes, "u1").data, strides)
+    return cupy.ndarray(shape, dtype, cupy.empty(nbytes, "u1").data + offset, strides)
 
 
-def device_array(memory, shape, dtype, strides=None):
+def device_array(memory, shape, dtype, strides=None, offset=0):
     """A CuPy array in device memory; without CuPy an object with __cuda_array_interface__, for other libraries."""
     try:
         import cupy
     except ImportError:
-        return DeviceArray(memory, shape, dtype, strides)
+        return DeviceArray(memory, shape, dtype, strides, offset)
     if memory.nbytes == 0:
         return cupy.empty(shape, dtype)
     owned = cupy.cuda.UnownedMemory(memory.address, memory.nbytes, memory)
-    return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(owned, 0), strides)
+    return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(owned, offset), strides)
 
 
 class DeviceArray:
     """An array in device memory for libraries with __cuda_array_interface__ (torch.as_tensor, numba)."""
 
-    def __init__(self, memory, shape, dtype, strides):
+    def __init__(self, memory, shape, dtype, strides, offset):
         self.memory, self.shape, self.dtype = memory, tuple(shape), dtype
         self.__cuda_array_interface__ = {
-            "shape": self.shape, "typestr": dtype.str, "data": (memory.address, False), "version": 3,
+            "shape": self.shape, "typestr": dtype.str, "data": (memory.address + offset, False),
+            "version": 3,
             "strides": None if strides is None else tuple(strides)}

@@ -99,13 +99,13 @@ def as_array(memory, shape, dtype, strides=None):
     return array_in(memory, shape, dtype, strides)
 
 
-def array_in(memory, shape, dtype, strides):
+def array_in(memory, shape, dtype, strides, offset=0):
     """As as_array, without checks, for any object with the attributes of a Memory."""
     if memory.space == "cuda":
-        return _streams.device_array(memory, shape, dtype, strides)
+        return _streams.device_array(memory, shape, dtype, strides, offset)
     if memory.nbytes == 0:
         return np.empty(shape, dtype)
-    return np.ndarray(shape, dtype, buffer=np.asarray(memory), strides=strides)
+    return np.ndarray(shape, dtype, np.asarray(memory), offset, strides)
 
 
 def empty(shape, dtype=float, comm=None, space="host"):

@@ -54,6 +54,7 @@ PLANS = [
     (dict(memory_order=(2, 1, 0)), TypeError, ["memory_order is (2, 1, 0); it is a pair (physical, spectral)"]),
     (dict(memory_order=((0, 1), None)), ValueError, ["memory_order[0] is (0, 1), of 2 values"]),
     (dict(padding=(None, (0, 0, 0.5))), TypeError, ["padding[1][2] is 0.5"]),
+    (dict(offset=((0, 0), None)), ValueError, ["offset[0] is (0, 0), of 2 values"]),
     (dict(blocks="even"), ValueError, ["blocks[0] is 'even'; it is one of 'balanced'"]),
     (dict(blocks=3), TypeError, ["blocks is 3"]),
     (dict(split=((0,), None)), ValueError, ["split is given and grid is None"]),

@@ -216,6 +216,7 @@ def test_how_sides_lie(random):
     """Orders in memory, padding, FFTW's blocks and boxes."""
     shape = (6, 5, 4)
     for keywords in (dict(memory_order=((2, 0, 1), None)), dict(padding=((0, 1, 2), (1, 0, 3))),
+                     dict(padding=((2, 1, 4), (1, 0, 3)), offset=((1, 0, 2), (1, 0, 0))),
                      dict(blocks=("ceiling", "balanced")), dict(alignment="input"),
                      dict(grid=(P,), split=(None, (2,))), dict(grid=(P,), split=((1,), (0,))),
                      dict(box=(redist.Box((0, 0, 0), shape if RANK == P - 1 else (0, 0, 0)), None)),
@@ -227,6 +228,28 @@ def test_how_sides_lie(random):
             b = plan.forward(a)
             assert close(b, expected[plan.spectral_slices], "d"), keywords
             assert close(plan.backward(b), a, "d"), keywords
+
+
+def test_interior(random):
+    """The interior of an array with ghosts is transformed where it is, and the ghosts are left alone."""
+    room = dict(padding=((2, 2, 2), (3, 0, 1)), offset=((1, 1, 1), (1, 0, 1)))
+    with fftnd.Plan(comm, (6, 5, 4), **room, **FAST) as plan:
+        padded = np.full([n + 2 for n in plan.physical_shape], 7.0)
+        interior = padded[1:-1, 1:-1, 1:-1]
+        full = comm.bcast(random.standard_normal((6, 5, 4)))
+        interior[...] = full[plan.physical_slices]
+        modes = plan.forward(interior)
+        assert close(modes, np.fft.rfftn(full)[plan.spectral_slices], "d")
+        interior[...] = 7
+        plan.backward(modes, out=interior)
+        assert close(interior, full[plan.physical_slices], "d")
+        interior[...] = 7
+        assert np.all(padded == 7)
+    with fftnd.Plan(comm, (6, 5, 4), in_place=True, **room, **FAST) as plan:
+        a, full = field(plan, random)
+        modes = plan.forward(a)
+        assert close(modes, np.fft.rfftn(full)[plan.spectral_slices], "d")
+        assert close(plan.backward(modes), full[plan.physical_slices], "d")
 
 
 def test_dealiasing(random):
