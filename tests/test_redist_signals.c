@@ -602,6 +602,8 @@ END_TEST
 /* A communicator that was given up never comes back. */
 START_TEST(communicators_given_up) {
     NEEDS_STREAM_DEVICE();
+    if (comms_made() < 0)
+        skip_test("calls of NCCL cannot be refused");
     if (harness_nranks == 1)
         skip_test("one rank sends nothing");
     test_element element = element_create(2);
@@ -612,8 +614,8 @@ START_TEST(communicators_given_up) {
         job.options.asynchronous = 0;
         check_ok(plan_job(&job));
         int before = comms_made();
-        if (harness_rank == i % harness_nranks && !stream_device_refuse())
-            break;
+        if (harness_rank == i % harness_nranks)
+            (void)stream_device_refuse();
         int code = redist_plan_execute(job.plan, REDIST_FORWARD);
         check_all(code != REDIST_OK, "messages of rank %d failed", i % harness_nranks);
         end_job(&job);

@@ -60,13 +60,20 @@ static size_t share_bytes(const struct fftnd__request *request) {
     return bytes / (size_t)request->nranks;
 }
 
-/* Which stores bypass the caches. Collective. */
-static int find_threshold(const struct fftnd__request *request, size_t *nontemporal_bytes) {
+/* Finds which stores bypass the caches: as measured for copies, and on several ranks into arrays of more than a third
+ * of the last cache, which other stages use before the next one reads them. Pairs of 5.6 to 8.4 MB take 0.91 to 0.99 of
+ * the time on an AMD EPYC, of 7 to 10 MB 0.8 to 0.95 on an Intel Xeon (docs/performance-notebook.md). Collective. */
+static int find_threshold(const struct fftnd__candidates *candidates, size_t *nontemporal_bytes) {
+    const struct fftnd__request *request = candidates->request;
     redist_options options = REDIST_OPTIONS_DEFAULT;
     size_t bytes = is_on_device(request) ? 0 : share_bytes(request);
+    size_t most = candidates->last_bytes / 3;
     options.effort = request->settings.effort != FFTND_ESTIMATE ? REDIST_MEASURE : REDIST_ESTIMATE;
     options.wisdom_file = request->settings.wisdom_file;
-    return redist_choose_loops(request->comm, &options, bytes, nontemporal_bytes);
+    int code = redist_choose_loops(request->comm, &options, bytes, nontemporal_bytes);
+    if (!is_on_device(request) && request->nranks > 1 && *nontemporal_bytes > most)
+        *nontemporal_bytes = most;
+    return code;
 }
 
 /* The transformed axis that is whole last, and first backward; the last of the order if none is transformed. */
@@ -218,7 +225,7 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
     guess->untiled =
         !transposed && untiled && settings->tile_bytes == 0; /* a user who names it wants tiles */
     if (code == REDIST_OK)
-        code = find_threshold(request, &guess->nontemporal_bytes);
+        code = find_threshold(candidates, &guess->nontemporal_bytes);
     candidates->nnodes = 1;
     if (code == REDIST_OK && (is_on_device(request) || has_grids(request)))
         code = redist_nodes(request->user_comm, 0, &candidates->nnodes, &node_of);
