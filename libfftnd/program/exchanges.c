@@ -266,11 +266,12 @@ static int plan_step(const struct fftnd__program *program, struct fftnd__step *s
 
 /* Has the exchange of all ranks that ends in the physical side fill its ghosts, unless it goes by tiles. */
 static void find_filling(struct fftnd__program *program, const struct fftnd__transform *transform) {
-    struct fftnd__step *last = program->steps + program->nsteps;
-    if (program->nsteps > 0)
-        last->fills_ghosts = transform->room != NULL && transform->room->fills &&
-                             program->ends == FFTND_PHYSICAL && last->type == FFTND__EXCHANGE &&
-                             last->grid_dim < 0 && last->fused_with == FFTND__UNFUSED;
+    if (program->nsteps == 0)
+        return;
+    struct fftnd__step *last = &program->steps[program->nsteps];
+    last->fills_ghosts = transform->room != NULL && transform->room->fills &&
+                         program->ends == FFTND_PHYSICAL && last->type == FFTND__EXCHANGE &&
+                         last->grid_dim < 0 && last->fused_with == FFTND__UNFUSED;
 }
 
 int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__transform *transform,
