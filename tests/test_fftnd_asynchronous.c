@@ -287,8 +287,8 @@ static long copied_bytes(enum fftnd_kind kind, int grid_ndims, int transposed) {
     return stream_device_copied() - before;
 }
 
-/* Where what arrives from a rank is contiguous, nothing is unpacked, and what is stored directly is not packed: all but
- * the results of real transforms along the axis that is split next. */
+/* Counts copies: contiguous arrivals are not unpacked, and direct stores not packed, but the results of real transforms
+ * along the axis that is split next are. */
 START_TEST(contiguous_arrivals) {
     NEEDS_FFT_STREAMS();
     if (harness_nranks == 1 || stream_device_copied() < 0)

@@ -19,7 +19,7 @@ static const char *const all_methods[] = {"signals:kernel", "signals:engines", "
                                           "nccl:plain",     "hier:nccl",       "auto"};
 enum { IN_NODE = 2, ALL_METHODS = sizeof all_methods / sizeof all_methods[0], MOST_PARTITIONS = 5 };
 
-/* Those that work on the nodes here, and one of them that copies into the peers' arrays. */
+/* The methods that work on the nodes here, and one of them that copies into the peers' arrays. */
 static const char *const *methods = all_methods, *copies_directly = "signals";
 static int nmethods = ALL_METHODS;
 

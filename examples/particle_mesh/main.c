@@ -122,7 +122,7 @@ static void print_times(struct run *run) {
 
 /* ---------------------------------------------------------------- checks */
 
-/* Of the forces against direct sums, relative to the root mean square of these. */
+/* Returns the error of the forces against direct sums, relative to the root mean square of these. */
 static double force_error(const struct run *run) {
     const struct particles *particles = &run->particles;
     const struct residents *residents = &run->residents;

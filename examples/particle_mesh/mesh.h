@@ -23,7 +23,7 @@ struct mesh {
     struct field factors;
 };
 
-/* Those of a list of particles that are in this rank's brick, in the memory of the mesh. */
+/* The particles of a list that are in this rank's brick, in the memory of the mesh. */
 struct residents {
     int count, *index; /* in the list */
     struct field particles, samples;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the mesh and the particles of a rank live, and what is done with them there: one table for each kind of
- * memory. */
+/* The memory of a rank's mesh and particles, and the work on them there: one table for each kind of memory. */
 #ifndef SPACE_H
 #define SPACE_H
 

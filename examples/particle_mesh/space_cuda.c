@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The mesh on CUDA devices, which the ranks of a node take in turn. */
+#include "../check_cuda.h"
 #include "kernels.h"
 #include "space.h"
-#include <stdio.h>
-
-static void check_cuda(cudaError_t error, const char *what) {
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-#define CHECK(call) check_cuda(call, #call)
 
 static void clear(double *mesh, size_t bytes) {
     CHECK(cudaMemset(mesh, 0, bytes));

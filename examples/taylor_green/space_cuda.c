@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fields on CUDA devices, which the ranks of a node take in turn. */
+#include "../check_cuda.h"
 #include "../choose_device.h"
 #include "kernels.h"
 #include "space.h"
-#include <stdio.h>
-
-static void check_cuda(cudaError_t error, const char *what) {
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-#define CHECK(call) check_cuda(call, #call)
 
 /* What fails here fails again in `absent`, which can say so. */
 static void prepare(void) {

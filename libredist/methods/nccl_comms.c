@@ -145,7 +145,7 @@ void redist__nccl_comm_keep(const struct redist__context *context, const redist_
 
 /* ---------------------------------------------------------------- providing */
 
-/* What the first rank tells the others: a communicator that it has kept, or the identifier of a new one. */
+/* A message of the first rank: a communicator that it has kept, or the identifier of a new one. */
 struct offer {
     ncclUniqueId id;
     int is_kept;
