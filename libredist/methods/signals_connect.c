@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Method signals, how a plan is connected: ranks exchange their boxes and memory, map the peers' arrays and flags, and
+ * prepare copies and a table for the device. */
+#include "../sync/notice.h"
+#include "packing.h"
+#include "signals.h"
+
+int redist__signals_has_path(const struct redist__problem *problem, int direction) {
+    return problem->bound[!direction] &&
+           (problem->mapped[!direction] || problem->context->size == 1);
+}
+
+int redist__signals_boxes(const struct redist__problem *problem) {
+    return problem->context->size * problem->transfer->longest;
+}
+
+int redist__signals_adds(const struct redist__problem *problem, int direction) {
+    return redist__added_to(problem->transfer, !direction) != REDIST__NO_NUMBER;
+}
+
+/* ---------------------------------------------------------------- data exchanged by ranks */
+
+/* Memory of a rank. */
+struct place {
+    struct redist__memory_handle block, arrays[2];
+};
+
+static struct place describe_place(const struct redist__signalled *state) {
+    const struct redist__problem *problem = state->problem;
+    struct place mine = {.block = problem->space->export_memory(state->block, state->block_bytes)};
+    for (int side = 0; side < 2; side++)
+        if (problem->bound[side] && problem->transfer->side[side].bytes != 0)
+            mine.arrays[side] = problem->space->export_memory(problem->arrays[side],
+                                                              problem->transfer->side[side].bytes);
+    return mine;
+}
+
+/* Returns the box at a position of a list, or NULL. */
+static const struct redist__part *part_at(const struct redist__part *list, int position) {
+    while (list != NULL && position-- > 0)
+        list = list->next;
+    return list;
+}
+
+static int tell_all(struct redist__signalled *state, struct place places[],
+                    struct redist__remotes own[]) {
+    const struct redist__problem *problem = state->problem;
+    MPI_Comm comm = problem->context->comm;
+    int size = problem->context->size;
+    const struct place mine = describe_place(state);
+    REDIST_TRY(redist__check_devices(problem, "signals"));
+    REDIST_TRY(redist_agree(comm, redist_all_gather(comm, &mine, sizeof mine, places)));
+    for (int position = 0; position < problem->transfer->longest; position++) {
+        for (int i = 0; i < 2 * size; i++) {
+            const struct redist__part *part =
+                part_at(&problem->transfer->side[i % 2].parts[i / 2], position);
+            if (part != NULL)
+                own[i / 2].of[i % 2] = redist__remote_describe(problem, i % 2, part);
+        }
+        REDIST_TRY(redist__remotes_exchange(problem, own, state->remotes + position * size));
+    }
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- mappings and tables */
+
+static int map(const struct redist__signalled *state, const struct redist__memory_handle *handle,
+               int peer, char **address) {
+    *address = state->problem->space->map(handle, state->problem->mappings);
+    if (*address != NULL)
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_METHOD, "memory of rank %d of the plan cannot be mapped here",
+                        peer);
+}
+
+/* Prepares the copy of a box of this rank's list for a peer. */
+static int prepare_copy(struct redist__signalled *state, int direction, int box,
+                        const struct place *place) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    int reads = redist__signals_adds(state->problem, direction), peer = box % transfer->nranks;
+    int own = reads ? !direction : direction;
+    const struct redist__side *near = &transfer->side[own];
+    const struct redist__part *part = part_at(&near->parts[peer], box / transfer->nranks);
+    const struct redist__remote *far = &state->remotes[box].of[!own];
+    struct redist__signal_path *path = &state->paths[direction];
+    char *base = state->problem->arrays[!own];
+    if (part == NULL || part->elements == 0)
+        return REDIST_OK;
+    if (peer != transfer->rank)
+        REDIST_TRY(map(state, &place->arrays[!own], peer, &base));
+    redist__copy_prepare(&path->copies[box], transfer->ndims, part->count, transfer->item,
+                         reads ? far->stride : near->stride, reads ? near->stride : far->stride);
+    path->copies[box].adds = redist__added_to(transfer, !direction);
+    path->offsets[box] = part->offset;
+    path->far[box] = base + far->offset;
+    return REDIST_OK;
+}
+
+static int prepare_path(struct redist__signalled *state, int direction,
+                        const struct place places[]) {
+    int size = state->problem->context->size, boxes = redist__signals_boxes(state->problem);
+    struct redist__signal_path *path = &state->paths[direction];
+    if (!redist__signals_has_path(state->problem, direction) ||
+        (direction == REDIST_BACKWARD && state->problem->transfer->one_way))
+        return REDIST_OK;
+    for (int box = 0; box < boxes; box++)
+        REDIST_TRY(prepare_copy(state, direction, box, &places[box % size]));
+    if (!state->by_kernel || state->problem->tiles != REDIST_WHOLE ||
+        redist__signals_adds(state->problem, direction))
+        return REDIST_OK;
+    return state->signalling->boxes_create(size, boxes, path->copies, path->offsets, path->far,
+                                           &path->boxes);
+}
+
+/* Copies the plan's table for the device behind the flags of this rank. */
+static int upload(const struct redist__signalled *state, const char *table, size_t bytes,
+                  char *behind) {
+    const struct redist__space *space = state->problem->space;
+    const struct redist__copy copy = {.run = bytes};
+    REDIST_TRY(space->copy(&copy, table, behind, REDIST__LINK, state->copy_stream));
+    return space->stream_wait(state->copy_stream);
+}
+
+static unsigned char find_partner(const struct redist__transfer *transfer, int direction,
+                                  int peer) {
+    int sends = transfer->side[direction].parts[peer].elements != 0,
+        receives = transfer->side[!direction].parts[peer].elements != 0;
+    if (peer == transfer->rank)
+        return 0;
+    return (unsigned char)((sends ? REDIST__SENDS : 0) | (receives ? REDIST__RECEIVES : 0));
+}
+
+/* Makes a table of the blocks and partners of all ranks for the device; those of the first ranks are also in the
+ * signals, the arguments of each call. */
+static int make_table(struct redist__signalled *state, const struct place places[], char *table) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    struct redist__signals *signals = &state->signals;
+    struct redist__signal_block **blocks = (void *)table;
+    unsigned char *partners = (unsigned char *)(blocks + transfer->nranks);
+    for (int peer = 0; peer < transfer->nranks; peer++) {
+        int is_near = peer < REDIST__FIRST_RANKS;
+        char *block = state->block;
+        if (peer != transfer->rank)
+            REDIST_TRY(map(state, &places[peer].block, peer, &block));
+        blocks[peer] = (void *)block;
+        if (is_near)
+            signals->near[peer] = blocks[peer];
+        for (int direction = 0; direction < 2; direction++) {
+            unsigned char partner = find_partner(transfer, direction, peer);
+            partners[direction * transfer->nranks + peer] = partner;
+            if (is_near)
+                signals->near_partners[direction][peer] = partner;
+        }
+    }
+    return REDIST_OK;
+}
+
+/* Converts to nanoseconds, at most a century. */
+static uint64_t patience_of(double seconds) {
+    const double most = 3e9;
+    return (uint64_t)(1e9 * (seconds < most ? seconds : most));
+}
+
+static int prepare_signals(struct redist__signalled *state, const struct place places[]) {
+    const struct redist__problem *problem = state->problem;
+    size_t size = (size_t)problem->context->size, bytes = size * (sizeof(void *) + 2);
+    char *behind = (char *)state->block + state->block_bytes - bytes;
+    unsigned char *partners = (unsigned char *)behind + size * sizeof(void *);
+    struct redist__signal_block *own = state->block;
+    char *table = redist_calloc(1, bytes);
+    if (table == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the signals of %zu ranks", size);
+    state->signals = (struct redist__signals){
+        .own = own,
+        .blocks = (void *)behind,
+        .partners = {partners, partners + size},
+        .broken = problem->word != NULL ? problem->word : &own->broken,
+        .mark = 1 + (uint64_t)redist__plan_rank(problem, problem->context->rank),
+        .gone = state->signals.gone,
+        .status = (uint64_t *)(void *)state->status,
+        .patience = patience_of(problem->wait_seconds),
+        .rank = problem->context->rank,
+        .size = problem->context->size};
+    int code = make_table(state, places, table);
+    if (code == REDIST_OK)
+        code = upload(state, table, bytes, behind);
+    redist_release(table);
+    return code;
+}
+
+static int prepare(struct redist__signalled *state, const struct place places[]) {
+    REDIST_TRY(prepare_signals(state, places));
+    REDIST_TRY(prepare_path(state, REDIST_FORWARD, places));
+    return prepare_path(state, REDIST_BACKWARD, places);
+}
+
+/* Takes the notice of lost peers; not for a single rank. */
+static int take_notice(struct redist__signalled *state) {
+    const struct redist__problem *problem = state->problem;
+    const _Atomic uint64_t *gone = NULL;
+    if (problem->context->size == 1)
+        return REDIST_OK;
+    state->has_notice = 1;
+    int code = redist__notice_take(problem->context, problem->space, &gone);
+    state->signals.gone = (const uint64_t *)(const void *)gone;
+    return code;
+}
+
+/* Exchanges the places; the flags are clear on all ranks before any signals. */
+static int connect_places(struct redist__signalled *state, struct place places[],
+                          struct redist__remotes own[]) {
+    const struct redist__problem *problem = state->problem;
+    MPI_Comm comm = problem->context->comm;
+    REDIST_TRY(take_notice(state));
+    REDIST_TRY(problem->space->create(problem->context, state->block_bytes, &state->block));
+    REDIST_TRY(redist_agree(comm, problem->space->clear(state->block, state->block_bytes)));
+    REDIST_TRY(tell_all(state, places, own));
+    return redist_agree(comm, prepare(state, places));
+}
+
+int redist__signals_connect(void *data) {
+    struct redist__signalled *state = data;
+    const struct redist__context *context = state->problem->context;
+    size_t size = (size_t)context->size;
+    struct place *places = redist_calloc(size, sizeof *places);
+    struct redist__remotes *own = redist_calloc(size, sizeof *own);
+    int missing = places == NULL || own == NULL;
+    int code = redist__agree_memory(context->comm, missing ? NULL : own, "to connect the ranks");
+    if (code == REDIST_OK)
+        code = connect_places(state, places, own);
+    redist_release(places);
+    redist_release(own);
+    return code;
+}
