@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tiled_messages.h"
 #include "../copy/copy.h"
+#include "message_cuts.h"
 #include "messages.h"
 #include "packing.h"
 #include "tiles.h"
 
 #include <string.h>
-
-/* Limits of the messages for one peer, each with its own tag. */
-enum { USUAL_PIECES = 8, MOST_MESSAGES = REDIST__MESSAGE_TAGS };
-
-/* Bytes of a piece on a device, as far as MOST_MESSAGES allows: 1, 16 and 64 MiB took longer for 256^3, and for
- * 512^3 from 9 % less to 4 % more (docs/performance-notebook.md, "Staged messages in pieces"). */
-static const size_t usual_bytes = (size_t)4 << 20;
 
 /* Streams; with own streams one more for each peer, by its distance. */
 enum { OWN_STREAM, PACK_STREAM, UNPACK_STREAM, DOWNLOAD_STREAM, UPLOAD_STREAM, STREAMS };
@@ -28,10 +22,8 @@ struct state {
     const struct redist__transfer *transfer;
     int direction; /* side[direction] is the source */
     int own_streams;
-    size_t piece_bytes;
-    int pieces, groups; /* messages for each peer: at most pieces * groups */
+    struct redist__message_cuts cuts;
     struct redist__packing packing[2];
-    struct redist__remotes *remotes; /* with groups: the peers' boxes */
     MPI_Datatype element;
     struct redist__messages messages;
     size_t *missing;    /* elements of each message not put yet */
@@ -48,10 +40,6 @@ static int is_put(const struct state *tiled) {
     return tiled->problem->tiles != REDIST_GET;
 }
 
-static int each(const struct state *tiled) {
-    return tiled->pieces * tiled->groups;
-}
-
 /* Returns the number of the source's side, or of the destination's. */
 static int side_number(const struct state *tiled, int destination) {
     return destination ? !tiled->direction : tiled->direction;
@@ -61,24 +49,6 @@ static const struct redist__side *side_of(const struct state *tiled, int destina
     return &tiled->transfer->side[side_number(tiled, destination)];
 }
 
-/* Returns whether messages leave with the segments in which a device's array is put. */
-static int has_segments(const struct redist__problem *problem) {
-    return problem->space->asynchronous && problem->tiles != REDIST_WHOLE && problem->segments > 1;
-}
-
-/* Returns the pieces of a part, without those of groups: on a device by its bytes, a multiple of the segments. */
-static int pieces_of(const struct state *tiled, const struct redist__part *part) {
-    const struct redist__problem *problem = tiled->problem;
-    int most = MOST_MESSAGES / tiled->groups, step = has_segments(problem) ? problem->segments : 1;
-    size_t bytes = part->elements * tiled->transfer->item;
-    size_t pieces = bytes / tiled->piece_bytes + (bytes % tiled->piece_bytes != 0);
-    if (!problem->space->asynchronous || (problem->tiles != REDIST_WHOLE && problem->segments == 0))
-        pieces = USUAL_PIECES;
-    pieces = pieces < (size_t)most ? pieces : (size_t)most;
-    int steps = ((int)pieces + step - 1) / step * step;
-    return steps < most ? steps : most;
-}
-
 /* ---------------------------------------------------------------- making */
 
 static int create_events(struct state *tiled) {
@@ -86,7 +56,7 @@ static int create_events(struct state *tiled) {
     REDIST_TRY(space->event_create(&tiled->event));
     REDIST_TRY(space->event_create(&tiled->uploaded));
     REDIST_TRY(space->event_create(&tiled->own.event));
-    for (int i = 0; i < tiled->groups; i++)
+    for (int i = 0; i < tiled->cuts.groups; i++)
         REDIST_TRY(space->event_create(&tiled->unpacked[i].event));
     for (int i = 0; space->asynchronous && i < tiled->messages.count; i++)
         REDIST_TRY(space->event_create(&tiled->filled[i]));
@@ -97,22 +67,10 @@ static int create_events(struct state *tiled) {
 static int create_side(struct state *tiled, int side) {
     const struct redist__problem *problem = tiled->problem;
     int in_tiles = problem->tiles != REDIST_WHOLE && side == !is_put(tiled);
-    int packed = in_tiles || tiled->groups > 1 || has_segments(problem);
+    int packed = in_tiles || tiled->cuts.groups > 1 || redist__has_segments(problem);
     return redist__packing_create(&tiled->packing[side], problem, side,
                                   packed ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
                                   problem->staged);
-}
-
-/* Counts the pieces of the largest part for a peer. */
-static void count_pieces(struct state *tiled) {
-    const struct redist__transfer *transfer = tiled->transfer;
-    tiled->pieces = 1;
-    for (int i = 1; i < transfer->nranks; i++)
-        for (int side = 0; side < 2; side++) {
-            int peer = redist__rank_at(transfer, i);
-            int pieces = pieces_of(tiled, &transfer->side[side].parts[peer]);
-            tiled->pieces = pieces > tiled->pieces ? pieces : tiled->pieces;
-        }
 }
 
 int redist__tiled_messages_create(const struct redist__problem *problem, int own_streams,
@@ -121,22 +79,18 @@ int redist__tiled_messages_create(const struct redist__problem *problem, int own
     if (tiled == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for messages in pieces");
     size_t nranks = (size_t)problem->transfer->nranks;
-    int partitions = problem->tiles == REDIST_PUT ? problem->partitions : 1;
     tiled->problem = problem;
     tiled->transfer = problem->transfer;
     tiled->element = MPI_DATATYPE_NULL;
     tiled->own_streams = own_streams;
-    tiled->piece_bytes = piece_bytes != 0 ? piece_bytes : usual_bytes;
-    tiled->groups = partitions < MOST_MESSAGES ? partitions : MOST_MESSAGES;
-    count_pieces(tiled);
-    size_t n = nranks * (size_t)each(tiled);
-    tiled->remotes = redist_calloc(nranks, sizeof *tiled->remotes);
+    REDIST_TRY(redist__message_cuts_create(&tiled->cuts, problem, piece_bytes));
+    size_t n = nranks * (size_t)tiled->cuts.each;
     tiled->missing = redist_calloc(n, sizeof *tiled->missing);
     tiled->filled = redist_calloc(n, sizeof *tiled->filled);
-    tiled->awaited = redist_calloc((size_t)tiled->groups, sizeof *tiled->awaited);
-    tiled->unpacked = redist_calloc((size_t)tiled->groups, sizeof *tiled->unpacked);
-    if (tiled->remotes == NULL || tiled->missing == NULL || tiled->filled == NULL ||
-        tiled->awaited == NULL || tiled->unpacked == NULL)
+    tiled->awaited = redist_calloc((size_t)tiled->cuts.groups, sizeof *tiled->awaited);
+    tiled->unpacked = redist_calloc((size_t)tiled->cuts.groups, sizeof *tiled->unpacked);
+    if (tiled->missing == NULL || tiled->filled == NULL || tiled->awaited == NULL ||
+        tiled->unpacked == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
     REDIST_TRY(redist__messages_create(&tiled->messages, problem, (int)n));
     REDIST_TRY(create_events(tiled));
@@ -145,23 +99,8 @@ int redist__tiled_messages_create(const struct redist__problem *problem, int own
     return redist__element_type(problem->transfer, &tiled->element);
 }
 
-/* Exchanges the receivers' partitions, by which senders cut their parts. */
 int redist__tiled_messages_connect(void *data) {
-    struct state *tiled = data;
-    const struct redist__problem *problem = tiled->problem;
-    int nranks = tiled->transfer->nranks;
-    if (tiled->groups == 1)
-        return REDIST_OK;
-    struct redist__remotes *own = redist_calloc((size_t)nranks, sizeof *own);
-    int code = redist__agree_memory(problem->context->comm, own, "to connect the ranks");
-    for (int peer = 0; peer < nranks && code == REDIST_OK; peer++)
-        for (int side = 0; side < 2; side++)
-            own[peer].of[side] =
-                redist__remote_describe(problem, side, &problem->transfer->side[side].parts[peer]);
-    if (code == REDIST_OK)
-        code = redist__remotes_exchange(problem, own, tiled->remotes);
-    redist_release(own);
-    return code;
+    return redist__message_cuts_connect(&((struct state *)data)->cuts);
 }
 
 size_t redist__tiled_messages_bytes(const void *data) {
@@ -174,9 +113,9 @@ static void free_events(struct state *tiled) {
     space->event_destroy(tiled->event);
     space->event_destroy(tiled->uploaded);
     space->event_destroy(tiled->own.event);
-    for (int i = 0; tiled->unpacked != NULL && i < tiled->groups; i++)
+    for (int i = 0; tiled->unpacked != NULL && i < tiled->cuts.groups; i++)
         space->event_destroy(tiled->unpacked[i].event);
-    for (int i = 0; tiled->filled != NULL && i < tiled->transfer->nranks * each(tiled); i++)
+    for (int i = 0; tiled->filled != NULL && i < tiled->transfer->nranks * tiled->cuts.each; i++)
         space->event_destroy(tiled->filled[i]);
 }
 
@@ -189,7 +128,7 @@ void redist__tiled_messages_free(void *data) {
     free_events(tiled);
     if (tiled->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&tiled->element);
-    redist_release(tiled->remotes);
+    redist__message_cuts_free(&tiled->cuts);
     redist_release(tiled->missing);
     redist_release(tiled->filled);
     redist_release(tiled->awaited);
@@ -198,79 +137,6 @@ void redist__tiled_messages_free(void *data) {
 }
 
 /* ---------------------------------------------------------------- contents of a message */
-
-/* A box of a part: its place among the elements of the packed part, and as a tile of the packed message. */
-struct message_box {
-    size_t first, elements;
-    struct redist__tile tile;
-};
-
-/* Cuts an axis to `count` indices from `start` on, relative to the box. */
-static void cut(struct message_box *box, int axis, redist_index start, redist_index count) {
-    size_t across = box->elements / (size_t)box->tile.count[axis];
-    box->first += across * (size_t)start;
-    box->elements = across * (size_t)count;
-    box->tile.start[axis] += start;
-    box->tile.count[axis] = count;
-}
-
-/* Returns the axis of the segments, else the first one with more than one element. */
-static int axis_of(const struct state *tiled, const struct redist__tile *tile) {
-    int axis = 0;
-    if (has_segments(tiled->problem))
-        return tiled->problem->segment_axis;
-    while (axis < tiled->transfer->ndims - 1 && tile->count[axis] == 1)
-        axis++;
-    return axis;
-}
-
-static int first_partition(const struct state *tiled, int group) {
-    return (int)((long long)group * tiled->problem->partitions / tiled->groups);
-}
-
-/* Cuts to a group of the receiver's partitions. */
-static void cut_group(const struct state *tiled, int side, int peer, int group,
-                      struct message_box *box) {
-    const struct redist__problem *problem = tiled->problem;
-    const struct redist__remote remote =
-        side == 1 ? redist__remote_describe(problem, 1, &tiled->transfer->side[1].parts[peer])
-                  : tiled->remotes[peer].of[1];
-    int axis = problem->partition_axis;
-    const struct redist__part *part = &tiled->transfer->side[side].parts[peer];
-    redist_index begin = remote.start + box->tile.start[axis] - part->start[axis];
-    redist_index n = box->tile.count[axis], low, high, count;
-    redist_decompose(remote.extent, problem->partitions, first_partition(tiled, group), &count,
-                     &low);
-    redist_decompose(remote.extent, problem->partitions, first_partition(tiled, group + 1) - 1,
-                     &count, &high);
-    low = low > begin ? low - begin : 0;
-    high = high + count - begin < n ? high + count - begin : n;
-    cut(box, axis, low < n ? low : n, high > low ? high - low : 0);
-}
-
-/* The i-th message for a peer, or from it; empty beyond the last one. */
-static struct message_box box_of_message(const struct state *tiled, int destination, int peer,
-                                         int i) {
-    const struct redist__transfer *transfer = tiled->transfer;
-    static const ptrdiff_t none[REDIST_MAX_NDIMS];
-    int side = side_number(tiled, destination);
-    const struct redist__part *part = &transfer->side[side].parts[peer];
-    struct message_box box = {.elements = part->elements,
-                              .tile = redist__tile_of_part(transfer, side, peer, NULL, none)};
-    if (box.elements == 0)
-        return box;
-    int axis = axis_of(tiled, &box.tile), piece = i / tiled->groups;
-    int pieces = pieces_of(tiled, part);
-    redist_index n = box.tile.count[axis], count = 0, start = 0;
-    pieces = n < pieces ? (int)n : pieces;
-    if (piece < pieces)
-        redist_decompose(n, pieces, piece, &count, &start);
-    cut(&box, axis, start, count);
-    if (tiled->groups > 1 && box.elements != 0)
-        cut_group(tiled, side, peer, i % tiled->groups, &box);
-    redist__strides(transfer->ndims, box.tile.count, transfer->item, box.tile.stride);
-    return box;
-}
 
 static const struct redist__packing *packing_of(const struct state *tiled, int destination) {
     return &tiled->packing[side_number(tiled, destination)];
@@ -281,10 +147,11 @@ static char *array_of(const struct state *tiled, int destination) {
     return tiled->arrays[side_number(tiled, destination)];
 }
 
-/* The same with the address of the packed message, in the buffer or the array. */
-static struct message_box find_message(const struct state *tiled, int destination, int peer,
-                                       int i) {
-    struct message_box box = box_of_message(tiled, destination, peer, i);
+/* The i-th message for a peer, or from it, with its address in the buffer or the array; empty beyond the last one. */
+static struct redist__message_box find_message(const struct state *tiled, int destination, int peer,
+                                               int i) {
+    struct redist__message_box box =
+        redist__message_cut(&tiled->cuts, side_number(tiled, destination), peer, i);
     if (box.elements != 0)
         box.tile.data = redist__packing_message(packing_of(tiled, destination), peer,
                                                 array_of(tiled, destination)) +
@@ -294,7 +161,7 @@ static struct message_box find_message(const struct state *tiled, int destinatio
 
 /* The address of a message for MPI. */
 static char *find_on_wire(const struct state *tiled, int destination, int peer,
-                          const struct message_box *box) {
+                          const struct redist__message_box *box) {
     return redist__packing_on_wire(packing_of(tiled, destination), peer,
                                    array_of(tiled, destination)) +
            box->first * tiled->transfer->item;
@@ -357,10 +224,10 @@ static int is_reached(const struct state *tiled, struct mark *mark) {
 /* ---------------------------------------------------------------- messages */
 
 static void receive(struct state *tiled, int peer, int i) {
-    struct message_box box = find_message(tiled, 1, peer, i);
+    struct redist__message_box box = find_message(tiled, 1, peer, i);
     if (box.elements == 0)
         return;
-    tiled->awaited[i % tiled->groups]++;
+    tiled->awaited[i % tiled->cuts.groups]++;
     redist__messages_receive(&tiled->messages, message_of(tiled, peer, i),
                              find_on_wire(tiled, 1, peer, &box), (int)box.elements, tiled->element,
                              peer, tiled->problem->tag + i);
@@ -371,7 +238,8 @@ static int pack_stream(const struct state *tiled, int peer) {
 }
 
 /* Enqueues the download of a packed message, and the event after it. */
-static int fill(const struct state *tiled, int peer, const struct message_box *box, void *filled) {
+static int fill(const struct state *tiled, int peer, const struct redist__message_box *box,
+                void *filled) {
     const struct redist__space *space = tiled->problem->space;
     size_t item = tiled->transfer->item;
     void *stream = space->stream(pack_stream(tiled, peer));
@@ -388,7 +256,7 @@ static int fill(const struct state *tiled, int peer, const struct message_box *b
 }
 
 /* Sends a message when it is packed, and downloaded for an MPI that takes no memory of a device. */
-static void send(struct state *tiled, int peer, int i, const struct message_box *box) {
+static void send(struct state *tiled, int peer, int i, const struct redist__message_box *box) {
     int message = message_of(tiled, peer, i);
     void *filled = tiled->filled[message];
     if (filled != NULL)
@@ -398,7 +266,7 @@ static void send(struct state *tiled, int peer, int i, const struct message_box 
 }
 
 /* Enqueues the upload of a message that has arrived, after which it is unpacked. */
-static int upload(const struct state *tiled, int peer, const struct message_box *box) {
+static int upload(const struct state *tiled, int peer, const struct redist__message_box *box) {
     const struct redist__space *space = tiled->problem->space;
     void *stream = space->stream(UPLOAD_STREAM);
     size_t item = tiled->transfer->item;
@@ -409,9 +277,9 @@ static int upload(const struct state *tiled, int peer, const struct message_box 
 }
 
 static void unpack(struct state *tiled, int message) {
-    int nranks = tiled->transfer->nranks, i = message / nranks, group = i % tiled->groups;
+    int nranks = tiled->transfer->nranks, i = message / nranks, group = i % tiled->cuts.groups;
     int peer = redist__rank_at(tiled->transfer, message % nranks);
-    const struct message_box box = find_message(tiled, 1, peer, i);
+    const struct redist__message_box box = find_message(tiled, 1, peer, i);
     redist__arrived(tiled->problem->timer);
     redist__enter(tiled->problem->timer, REDIST__UNPACK);
     if (redist__packing_is_staged(packing_of(tiled, 1), peer))
@@ -446,9 +314,9 @@ void redist__tiled_messages_arrived(void *data, int *partitions) {
     int groups = 0;
     (void)advance(tiled);
     if (tiled->own_missing == 0 && is_reached(tiled, &tiled->own))
-        while (groups < tiled->groups && is_reached(tiled, &tiled->unpacked[groups]))
+        while (groups < tiled->cuts.groups && is_reached(tiled, &tiled->unpacked[groups]))
             groups++;
-    *partitions = first_partition(tiled, groups);
+    *partitions = redist__first_partition(&tiled->cuts, groups);
 }
 
 /* ---------------------------------------------------------------- an execution */
@@ -462,8 +330,8 @@ static void send_all(struct state *tiled) {
         redist__attempt(problem,
                         redist__packing_pack(&tiled->packing[0], peer, 1, tiled->arrays[0], NULL));
         redist__enter(problem->timer, REDIST__FIRST_MESSAGE);
-        for (int i = 0; i < each(tiled); i++) {
-            const struct message_box box = find_message(tiled, 0, peer, i);
+        for (int i = 0; i < tiled->cuts.each; i++) {
+            const struct redist__message_box box = find_message(tiled, 0, peer, i);
             if (box.elements != 0)
                 send(tiled, peer, i, &box);
         }
@@ -472,21 +340,22 @@ static void send_all(struct state *tiled) {
 
 static void begin_marks(struct state *tiled) {
     tiled->own.state = AWAITED;
-    for (int group = 0; group < tiled->groups; group++)
+    for (int group = 0; group < tiled->cuts.groups; group++)
         tiled->unpacked[group].state = tiled->awaited[group] == 0 ? REACHED : AWAITED;
 }
 
 /* Begins an execution between the arrays that exist. */
 static void open(struct state *tiled) {
     const struct redist__problem *problem = tiled->problem;
-    int nranks = tiled->transfer->nranks;
+    int nranks = tiled->transfer->nranks, each = tiled->cuts.each;
     redist__finish(problem, tiled->event, problem->stream);
-    memset(tiled->awaited, 0, (size_t)tiled->groups * sizeof *tiled->awaited);
+    memset(tiled->awaited, 0, (size_t)tiled->cuts.groups * sizeof *tiled->awaited);
     for (int distance = 0; distance < nranks; distance++)
-        for (int i = 0, peer = redist__rank_at(tiled->transfer, distance); i < each(tiled); i++)
-            tiled->missing[message_of(tiled, peer, i)] =
-                distance == 0 ? 0 : box_of_message(tiled, 0, peer, i).elements;
-    for (int i = 0; i < each(tiled); i++)
+        for (int i = 0, peer = redist__rank_at(tiled->transfer, distance); i < each; i++) {
+            size_t elements = redist__message_cut(&tiled->cuts, tiled->direction, peer, i).elements;
+            tiled->missing[message_of(tiled, peer, i)] = distance == 0 ? 0 : elements;
+        }
+    for (int i = 0; i < each; i++)
         for (int distance = 1; distance < nranks; distance++)
             receive(tiled, redist__rank_at(tiled->transfer, -distance), i);
     begin_marks(tiled);
@@ -521,7 +390,7 @@ static void put_to(struct state *tiled, const struct redist__tile *tile, int pee
     size_t *missing = &tiled->missing[message_of(tiled, peer, i)];
     if (*missing == 0)
         return;
-    const struct message_box box = find_message(tiled, 0, peer, i);
+    const struct redist__message_box box = find_message(tiled, 0, peer, i);
     redist__enter(tiled->problem->timer, REDIST__PACK);
     *missing -= packing_of(tiled, 0)->in_array[peer]
                     ? box.elements
@@ -534,7 +403,7 @@ static void put_to(struct state *tiled, const struct redist__tile *tile, int pee
 /* Packs a tile piece by piece; on a device those before it are sent and received meanwhile. */
 static void put_to_peers(struct state *tiled, const struct redist__tile *tile) {
     const struct redist__problem *problem = tiled->problem;
-    for (int i = 0; i < each(tiled); i++) {
+    for (int i = 0; i < tiled->cuts.each; i++) {
         for (int k = 1; k < tiled->transfer->nranks && !redist__has_failed(problem); k++)
             put_to(tiled, tile, redist__rank_at(tiled->transfer, k), i);
         if (problem->space->asynchronous)
@@ -545,8 +414,8 @@ static void put_to_peers(struct state *tiled, const struct redist__tile *tile) {
 static void get_from(struct state *tiled, const struct redist__tile *tile, int peer) {
     const struct redist__transfer *transfer = tiled->transfer;
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    for (int i = 0; i < each(tiled); i++) {
-        const struct message_box box = find_message(tiled, 1, peer, i);
+    for (int i = 0; i < tiled->cuts.each; i++) {
+        const struct redist__message_box box = find_message(tiled, 1, peer, i);
         if (box.elements == 0 ||
             redist__intersect(transfer->ndims, tile->start, tile->count, box.tile.start,
                               box.tile.count, start, count) == 0)
@@ -588,10 +457,11 @@ void redist__tiled_messages_start(void *data, int direction, const void *source,
 
 /* Sends the remaining messages, which peers wait for, also if the source was not put as a whole. */
 static void send_missing(struct state *tiled) {
+    int each = tiled->cuts.each;
     for (int distance = 1; distance < tiled->transfer->nranks; distance++)
-        for (int i = 0, peer = redist__rank_at(tiled->transfer, distance); i < each(tiled); i++)
+        for (int i = 0, peer = redist__rank_at(tiled->transfer, distance); i < each; i++)
             if (tiled->missing[message_of(tiled, peer, i)] != 0) {
-                const struct message_box box = find_message(tiled, 0, peer, i);
+                const struct redist__message_box box = find_message(tiled, 0, peer, i);
                 send(tiled, peer, i, &box);
             }
 }
