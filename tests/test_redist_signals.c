@@ -10,10 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exchanges.h"
 #include "harness.h"
 #include "redist_support.h"
-#include "stream_device.h"
+#include "stream_job.h"
 
 static const char *const all_methods[] = {"signals:kernel", "signals:engines", "nccl",
                                           "nccl:plain",     "hier:nccl",       "auto"};
@@ -30,62 +29,7 @@ static void imitate_nodes(const char *size) {
     copies_directly = "hier:nccl";
 }
 
-/* ---------------------------------------------------------------- one plan and its arrays */
-
-struct job {
-    const exchange *given;
-    test_array arrays[2];
-    redist_options options;
-    redist_plan *plan;
-    void *stream;
-};
-
-static const enum test_memory both_shared[2] = {MEMORY_SHARED, MEMORY_SHARED};
-
-static struct job begin_job(const exchange *given, const char *method) {
-    struct job job = {.given = given, .options = REDIST_OPTIONS_DEFAULT};
-    const exchange_way way = {method, {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
-    exchange_say(given, &way);
-    exchange_arrays(given, both_shared, job.arrays);
-    job.stream = random_chance(50) ? stream_device_create() : NULL;
-    job.options.method = method;
-    job.options.space = REDIST_SPACE_CUDA;
-    job.options.tune_seconds = 1e-4;
-    job.options.asynchronous = 1;
-    job.options.stream = job.stream;
-    return job;
-}
-
-static void *address(const struct job *job, int side) {
-    return job->arrays[side].data;
-}
-
-static int plan_job(struct job *job) {
-    const exchange *given = job->given;
-    const redist_box *a = &given->boxes[0][given->rank], *b = &given->boxes[1][given->rank];
-    void *in_a = job->options.bind_a || job->options.tiles ? NULL : address(job, 0);
-    if (given->axes[0] < 0)
-        return redist_plan_boxes(given->comm, given->element->type, given->ndims, given->sizes, a,
-                                 in_a, b, address(job, 1), &job->options, &job->plan);
-    return redist_plan_exchange(given->comm, given->element->type, given->ndims, a->count, in_a,
-                                given->axes[0], b->count, address(job, 1), given->axes[1],
-                                &job->options, &job->plan);
-}
-
-static void end_job(struct job *job) {
-    check_ok(redist_plan_free(&job->plan));
-    exchange_free_arrays(job->arrays);
-    stream_device_destroy(job->stream);
-}
-
-/* What the arrays hold is looked at in the default stream. */
-static void check_result(const struct job *job, int direction, uint64_t salt) {
-    char text[512] = "";
-    stream_device_wait(job->stream);
-    size_t wrong = exchange_wrong(job->given, job->arrays, direction, salt, text);
-    check_all(wrong == 0, "direction %d: %s", direction, text);
-    check_ok(redist_plan_query(job->plan));
-}
+/* ---------------------------------------------------------------- random shapes */
 
 static void try_directions(const exchange *given, const char *method) {
     struct job job = begin_job(given, method);
@@ -476,157 +420,6 @@ START_TEST(refusals) {
 }
 END_TEST
 
-/* ---------------------------------------------------------------- communicators of NCCL */
-
-enum { MOST_IDLE = 4, MANY = MOST_IDLE + 2 }; /* the library keeps so many that no plan uses */
-
-static int comms_made(void) {
-    int left;
-    return stream_device_comms(&left);
-}
-
-/* Communicators end in threads. */
-static void check_left(int least, int most) {
-    int left = -1;
-    for (int i = 0; i < 1000; i++) {
-        if (stream_device_comms(&left) < 0 || left <= most)
-            break;
-        usleep(10000);
-    }
-    check_all(left < 0 || (left >= least && left <= most), "%d communicators are left", left);
-}
-
-static void execute_both(struct job *job) {
-    for (int direction = 0; direction < 2; direction++) {
-        uint64_t salt = random_bits();
-        exchange_prepare(job->given, job->arrays, direction, salt);
-        check_ok(redist_plan_execute(job->plan, direction));
-        check_result(job, direction, salt);
-    }
-}
-
-struct living {
-    MPI_Comm comm;
-    exchange given;
-    struct job job;
-};
-
-/* Makes a plan of the ranks of a group, with a communicator of its own. */
-static void begin_living(struct living *living, const test_element *element, int color, int key,
-                         const char *method) {
-    const redist_index sizes[] = {6, 7, 8};
-    MPI_Comm_split(MPI_COMM_WORLD, color, key, &living->comm);
-    living->given = exchange_between_axes(living->comm, element, 3, sizes, 0, 1);
-    living->job = begin_job(&living->given, method);
-    check_ok(plan_job(&living->job));
-}
-
-static void end_living(struct living *living) {
-    end_job(&living->job);
-    MPI_Comm_free(&living->comm);
-}
-
-static void use_once(const test_element *element, int color, int key) {
-    struct living living;
-    begin_living(&living, element, color, key, "nccl");
-    execute_both(&living.job);
-    end_living(&living);
-}
-
-/* Holds several plans of a group at a time, so that others are no longer kept. */
-static void use_many(const test_element *element, int color, const char *method) {
-    struct living living[MANY];
-    int least = strcmp(method, "nccl") == 0 ? MANY : 0;
-    for (int i = 0; i < MANY; i++)
-        begin_living(&living[i], element, color, 0, method);
-    for (int i = 0; i < MANY; i++)
-        execute_both(&living[i].job);
-    check_left(least, MANY + MOST_IDLE);
-    for (int i = 0; i < MANY; i++)
-        end_living(&living[i]);
-    check_left(0, MOST_IDLE);
-}
-
-/* The next plan of the same ranks in the same order takes the communicator that an earlier one has left. */
-START_TEST(communicators) {
-    NEEDS_STREAM_DEVICE();
-    test_element element = element_create(2);
-    int before = comms_made();
-    for (int i = 0; i < 5; i++)
-        use_once(&element, 0, 0);
-    check_all(comms_made() <= before + 1, "%d plans made %d communicators", 5,
-              comms_made() - before);
-    for (int i = 0; i < 5; i++)
-        use_once(&element, harness_rank % 2, 0);
-    for (int i = 0; i < 5; i++)
-        use_once(&element, 0, -harness_rank);
-    check_all(comms_made() <= before + 3, "%d groups made %d communicators", 3,
-              comms_made() - before);
-    element_free(&element);
-}
-END_TEST
-
-/* Plans of several communicators of the user at a time share none, and few are kept afterwards. */
-START_TEST(communicators_apart) {
-    NEEDS_STREAM_DEVICE();
-    test_element element = element_create(2);
-    use_many(&element, 0, "nccl");
-    int before = comms_made();
-    use_many(&element, 0, "nccl");
-    check_all(before < 0 || comms_made() == before + MANY - MOST_IDLE, "made %d communicators",
-              comms_made() - before);
-    element_free(&element);
-}
-END_TEST
-
-/* A rank has ended what the others have kept: they do not take it, and end it too. */
-START_TEST(communicators_of_some) {
-    NEEDS_STREAM_DEVICE();
-    if (harness_nranks == 1)
-        skip_test("one rank has what it has kept");
-    test_element element = element_create(2);
-    for (int some = 0; some < harness_nranks; some++) {
-        use_once(&element, 0, 0);
-        use_many(&element, harness_rank, harness_rank == some ? "nccl" : "signals");
-        int before = comms_made();
-        use_once(&element, 0, 0);
-        use_once(&element, 0, 0);
-        check_all(before < 0 || comms_made() == before + 1, "made %d communicators",
-                  comms_made() - before);
-        check_left(0, MOST_IDLE);
-    }
-    element_free(&element);
-}
-END_TEST
-
-/* A communicator that was given up never comes back. */
-START_TEST(communicators_given_up) {
-    NEEDS_STREAM_DEVICE();
-    if (comms_made() < 0)
-        skip_test("calls of NCCL cannot be refused");
-    if (harness_nranks == 1)
-        skip_test("one rank sends nothing");
-    test_element element = element_create(2);
-    for (int i = 0; i < 3; i++) {
-        const redist_index sizes[] = {6, 7, 8};
-        exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
-        struct job job = begin_job(&given, "nccl");
-        job.options.asynchronous = 0;
-        check_ok(plan_job(&job));
-        int before = comms_made();
-        if (harness_rank == i % harness_nranks)
-            (void)stream_device_refuse();
-        int code = redist_plan_execute(job.plan, REDIST_FORWARD);
-        check_all(code != REDIST_OK, "messages of rank %d failed", i % harness_nranks);
-        end_job(&job);
-        use_once(&element, 0, 0);
-        check_all(comms_made() == before + 1, "made %d communicators", comms_made() - before);
-        check_left(0, MOST_IDLE);
-    }
-    element_free(&element);
-}
-END_TEST
-
 /* ---------------------------------------------------------------- methods */
 
 /* Copies in `chosen` the method of a plan that measures nothing. */
@@ -791,33 +584,15 @@ START_TEST(on_the_host) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes,
-                                  between_boxes,
-                                  enqueued,
-                                  replayed,
-                                  waited_for,
-                                  tiles,
-                                  failures,
-                                  refusals,
-                                  never_plain,
-                                  not_packed,
-                                  other_arrays,
-                                  unmapped_source,
-                                  freed_unfinished,
-                                  on_the_host,
-                                  communicators,
-                                  communicators_apart,
-                                  communicators_of_some,
-                                  communicators_given_up,
-                                  NULL};
+    const TTest *const tests[] = {between_axes,     between_boxes, enqueued,     replayed,
+                                  waited_for,       tiles,         failures,     refusals,
+                                  never_plain,      not_packed,    other_arrays, unmapped_source,
+                                  freed_unfinished, on_the_host,   NULL};
     const TTest *const between_nodes[] = {
         between_axes, between_boxes, enqueued,     replayed,        waited_for,       tiles,
         failures,     late_inside,   other_arrays, unmapped_source, freed_unfinished, NULL};
     if (argc > 1)
         imitate_nodes(argv[1]);
     int code = harness_run(argc, argv, "test_redist_signals", argc > 1 ? between_nodes : tests);
-    int left;
-    if (stream_device_comms(&left) > 0 && left > 0)
-        printf("%d communicators of NCCL are left after MPI_Finalize\n", left);
-    return code != 0 || left > 0;
+    return code != 0 || comms_are_left();
 }
