@@ -27,6 +27,12 @@ int fft_array_create(MPI_Comm comm, size_t bytes, enum fft_memory kind, size_t n
 /** Puts the arrays that are created from now on a device; NULL = in host memory. */
 void fft_array_use(const test_device *device);
 
+/** Begins a test of transforms in streams (stream_device.h), without a configuration that an earlier one has left. */
+#define NEEDS_FFT_STREAMS()                                                                        \
+    NEEDS_STREAM_DEVICE();                                                                         \
+    fft_array_use(stream_device_memory());                                                         \
+    unsetenv("FFTND_CONFIGURATION")
+
 /** What the library gets. */
 void *fft_array_address(const fft_array *array);
 
