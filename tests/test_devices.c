@@ -73,17 +73,25 @@ static struct job begin_job(enum work work, int asynchronous) {
     return job;
 }
 
+/* Sets the shapes of both arrays of an exchange: all of axis 0, then of axis 1. */
+static void set_shapes(redist_index a[3], redist_index b[3]) {
+    redist_index start;
+    memcpy(a, sizes, sizeof sizes);
+    memcpy(b, sizes, sizeof sizes);
+    redist_decompose(SIZE_1, harness_nranks, harness_rank, &a[1], &start);
+    redist_decompose(SIZE_0, harness_nranks, harness_rank, &b[0], &start);
+}
+
 static int plan_exchange(struct job *job) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
-    redist_index a[3] = {SIZE_0, SIZE_1, SIZE_2}, b[3] = {SIZE_0, SIZE_1, SIZE_2}, start;
+    redist_index a[3], b[3];
     options.space = REDIST_SPACE_CUDA;
     options.method = job->method;
     options.stream = job->stream;
     options.asynchronous = job->asynchronous;
     options.wait_seconds = WAIT_SECONDS;
     options.effort = REDIST_ESTIMATE;
-    redist_decompose(SIZE_1, harness_nranks, harness_rank, &a[1], &start);
-    redist_decompose(SIZE_0, harness_nranks, harness_rank, &b[0], &start);
+    set_shapes(a, b);
     job->bytes[0] = (size_t)(a[0] * a[1] * a[2]) * sizeof(double);
     job->bytes[1] = (size_t)(b[0] * b[1] * b[2]) * sizeof(double);
     return redist_plan_exchange(MPI_COMM_WORLD, MPI_DOUBLE, 3, a, job->arrays[0], 0, b,
@@ -150,9 +158,14 @@ static int free_plan(struct job *job) {
     return code == REDIST_OK ? other : code;
 }
 
-static void end_job(struct job *job) {
+/* Ends a job whose device was reset: what is left of it is on the host. */
+static void end_gone(struct job *job) {
     for (int i = 0; i < 2; i++)
         release(job, job->arrays[i]);
+}
+
+static void end_job(struct job *job) {
+    end_gone(job);
     stream_device_destroy(job->stream);
 }
 
@@ -303,9 +316,8 @@ END_TEST
 START_TEST(once_on_each_device) {
     NEEDS_TWO_DEVICES();
     const int devices[2] = {stream_device_current(), other_device()};
-    redist_index a[3] = {SIZE_0, SIZE_1, SIZE_2}, b[3] = {SIZE_0, SIZE_1, SIZE_2}, start;
-    redist_decompose(SIZE_1, harness_nranks, harness_rank, &a[1], &start);
-    redist_decompose(SIZE_0, harness_nranks, harness_rank, &b[0], &start);
+    redist_index a[3], b[3];
+    set_shapes(a, b);
     for (int round = 0; round < ROUNDS; round++) {
         stream_device_use(devices[round / 2 % 2]);
         struct job job = begin_job(EXCHANGE, 0);
@@ -506,12 +518,6 @@ END_TEST
 
 /* ---------------------------------------------------------------- devices that are reset */
 
-/* What is left of a job whose device was reset is on the host. */
-static void end_gone(struct job *job) {
-    for (int i = 0; i < 2; i++)
-        release(job, job->arrays[i]);
-}
-
 static void reset_all(enum work work, int asynchronous) {
     struct job job = begin_job(work, asynchronous), next;
     check_ok(make_plan(&job));
@@ -574,10 +580,7 @@ static void reset_one(enum work work, int asynchronous) {
     check_all(code != REDIST_OK || !(is_guilty || asynchronous), "the query found nothing");
     code = free_plan(&job);
     check_all(code == REDIST_OK, "%s", redist_error_message());
-    for (int i = 0; i < 2; i++)
-        release(&job, job.arrays[i]);
-    if (!is_guilty)
-        stream_device_destroy(job.stream);
+    (is_guilty ? end_gone : end_job)(&job);
 }
 
 START_TEST(reset_on_one_rank) {
