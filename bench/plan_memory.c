@@ -10,7 +10,6 @@
 #include "redist_support.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static size_t held, most;
 

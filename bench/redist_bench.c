@@ -7,7 +7,6 @@
 #include "pattern.h"
 #include "redist_model.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const types[] = {"f32", "f64", "c64", "c128", NULL};

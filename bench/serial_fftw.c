@@ -2,7 +2,6 @@
 #include "serial_fftw.h"
 #include "options.h"
 #include <fftw3.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include <fftw3.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 /* Runs the jobs of a transform, `work` on each: a callback of FFTW. */
 typedef void run_loop(void *(*work)(char *), char *jobs, size_t bytes, int njobs, void *data);

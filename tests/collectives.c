@@ -2,7 +2,6 @@
 #include "collectives.h"
 
 #include <mpi.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>

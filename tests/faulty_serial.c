@@ -3,7 +3,6 @@
  * says so. */
 #include "../liblines/lines.h"
 #include "faults.h"
-#include "redist_support.h"
 
 extern const struct lines__library lines__library_fftw;
 

@@ -4,7 +4,6 @@
 
 #include "../liblines/lines.h"
 #include "r2r_rows.h"
-#include "redist_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,12 +5,9 @@
  */
 #include "../liblines/lines.h"
 #include "r2r_factor.h"
-#include "redist_support.h"
 
 #include <complex.h>
 #include <math.h>
-#include <stdatomic.h>
-#include <string.h>
 
 _Atomic int naive_executions; /* what the test reads */
 

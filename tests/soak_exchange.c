@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "soak.h"
 
-#include <string.h>
-
 #include "exchanges.h"
 #include "harness.h"
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "../libredist/copy/copy.h"
-#include "../libredist/runtime/space.h"
 #include "../libredist/sync/signalling.h"
 #include "stand_in_space.h"
 #include "stream_device.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fields whose transforms are known in closed form; no serial transform library is involved. */
 #include <math.h>
-#include <string.h>
 
 #include "fft_run.h"
 #include "harness.h"

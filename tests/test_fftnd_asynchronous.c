@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exchanges.h"
 #include "fft_random.h"
 #include "fft_run.h"
-#include "fft_sides.h"
 #include "harness.h"
 #include "stream_device.h"
 

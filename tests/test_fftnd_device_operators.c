@@ -3,8 +3,6 @@
  * Operators between transforms on a device: arrays there, and arrays of the host that are transformed there in tiles.
  * On a device that stands in for CUDA, or on CUDA's.
  */
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

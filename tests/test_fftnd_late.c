@@ -3,7 +3,6 @@
  * Arrays larger than a device that works beside the host, imitated (late_device.h): results are right
  * whatever it does first.
  */
-#include <stdlib.h>
 
 #include "fft_random.h"
 #include "fft_run.h"

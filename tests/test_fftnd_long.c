@@ -4,7 +4,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../libfftnd/kernels/twiddle.h"
 #include "fft_array.h"

@@ -5,7 +5,6 @@
  */
 #include "fft_random.h"
 #include "fft_run.h"
-#include "fft_sides.h"
 #include "harness.h"
 
 #include <math.h>

@@ -6,7 +6,6 @@
 #include <fenv.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "fft_random.h"
 #include "fft_run.h"

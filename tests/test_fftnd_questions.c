@@ -2,7 +2,6 @@
 /* What a plan says about itself: communicator, grid, method, and the wavenumbers of the spectral side. */
 #include <complex.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fft_case.h"

@@ -2,7 +2,6 @@
 /* Chains on some of the ranks, between sides on all of them (options.ranks); compared with serial FFTW. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fft_random.h"
 #include "fft_run.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How much of the heap a plan takes, and whether it says so. */
 #include <malloc.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "fftnd.h"

@@ -16,7 +16,6 @@
 #include "fft_run.h"
 #include "harness.h"
 #include "methods.h"
-#include "redist_support.h"
 
 /* Threads of this process. One that has ended may be listed for a moment longer. */
 static int count_threads(void) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Named cases of every kind of transform, compared with serial FFTW on the whole array. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "fft_run.h"
 #include "harness.h"

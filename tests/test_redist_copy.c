@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* redist_copy_box, redist_copy_box_in against plain loops: every length of row, alignment, stride and kind of store. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"

@@ -3,7 +3,6 @@
  * Memory that runs out at any point, and MPI types that cannot be made: the call fails on all ranks
  * with the same code, nothing is lost, and the next try works. Objects are counted.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

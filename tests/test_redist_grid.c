@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Process grids and their subgroups. */
-#include <stdio.h>
 #include <string.h>
 
 #include "harness.h"

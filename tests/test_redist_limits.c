@@ -5,7 +5,6 @@
  */
 #include <limits.h>
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

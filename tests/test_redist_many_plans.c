@@ -6,7 +6,6 @@
  * would take longer and longer.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "counters.h"
 #include "exchanges.h"

@@ -4,7 +4,6 @@
  * communicator spans nodes, and works where it does not; all other methods and auto work anywhere.
  *     test_redist_nodes RANKS_PER_NODE
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* redist_exchange called again and again: what it keeps is for exactly these arguments, on all ranks. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "collectives.h"

@@ -4,7 +4,6 @@
  * they get an error, and what is made afterwards on the same communicator works. By every method, on whole arrays.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "exchanges.h"
 #include "harness.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans between two axes: all methods on all cases, every byte compared. */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Candidates in turns amid other data, with candidates whose times are written down here. */
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "../libredist/planner/planner.h"

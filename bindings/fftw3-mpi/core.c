@@ -3,7 +3,6 @@
 #include "names.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define OURS(plan) struct fftnd_fftw__plan *ours = fftnd_fftw__plan_of(plan)
 

@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Parameters of a plan of libfftnd, kept since an execution may need another plan. */
 struct settings {

@@ -6,7 +6,6 @@
  */
 #include "prefetch.h"
 #include "../../liblines/lines.h"
-#include "redist_support.h"
 
 /* Rows to fetch ahead, into the second-level cache: a row has more cache lines than the first-level cache waits for at
  * once (measured: docs/performance-notebook.md, "Rows that are fetched"). MOST_BYTES of a row is a guess. */

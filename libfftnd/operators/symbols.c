@@ -2,9 +2,7 @@
 /* Tables of an operator along each axis, which follow the axis's kind. */
 #include "../program/names.h"
 #include "../program/wavenumbers.h"
-#include "../workers/offload.h"
 #include "operator.h"
-#include "redist_support.h"
 
 #include <math.h>
 

@@ -3,7 +3,6 @@
 #include "../r2r_lines.h"
 
 #include <cufftXt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,6 @@
 #include "panel_plans.h"
 #include "tasks.h"
 
-#include <stdint.h>
-#include <string.h>
-
 /* Eight neighbouring lines make rows of 128 bytes, a write of a link between devices; wider panels are no faster if
  * each row begins with a line of the cache. */
 enum { STRIDED_VARIANT = 1 };

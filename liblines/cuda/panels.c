@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 /* Threads of a block, so that two blocks fit: one computes while the other one reads. Panels of strided lines are wide
  * enough for rows of 64 bytes; contiguous lines are better alone. */

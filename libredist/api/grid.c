@@ -2,7 +2,6 @@
 /* Cartesian process grids and their one-dimensional subgroups. */
 #include "../comm/comm.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Unused communicators that a context keeps for the next grid of the same shape. */

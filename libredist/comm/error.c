@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
 static _Thread_local char message[REDIST__MESSAGE_BYTES] = "no error";
 static _Thread_local char

@@ -3,8 +3,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <string.h>
 
 /* Shorter runs are elements, copied by their type. */
 enum { SHORTEST_RUN = 16 };

@@ -17,7 +17,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -5,8 +5,6 @@
 #include "cuda_signals.h"
 #include "signalling.h"
 
-#include <string.h>
-
 #define CHECK(call) REDIST__CHECK_CUDA(call)
 
 /* Units of 16 bytes down to one, by the alignment of an execution's source. */

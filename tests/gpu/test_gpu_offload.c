@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "device.h"
-#include "exchanges.h"
 #include "fft_random.h"
 #include "fft_run.h"
 #include "harness.h"

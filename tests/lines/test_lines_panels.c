@@ -3,7 +3,6 @@
 #include <complex.h>
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LINES__PANEL_INLINE static inline

@@ -5,7 +5,6 @@
  * Four ranks. */
 #include <fftnd.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { NDIMS = 3, RANKS = 4, MOST_MODES = 64, LINE = 1024 };
 

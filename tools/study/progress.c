@@ -2,7 +2,6 @@
 #include "progress.h"
 #include <mpi.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 void study_progress_begin(study_progress *progress, int shown, double all) {
