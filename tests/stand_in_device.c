@@ -5,7 +5,7 @@
 
 #include "../libredist/runtime/space.h"
 #include "stand_in_places.h"
-#include "stand_in_space.h"
+#include "stand_in_streams.h"
 #include "stream_device.h"
 
 int stream_device_begin(void) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../libredist/runtime/space.h"
-#include "stand_in_space.h"
+#include "stand_in_streams.h"
 #include "stream_device.h"
 
 /* What was captured, in the order of the calls. */

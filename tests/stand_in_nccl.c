@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "stand_in_space.h"
+#include "stand_in_streams.h"
 #include "stream_device.h"
 
 enum { MOST_RANKS = 16, MOST_CALLS = 2 * MOST_RANKS, SECONDS = 60 };

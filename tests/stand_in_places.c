@@ -8,6 +8,7 @@
 #include "redist_support.h"
 #include "stand_in_graphs.h"
 #include "stand_in_space.h"
+#include "stand_in_streams.h"
 #include "stream_device.h"
 
 /* ---------------------------------------------------------------- contexts */

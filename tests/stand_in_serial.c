@@ -8,7 +8,7 @@
 #include "r2r_rows.h"
 #include "redist_support.h"
 #include "stand_in_places.h"
-#include "stand_in_space.h"
+#include "stand_in_streams.h"
 
 extern const struct lines__library lines__library_fftw;
 

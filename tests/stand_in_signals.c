@@ -9,7 +9,7 @@
 
 #include "../libredist/copy/copy.h"
 #include "../libredist/sync/signalling.h"
-#include "stand_in_space.h"
+#include "stand_in_streams.h"
 #include "stream_device.h"
 
 #define REDIST__SIGNALS_INLINE static inline

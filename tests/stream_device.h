@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * A device whose streams a test fills: those of CUDA (gpu/stream_device.c), or of a stand-in that a copy of the
- * libraries is built with (stand_in_space.c): threads of the host that do the work of a stream in order and beside
+ * libraries is built with (stand_in_streams.c): threads of the host that do the work of a stream in order and beside
  * each other, and words in shared memory that ranks signal with.
  */
 #ifndef TESTS_STREAM_DEVICE_H

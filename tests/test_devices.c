@@ -134,6 +134,12 @@ static int make_plan(struct job *job) {
     return job->work == EXCHANGE ? plan_exchange(job) : plan_transform(job);
 }
 
+static struct job begin_planned(enum work work, int asynchronous) {
+    struct job job = begin_job(work, asynchronous);
+    check_ok(make_plan(&job));
+    return job;
+}
+
 /* There, or back, between these arrays. */
 static int run_on(const struct job *job, int back, double *from, double *to) {
     if (job->work == EXCHANGE)
@@ -234,8 +240,7 @@ static int says(const char *words) {
 
 static void change_devices(enum work work, int asynchronous) {
     const int other = other_device();
-    struct job job = begin_job(work, asynchronous);
-    check_ok(make_plan(&job));
+    struct job job = begin_planned(work, asynchronous);
     for (int round = 0; round < ROUNDS; round++)
         check_pair(&job, round % 2 == 0 ? other : job.device);
     stream_device_use(other);
@@ -257,8 +262,7 @@ static void use_both(enum work work, int asynchronous) {
     struct job jobs[2];
     for (int i = 0; i < 2; i++) {
         stream_device_use(devices[i]);
-        jobs[i] = begin_job(work, asynchronous);
-        check_ok(make_plan(&jobs[i]));
+        jobs[i] = begin_planned(work, asynchronous);
     }
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < 2; i++)
@@ -296,8 +300,7 @@ START_TEST(function_changes_devices) {
     options.box_function = change_device;
     options.data = &other;
     for (int asynchronous = 0; asynchronous < 2; asynchronous++) {
-        struct job job = begin_job(TRANSFORM, asynchronous);
-        check_ok(make_plan(&job));
+        struct job job = begin_planned(TRANSFORM, asynchronous);
         job.work = OPERATOR;
         check_ok(fftnd_operator_create(job.plan, FFTND_MODES, &options, &job.op));
         for (int round = 0; round < ROUNDS; round++) {
@@ -342,8 +345,7 @@ static void refuse_arrays(enum work work, int asynchronous) {
     const int other = other_device();
     if (work == TILES)
         return;
-    struct job job = begin_job(work, asynchronous);
-    check_ok(make_plan(&job));
+    struct job job = begin_planned(work, asynchronous);
     stream_device_use(other);
     double *wrong = allocate(&job);
     for (int round = 0; round < 2; round++) {
@@ -369,8 +371,7 @@ START_TEST(one_array_of_another_device) {
     NEEDS_TWO_DEVICES();
     const int other = other_device();
     for (int work = 0; work < TILES; work++) {
-        struct job job = begin_job((enum work)work, 0);
-        check_ok(make_plan(&job));
+        struct job job = begin_planned((enum work)work, 0);
         stream_device_use(other);
         double *wrong = allocate(&job);
         stream_device_use(job.device);
@@ -433,8 +434,7 @@ END_TEST
 static void capture_own(enum work work, int asynchronous) {
     if (work == TILES || asynchronous)
         return;
-    struct job job = begin_job(work, asynchronous);
-    check_ok(make_plan(&job));
+    struct job job = begin_planned(work, asynchronous);
     for (int mode = 0; mode < CAPTURES; mode++) {
         stream_device_watch(job.stream, (enum stream_capture)mode);
         const int code = run(&job, 0), names_option = says("asynchronous");
@@ -519,8 +519,7 @@ END_TEST
 /* ---------------------------------------------------------------- devices that are reset */
 
 static void reset_all(enum work work, int asynchronous) {
-    struct job job = begin_job(work, asynchronous), next;
-    check_ok(make_plan(&job));
+    struct job job = begin_planned(work, asynchronous), next;
     for (int round = 0; round < ROUNDS; round++)
         check_pair(&job, job.device);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -531,8 +530,7 @@ static void reset_all(enum work work, int asynchronous) {
     check_code(query(&job), REDIST_ERR_DEVICE);
     check_ok(free_plan(&job));
     end_gone(&job);
-    next = begin_job(work, asynchronous);
-    check_ok(make_plan(&next));
+    next = begin_planned(work, asynchronous);
     for (int round = 0; round < ROUNDS; round++)
         check_pair(&next, next.device);
     check_ok(free_plan(&next));
@@ -547,8 +545,7 @@ END_TEST
 
 /* Nothing but freeing behind it, also of arrays that the plan does not know. */
 static void reset_and_free(enum work work, int asynchronous) {
-    struct job job = begin_job(work, asynchronous);
-    check_ok(make_plan(&job));
+    struct job job = begin_planned(work, asynchronous);
     check_pair(&job, job.device);
     MPI_Barrier(MPI_COMM_WORLD);
     stream_device_reset();
@@ -564,8 +561,7 @@ END_TEST
 
 /* The others find out: at once where ranks agree, else when the device has waited for long enough. */
 static void reset_one(enum work work, int asynchronous) {
-    struct job job = begin_job(work, asynchronous);
-    check_ok(make_plan(&job));
+    struct job job = begin_planned(work, asynchronous);
     check_pair(&job, job.device);
     MPI_Barrier(MPI_COMM_WORLD);
     const int is_guilty = harness_rank == 0;
