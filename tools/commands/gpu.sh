@@ -237,7 +237,7 @@ test_ranks() { # usual|aware
 test_nodes() {
     local n name
     for n in 3 4; do
-        for name in signals asynchronous enqueued; do
+        for name in signals asynchronous pairs; do
             test_one "nodes-$name-$n" run_limited usual "$n" "$build/tests/gpu/test_gpu_$name" 2
         done
     done

@@ -2,7 +2,7 @@
 /*
  * Asynchronous pairs of transforms, and operators, that are enqueued with work of the user in between, or replayed;
  * failures. On a device that stands in for CUDA, or on CUDA's.
- *     test_fftnd_enqueued [RANKS_PER_NODE]
+ *     test_fftnd_pairs [RANKS_PER_NODE]
  * With an argument nodes are imitated by REDIST_NODE_SIZE, and exchanges between them are NCCL's, or by both links.
  */
 #include <math.h>
@@ -424,5 +424,5 @@ int main(int argc, char **argv) {
     has_nodes = argc > 1;
     if (has_nodes)
         setenv("REDIST_NODE_SIZE", argv[1], 1);
-    return harness_run(argc, argv, "test_fftnd_enqueued", tests);
+    return harness_run(argc, argv, "test_fftnd_pairs", tests);
 }
