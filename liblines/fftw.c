@@ -237,10 +237,8 @@ static void *make_locked(const struct plan *plan, void *in, void *out, unsigned 
 static int needs_unaligned(const struct lines__problem *problem) {
     int contiguous = 0, odd = 0;
     for (int i = 0; i < problem->naxes + problem->nloops; i++) {
-        int is_axis = i < problem->naxes;
-        const struct lines__loop *loop =
-            is_axis ? &problem->axes[i] : &problem->loops[i - problem->naxes];
-        contiguous |= is_axis && loop->n > 1 && loop->out == 1;
+        const struct lines__loop *loop = lines__loop_at(problem, i);
+        contiguous |= i < problem->naxes && loop->n > 1 && loop->out == 1;
         odd |= loop->n > 1 && loop->in == 1 && loop->out != 1 && loop->out % 2 != 0;
     }
     return problem->kind == FFTND_C2C && problem->precision == FFTND_FLOAT && contiguous && odd;

@@ -66,6 +66,12 @@ struct lines__problem {
         *general; /* for what no other library is suited to (lines__library_for) */
 };
 
+/* Returns the i-th of the axes and loops, the axes first. */
+static inline const struct lines__loop *lines__loop_at(const struct lines__problem *problem,
+                                                       int i) {
+    return i < problem->naxes ? &problem->axes[i] : &problem->loops[i - problem->naxes];
+}
+
 /* Bytes of a real or complex element. */
 static inline size_t lines__item_bytes(enum fftnd_precision precision, int real) {
     static const size_t bytes[] = {[FFTND_DOUBLE] = sizeof(double),

@@ -94,9 +94,8 @@ static void list_loops(const struct plan *plan, const struct lines__problem *pro
     int cut = plan->groups[forward ? 0 : plan->ngroups - 1].axes[0];
     scratch->n = problem->naxes + problem->nloops;
     for (int i = 0; i < scratch->n; i++) {
+        const struct lines__loop *loop = lines__loop_at(problem, i);
         int is_axis = i < problem->naxes;
-        const struct lines__loop *loop =
-            is_axis ? &problem->axes[i] : &problem->loops[i - problem->naxes];
         scratch->count[i] = i == cut ? count_modes(problem, i) : loop->n;
         scratch->order[i] = is_axis && is_halved(problem, i) ? 0 : stride_of(problem, loop);
     }
@@ -142,8 +141,7 @@ static void describe(const struct group *group, const struct lines__problem *pro
     own->naxes = own->nloops = 0;
     for (int i = 0; i < scratch->n; i++) {
         int is_axis = i < problem->naxes, is_own = is_axis && has_axis(group, i);
-        const struct lines__loop *loop =
-            is_axis ? &problem->axes[i] : &problem->loops[i - problem->naxes];
+        const struct lines__loop *loop = lines__loop_at(problem, i);
         const struct lines__loop here = {is_axis && !is_own ? now[i] : loop->n,
                                          stride_in(group->from, loop, scratch->stride[i]),
                                          stride_in(group->to, loop, scratch->stride[i])};

@@ -45,10 +45,8 @@ static uint64_t key_of(const struct lines__problem *problem) {
     uint64_t key =
         mix(mix(mix(mix(1, device), problem->kind), problem->precision), problem->direction);
     key = mix(key, problem->naxes);
-    for (int i = 0; i < problem->naxes; i++)
-        key = mix_loop(key, &problem->axes[i]);
-    for (int i = 0; i < problem->nloops; i++)
-        key = mix_loop(key, &problem->loops[i]);
+    for (int i = 0; i < problem->naxes + problem->nloops; i++)
+        key = mix_loop(key, lines__loop_at(problem, i));
     return key;
 }
 
@@ -79,8 +77,7 @@ static size_t span(const struct lines__problem *problem, int is_output) {
     int halves = problem->kind == FFTND_R2C, is_real = halves && is_output != forward;
     size_t elements = 1;
     for (int i = 0; i < problem->naxes + problem->nloops; i++) {
-        const struct lines__loop *loop =
-            i < problem->naxes ? &problem->axes[i] : &problem->loops[i - problem->naxes];
+        const struct lines__loop *loop = lines__loop_at(problem, i);
         int is_halved = halves && !is_real && i == problem->naxes - 1;
         redist_index n = is_halved ? loop->n / 2 + 1 : loop->n;
         elements += (size_t)(n - 1) * (size_t)(is_output ? loop->out : loop->in);
