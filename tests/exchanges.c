@@ -345,15 +345,27 @@ int exchange_run(const exchange_way *way, const test_array arrays[2], redist_pla
     return code == REDIST_OK ? redist_plan_wait(plan) : code;
 }
 
+int exchange_call(const exchange *given, const test_array arrays[2], int direction) {
+    const redist_box *a = &given->boxes[direction][given->rank];
+    const redist_box *b = &given->boxes[!direction][given->rank];
+    return redist_exchange(given->comm, given->element->type, given->ndims, a->count,
+                           arrays[direction].data, given->axes[direction], b->count,
+                           arrays[!direction].data, given->axes[!direction]);
+}
+
+void exchange_check(const exchange *given, const test_array arrays[2], int direction,
+                    uint64_t salt) {
+    char text[TEXT_BYTES];
+    size_t wrong = exchange_wrong(given, arrays, direction, salt, text);
+    check_all(wrong == 0, "direction %d: %s", direction, text);
+}
+
 void exchange_execute(const exchange *given, const exchange_way *way, const test_array arrays[2],
                       redist_plan *plan, int direction) {
-    char text[TEXT_BYTES];
     uint64_t salt = random_bits();
     exchange_prepare(given, arrays, direction, salt);
-    int code = exchange_run(way, arrays, plan, direction);
-    size_t wrong = code == REDIST_OK ? exchange_wrong(given, arrays, direction, salt, text) : 0;
-    check_all(code == REDIST_OK && wrong == 0, "direction %d: %s", direction,
-              code == REDIST_OK ? text : redist_error_message());
+    check_ok(exchange_run(way, arrays, plan, direction));
+    exchange_check(given, arrays, direction, salt);
 }
 
 /* Arrays of all kinds for one exchange, allocated when first used */

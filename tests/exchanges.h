@@ -107,6 +107,9 @@ int exchange_plan(const exchange *given, const exchange_way *way, const test_arr
 int exchange_run(const exchange_way *way, const test_array arrays[2], redist_plan *plan,
                  int direction);
 
+/** Calls redist_exchange in one direction. Returns what the library returns. */
+int exchange_call(const exchange *given, const test_array arrays[2], int direction);
+
 /** Moves the arrays in one direction and checks every byte of both on all ranks. */
 void exchange_execute(const exchange *given, const exchange_way *way, const test_array arrays[2],
                       redist_plan *plan, int direction);
@@ -118,6 +121,10 @@ void exchange_prepare(const exchange *given, const test_array arrays[2], int dir
 /** The number of wrong bytes in both arrays after an execution; `text` (512 bytes) says where. */
 size_t exchange_wrong(const exchange *given, const test_array arrays[2], int direction,
                       uint64_t salt, char text[512]);
+
+/** Checks on all ranks that no byte is wrong. */
+void exchange_check(const exchange *given, const test_array arrays[2], int direction,
+                    uint64_t salt);
 
 /** Tries the ways in both directions: arrays, plans, executions, checks; frees all. */
 void exchange_try(const exchange *given, int nways, const exchange_way ways[]);

@@ -102,14 +102,10 @@ static void exchange_without_plan(const exchange *given, const exchange_way *way
     exchange_say(given, way);
     exchange_arrays(given, way->memory, arrays);
     for (int i = 0; i < n && found.code == REDIST_OK; i++) {
-        int from = random_between(0, 1), to = !from;
+        int from = random_between(0, 1);
         uint64_t salt = random_bits();
         exchange_prepare(given, arrays, from, salt);
-        int code = redist_exchange(given->comm, given->element->type, given->ndims,
-                                   given->boxes[from][given->rank].count, arrays[from].data,
-                                   given->axes[from], given->boxes[to][given->rank].count,
-                                   arrays[to].data, given->axes[to]);
-        look_at(given, arrays, from, salt, code, &found);
+        look_at(given, arrays, from, salt, exchange_call(given, arrays, from), &found);
     }
     report(&found);
     exchange_free_arrays(arrays);

@@ -86,13 +86,10 @@ END_TEST
 START_TEST(valid) {
     call_begin();
     for (int entry = 0; entry < ENTRIES; entry++) {
-        char text[512];
         struct call call = call_valid();
         check_ok(call_make((enum entry)entry, &call));
-        size_t wrong = entry == EXCHANGE
-                           ? exchange_wrong(&call_exchange, call_arrays, REDIST_FORWARD, 11, text)
-                           : 0;
-        check_all(wrong == 0, "%s", text);
+        if (entry == EXCHANGE)
+            exchange_check(&call_exchange, call_arrays, REDIST_FORWARD, 11);
         exchange_prepare(&call_exchange, call_arrays, REDIST_FORWARD, 11);
     }
 }

@@ -565,7 +565,6 @@ END_TEST
 START_TEST(on_the_host) {
     test_element element = element_create(2);
     const redist_index sizes[] = {8, 9, 10};
-    char text[512] = "";
     arrays_use(NULL);
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
     struct job job = {.given = &given, .options = REDIST_OPTIONS_DEFAULT};
@@ -577,7 +576,7 @@ START_TEST(on_the_host) {
     exchange_prepare(&given, job.arrays, REDIST_FORWARD, 3);
     check_ok(redist_plan_execute(job.plan, REDIST_FORWARD));
     check_ok(redist_plan_query(job.plan));
-    check_all(exchange_wrong(&given, job.arrays, REDIST_FORWARD, 3, text) == 0, "%s", text);
+    exchange_check(&given, job.arrays, REDIST_FORWARD, 3);
     end_job(&job);
     element_free(&element);
 }
