@@ -14,6 +14,10 @@ enum { LONG_ROW = 3 << 9, LEAST_TILES = 2, MOST_TILES = 4 };
 /* Larger arrays are faster in segments, since copy engines work beside transforms. */
 static const size_t most_stored_bytes = (size_t)512 << 20;
 
+/* Whole arrays that transforms store are the guess below: measured on two and four H200s, where segments of 134 MB are
+ * faster and of 131 MB slower (docs/performance-notebook.md). */
+static const size_t small_bytes = (size_t)128 << 20;
+
 static int is_on_device(const struct fftnd__request *request) {
     return request->settings.space != REDIST_SPACE_HOST;
 }
@@ -34,6 +38,14 @@ static void guess_for_network(struct fftnd__candidates *candidates) {
     guess->direct_stores = has_stores(candidates->request) ? FFTND__DIRECT_ALL : FFTND__DIRECT_NONE;
 }
 
+/* A rank's share of the array on the spectral side, about; the same on all ranks. */
+static size_t share_bytes(const struct fftnd__request *request) {
+    size_t bytes = lines__item_bytes(request->precision, 0);
+    for (int i = 0; i < request->shape.ndims; i++)
+        bytes *= (size_t)fftnd__request_extent(request, i);
+    return bytes / (size_t)request->nranks;
+}
+
 /* Partitions hide all of the last transform but its last one; but they need a second work array, which a user who does
  * not even measure may not have. The more there are the sooner the first one is complete; in a user's stream each costs
  * a kernel that waits. */
@@ -41,6 +53,8 @@ static void guess_segments(struct fftnd__candidates *candidates) {
     const struct fftnd__settings *settings = &candidates->request->settings;
     struct fftnd__configuration *guess = &candidates->guess;
     int cuts = settings->fusion != FFTND_FUSION_NEVER && candidates->request->nranks > 1;
+    int is_small =
+        has_stores(candidates->request) && share_bytes(candidates->request) < small_bytes;
     guess->fused = guess->tiled = 0;
     guess->segments = cuts ? USUAL_SEGMENTS : 1;
     guess->partitions = !cuts || settings->effort == FFTND_ESTIMATE ? 1
@@ -48,16 +62,12 @@ static void guess_segments(struct fftnd__candidates *candidates) {
                                                                     : 2 * USUAL_SEGMENTS;
     guess->direct_stores =
         cuts && has_stores(candidates->request) ? FFTND__DIRECT_LOCAL : FFTND__DIRECT_NONE;
-    if (cuts && candidates->nnodes > 1)
+    if (cuts && candidates->nnodes > 1) {
         guess_for_network(candidates);
-}
-
-/* A rank's share of the array on the spectral side, about; the same on all ranks. */
-static size_t share_bytes(const struct fftnd__request *request) {
-    size_t bytes = lines__item_bytes(request->precision, 0);
-    for (int i = 0; i < request->shape.ndims; i++)
-        bytes *= (size_t)fftnd__request_extent(request, i);
-    return bytes / (size_t)request->nranks;
+    } else if (cuts && is_small) {
+        guess->segments = guess->partitions = 1;
+        guess->direct_stores = FFTND__DIRECT_ALL;
+    }
 }
 
 /* Finds which stores bypass the caches: as measured for copies, and on several ranks into arrays of more than a third
