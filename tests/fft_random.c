@@ -64,7 +64,7 @@ static const char *choose_method(int has_nodes) {
     return which >= 0 ? host_method_name(which) : NULL;
 }
 
-static void choose_options(fft_case *given, int has_nodes) {
+void fft_random_options(fft_case *given) {
     fftnd_options *options = &given->options;
     options->scaling = (enum fftnd_scaling)random_between(0, 3);
     options->alignment = random_chance(30) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
@@ -74,6 +74,11 @@ static void choose_options(fft_case *given, int has_nodes) {
     options->in_place = random_chance(30);
     options->overwrite_input = !options->in_place && random_chance(30);
     options->user_workspace = random_chance(30);
+}
+
+static void choose_options(fft_case *given, int has_nodes) {
+    fftnd_options *options = &given->options;
+    fft_random_options(given);
     options->method = choose_method(has_nodes);
     options->local_transpose = (enum fftnd_local_transpose)random_between(0, 2);
     options->fusion = random_chance(50) ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
@@ -272,14 +277,7 @@ fft_case fft_random_device_case(int nranks) {
     fftnd_options *options = &given.options;
     options->space = REDIST_SPACE_CUDA;
     given.precision = fft_case_precision(random_chance(60) ? FFTND_DOUBLE : FFTND_FLOAT);
-    options->scaling = (enum fftnd_scaling)random_between(0, 3);
-    options->batch = random_chance(60) ? 1 : random_between(2, 4);
-    options->batch_position = (enum fftnd_batch_position)random_between(0, 1);
-    options->halved_axis = random_between(-1, ndims - 1);
-    options->in_place = random_chance(30);
-    options->overwrite_input = !options->in_place && random_chance(30);
-    options->user_workspace = random_chance(30);
-    options->alignment = random_chance(20) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
+    fft_random_options(&given);
     options->mapped_arrays = random_chance(20);
     options->skip_agreement = random_chance(20);
     options->phases = random_chance(15);

@@ -15,6 +15,9 @@ fft_case fft_random_mixed_case(int nranks, int has_nodes);
 /** A case of longer lines, of which many lie side by side, with padding on both sides. */
 fft_case fft_random_padded_case(int nranks);
 
+/** Sets options that any case may have: scaling, alignment, batch, the halved axis, what is overwritten, work space. */
+void fft_random_options(fft_case *given);
+
 /** Makes a case keep some modes along each axis: all, nearly all, or any number; unless it has bounds of modes. */
 void fft_random_kept(fft_case *given);
 

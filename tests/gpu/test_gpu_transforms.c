@@ -98,14 +98,7 @@ static fft_case choose_case(int nranks) {
     fftnd_options *options = &given.options;
     given.precision = random_chance(60) ? FFTND_DOUBLE : FFTND_FLOAT;
     options->space = REDIST_SPACE_CUDA;
-    options->scaling = (enum fftnd_scaling)random_between(0, 3);
-    options->alignment = random_chance(30) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
-    options->batch = random_chance(60) ? 1 : random_between(2, 4);
-    options->batch_position = (enum fftnd_batch_position)random_between(0, 1);
-    options->halved_axis = random_between(-1, ndims - 1);
-    options->in_place = random_chance(30);
-    options->overwrite_input = !options->in_place && random_chance(30);
-    options->user_workspace = random_chance(30);
+    fft_random_options(&given);
     options->grid_ndims = random_between(0, ndims - 1);
     if (random_chance(40)) {
         fft_random_order(&given);
