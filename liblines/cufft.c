@@ -46,8 +46,8 @@ extern const struct lines__library lines__library_cufft;
 
 /* ---------------------------------------------------------------- errors */
 
-static int check_cuda(cudaError_t error, const char *what) {
-    return redist_space_at(REDIST_SPACE_CUDA)->check_call((int)error, what);
+static int check_kernel(cudaError_t error) {
+    return redist_space_at(REDIST_SPACE_CUDA)->check_call((int)error, "a kernel");
 }
 
 /* Words for an error: cuFFT has no function for them, and older versions lack some of the names. */
@@ -353,12 +353,12 @@ static int launch(const struct plan *plan, const struct sweep *sweep, char *from
     if (sweep->panels != NULL)
         return lines__panel_plan_execute(sweep->panels, from, to, stream);
     if (sweep->gathers)
-        REDIST_TRY(check_cuda(lines__cuda_gather(&sweep->lines, from, list, stream), "a kernel"));
+        REDIST_TRY(check_kernel(lines__cuda_gather(&sweep->lines, from, list, stream)));
     REDIST_TRY(check_cufft(cufftXtExec(sweep->handle, sweep->gathers ? list : from,
                                        sweep->scatters ? list : to, sweep->direction),
                            "cufftXtExec"));
     if (sweep->scatters)
-        return check_cuda(lines__cuda_scatter(&sweep->lines, list, to, stream), "a kernel");
+        return check_kernel(lines__cuda_scatter(&sweep->lines, list, to, stream));
     return REDIST_OK;
 }
 
@@ -406,20 +406,19 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
                  void *stream) {
     int is_double = precision == FFTND_DOUBLE;
     size_t count = bytes / (is_double ? sizeof(double) : sizeof(float));
-    return settle(
-        check_cuda(lines__cuda_scale(array, count, is_double, (double)factor, stream), "a kernel"));
+    return settle(check_kernel(lines__cuda_scale(array, count, is_double, (double)factor, stream)));
 }
 
 static int change(const struct lines__modes *modes, void *stream) {
-    return settle(check_cuda(lines__cuda_change(modes, stream), "a kernel"));
+    return settle(check_kernel(lines__cuda_change(modes, stream)));
 }
 
 static int operate(const struct lines__operation *operation, void *stream) {
-    return settle(check_cuda(lines__cuda_operate(operation, stream), "a kernel"));
+    return settle(check_kernel(lines__cuda_operate(operation, stream)));
 }
 
 static int r2r(const struct lines__r2r_lines *lines, int after, void *stream) {
-    return settle(check_cuda(lines__cuda_r2r(lines, after, stream), "a kernel"));
+    return settle(check_kernel(lines__cuda_r2r(lines, after, stream)));
 }
 
 const struct lines__library lines__library_cufft = {
