@@ -14,10 +14,6 @@ struct lines__panel_plan {
     void *roots; /* on the device */
 };
 
-static int check(cudaError_t error, const char *what) {
-    return redist_space_at(REDIST_SPACE_CUDA)->check_call((int)error, what);
-}
-
 static size_t most_shared_bytes(void) {
     int device = 0, bytes = 0;
     if (cudaGetDevice(&device) != cudaSuccess ||
@@ -159,21 +155,28 @@ static int check_alignment(const struct lines__panel_plan *plan, const void *in,
                                 "lines at %p and %p are not aligned to complex elements", in, out);
 }
 
+static int check_kernel(int error) {
+    return redist_space_at(REDIST_SPACE_CUDA)->check_call(error, "a kernel that transforms lines");
+}
+
+static int launch(const struct lines__panel_plan *plan, const struct lines__panel_work *work,
+                  const void *in, void *out, void *stream) {
+    return check_kernel(lines__panels_launch(&plan->panels, work, in, out, plan->roots, stream));
+}
+
 int lines__panel_plan_execute(const struct lines__panel_plan *plan, const void *in, void *out,
                               void *stream) {
     REDIST_TRY(check_alignment(plan, in, out));
-    int error = plan->has_planes
-                    ? lines__planes_launch(&plan->planes, in, out, plan->roots, stream)
-                    : lines__panels_launch(&plan->panels, in, out, plan->roots, stream);
-    return check((cudaError_t)error, "a kernel that transforms lines");
+    if (plan->has_planes)
+        return check_kernel(lines__planes_launch(&plan->planes, in, out, plan->roots, stream));
+    return launch(plan, &(struct lines__panel_work){.gap = NULL}, in, out, stream);
 }
 
 int lines__panel_plan_execute_retained(const struct lines__panel_plan *plan,
                                        const struct lines__panel_gap *gap, const void *in,
                                        void *out, void *stream) {
     REDIST_TRY(check_alignment(plan, in, out));
-    int error = lines__panels_launch_retained(&plan->panels, gap, in, out, plan->roots, stream);
-    return check((cudaError_t)error, "a kernel that transforms lines with a gap");
+    return launch(plan, &(struct lines__panel_work){.gap = gap}, in, out, stream);
 }
 
 int lines__panel_plan_execute_stores(const struct lines__panel_plan *plan, const void *in,
@@ -183,17 +186,14 @@ int lines__panel_plan_execute_stores(const struct lines__panel_plan *plan, const
         if (target->end >= plan->panels.n)
             break;
     }
-    int error = lines__panels_launch_stores(&plan->panels, in, targets, plan->roots, stream);
-    return check((cudaError_t)error, "a kernel that transforms lines in targets");
+    return launch(plan, &(struct lines__panel_work){.targets = targets}, in, NULL, stream);
 }
 
 int lines__panel_plan_execute_applied(const struct lines__panel_plan *plan,
                                       const struct lines__operation *operation, const void *in,
                                       void *out, void *stream) {
     REDIST_TRY(check_alignment(plan, in, out));
-    int error =
-        lines__panels_launch_applied(&plan->panels, operation, in, out, plan->roots, stream);
-    return check((cudaError_t)error, "a kernel that transforms lines there and back");
+    return launch(plan, &(struct lines__panel_work){.operation = operation}, in, out, stream);
 }
 
 void lines__panel_plan_destroy(struct lines__panel_plan *plan) {

@@ -129,12 +129,6 @@ struct lines__panel_gap {
     long long side, outer[LINES__PANEL_LOOPS]; /* strides of that array, in complex elements */
 };
 
-/* Enqueues transforms of which one array has a gap. They may be the same array if its lines begin at the same places on
- * both sides. */
-int lines__panels_launch_retained(const struct lines__panels *panels,
-                                  const struct lines__panel_gap *gap, const void *in, void *out,
-                                  const void *roots, void *stream);
-
 /* Direct stores of complex lines: results are written to several targets, such as arrays of other devices. */
 enum { LINES__PANEL_TARGETS = 8 };
 
@@ -150,26 +144,25 @@ struct lines__panel_targets {
     struct lines__panel_target target[LINES__PANEL_TARGETS];
 };
 
-/* Enqueues transforms into targets; `targets` is copied. */
-int lines__panels_launch_stores(const struct lines__panels *panels, const void *in,
-                                const struct lines__panel_targets *targets, const void *roots,
-                                void *stream);
-
-/* Enqueues round trips of complex lines: transforms, an operator on the modes (operation.h), and transforms back. The
- * direction of the panels is backward. Axes of the operation are the lines, the side, and the outer loops; its arrays
- * and strides are not used. */
+/* Work of kernels beside transforms: none, all members NULL, or one of these. */
 struct lines__operation;
-int lines__panels_launch_applied(const struct lines__panels *panels,
-                                 const struct lines__operation *operation, const void *in,
-                                 void *out, const void *roots, void *stream);
+struct lines__panel_work {
+    /* of one array; in and out may be the same one if its lines begin at the same places on both sides */
+    const struct lines__panel_gap *gap;
+    const struct lines__panel_targets *targets; /* in the place of `out`; copied */
+    /* round trips of complex lines: transforms, an operator on the modes (operation.h), and transforms back. The
+     * direction of the panels is backward. Axes of the operation are the lines, the side, and the outer loops; its
+     * arrays and strides are not used. */
+    const struct lines__operation *operation;
+};
 
 /* Nonzero if pairs of floats can be written to all targets in one access. */
 int lines__panels_are_adjacent(const struct lines__panels *panels,
                                const struct lines__panel_targets *targets);
 
 /* Enqueues transforms without scaling, in place or not; `roots` is in memory of the device. Returns a cudaError_t. */
-int lines__panels_launch(const struct lines__panels *panels, const void *in, void *out,
-                         const void *roots, void *stream);
+int lines__panels_launch(const struct lines__panels *panels, const struct lines__panel_work *work,
+                         const void *in, void *out, const void *roots, void *stream);
 
 #ifdef __cplusplus
 }

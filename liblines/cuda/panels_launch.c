@@ -37,46 +37,31 @@ static int is_aligned(const void *array) {
     return (uintptr_t)array % (4 * sizeof(float)) == 0;
 }
 
-/* Launches; no launch for no lines, which is an error of the runtime. */
-static int launch(const struct lines__panels *panels, int lines, int are_adjacent,
-                  const struct lines__panel_gap *gap, const struct lines__panel_targets *targets,
-                  const struct lines__operation *operation, const void *in, void *out,
-                  const void *roots, void *stream) {
+static int sort_of(const struct lines__panels *panels, const struct lines__panel_work *work) {
+    if (work->gap != NULL)
+        return RETAINED;
+    if (work->targets != NULL)
+        return STORES;
+    if (work->operation != NULL)
+        return APPLIED;
+    return panels->r2r.n > 0 ? R2R : WHOLE;
+}
+
+/* Without lines there is no launch, which would be an error of the runtime. Modes half-way of neighbouring lines are
+ * neighbours, too. */
+int lines__panels_launch(const struct lines__panels *panels, const struct lines__panel_work *work,
+                         const void *in, void *out, const void *roots, void *stream) {
     struct lines__panels now = *panels;
     if (now.npanels == 0)
         return 0;
     if (now.each > 1) {
+        int are_adjacent = work->targets != NULL ? lines__panels_are_adjacent(panels, work->targets)
+                                                 : is_aligned(out);
         now.adjacent = are_adjacent && now.adjacent && is_aligned(in);
         now.second = now.adjacent ? 1 : now.width;
     }
-    return launches[lines][now.is_double][now.kernel](&now, gap, targets, operation, in, out, roots,
-                                                      stream);
-}
-
-int lines__panels_launch(const struct lines__panels *panels, const void *in, void *out,
-                         const void *roots, void *stream) {
-    return launch(panels, panels->r2r.n > 0 ? R2R : WHOLE, is_aligned(out), NULL, NULL, NULL, in,
-                  out, roots, stream);
-}
-
-/* Modes half-way of neighbouring lines are neighbours, too. */
-int lines__panels_launch_retained(const struct lines__panels *panels,
-                                  const struct lines__panel_gap *gap, const void *in, void *out,
-                                  const void *roots, void *stream) {
-    return launch(panels, RETAINED, is_aligned(out), gap, NULL, NULL, in, out, roots, stream);
-}
-
-int lines__panels_launch_stores(const struct lines__panels *panels, const void *in,
-                                const struct lines__panel_targets *targets, const void *roots,
-                                void *stream) {
-    return launch(panels, STORES, lines__panels_are_adjacent(panels, targets), NULL, targets, NULL,
-                  in, NULL, roots, stream);
-}
-
-int lines__panels_launch_applied(const struct lines__panels *panels,
-                                 const struct lines__operation *operation, const void *in,
-                                 void *out, const void *roots, void *stream) {
-    return launch(panels, APPLIED, is_aligned(out), NULL, NULL, operation, in, out, roots, stream);
+    return launches[sort_of(panels, work)][now.is_double][now.kernel](
+        &now, work->gap, work->targets, work->operation, in, out, roots, stream);
 }
 
 /* ---------------------------------------------------------------- planes */
