@@ -76,11 +76,9 @@ static double time_runs(const struct request *request, const struct arrays *arra
             check(cudaMemcpyAsync(arrays->copy, arrays->array, bytes, cudaMemcpyDeviceToDevice,
                                   arrays->stream),
                   "cudaMemcpyAsync");
-        else if (gap != NULL)
-            must(lines__panel_plan_execute_retained(plan, gap, arrays->array, arrays->array,
-                                                    arrays->stream));
         else
-            must(lines__panel_plan_execute(plan, arrays->array, arrays->array, arrays->stream));
+            must(lines__panel_plan_execute(plan, &(struct lines__panel_work){.gap = gap},
+                                           arrays->array, arrays->array, arrays->stream));
         check(cudaEventRecord(arrays->ended, arrays->stream), "cudaEventRecord");
         check(cudaEventSynchronize(arrays->ended), "cudaEventSynchronize");
         check(cudaEventElapsedTime(&now, arrays->begun, arrays->ended), "cudaEventElapsedTime");

@@ -351,7 +351,8 @@ static int launch(const struct plan *plan, const struct sweep *sweep, char *from
     char *list = plan->area + plan->area_bytes;
     cudaStream_t stream = plan->problem.stream;
     if (sweep->panels != NULL)
-        return lines__panel_plan_execute(sweep->panels, from, to, stream);
+        return lines__panel_plan_execute(sweep->panels, &(struct lines__panel_work){.gap = NULL},
+                                         from, to, stream);
     if (sweep->gathers)
         REDIST_TRY(check_kernel(lines__cuda_gather(&sweep->lines, from, list, stream)));
     REDIST_TRY(check_cufft(cufftXtExec(sweep->handle, sweep->gathers ? list : from,

@@ -25,8 +25,9 @@ static int run_cufft(const struct sample *sample) {
 }
 
 static int run_panels(const struct sample *sample) {
-    return lines__panel_plan_execute(sample->lines, sample->array, sample->array, sample->stream) ==
-           REDIST_OK;
+    static const struct lines__panel_work none;
+    return lines__panel_plan_execute(sample->lines, &none, sample->array, sample->array,
+                                     sample->stream) == REDIST_OK;
 }
 
 /* Milliseconds of the fastest run after the first; 0 if it fails. */

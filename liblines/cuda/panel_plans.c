@@ -155,45 +155,24 @@ static int check_alignment(const struct lines__panel_plan *plan, const void *in,
                                 "lines at %p and %p are not aligned to complex elements", in, out);
 }
 
-static int check_kernel(int error) {
-    return redist_space_at(REDIST_SPACE_CUDA)->check_call(error, "a kernel that transforms lines");
-}
-
-static int launch(const struct lines__panel_plan *plan, const struct lines__panel_work *work,
-                  const void *in, void *out, void *stream) {
-    return check_kernel(lines__panels_launch(&plan->panels, work, in, out, plan->roots, stream));
-}
-
-int lines__panel_plan_execute(const struct lines__panel_plan *plan, const void *in, void *out,
-                              void *stream) {
-    REDIST_TRY(check_alignment(plan, in, out));
-    if (plan->has_planes)
-        return check_kernel(lines__planes_launch(&plan->planes, in, out, plan->roots, stream));
-    return launch(plan, &(struct lines__panel_work){.gap = NULL}, in, out, stream);
-}
-
-int lines__panel_plan_execute_retained(const struct lines__panel_plan *plan,
-                                       const struct lines__panel_gap *gap, const void *in,
-                                       void *out, void *stream) {
-    REDIST_TRY(check_alignment(plan, in, out));
-    return launch(plan, &(struct lines__panel_work){.gap = gap}, in, out, stream);
-}
-
-int lines__panel_plan_execute_stores(const struct lines__panel_plan *plan, const void *in,
-                                     const struct lines__panel_targets *targets, void *stream) {
+static int check_targets(const struct lines__panel_plan *plan, const void *in,
+                         const struct lines__panel_targets *targets) {
     for (const struct lines__panel_target *target = targets->target;; target++) {
         REDIST_TRY(check_alignment(plan, in, target->base));
         if (target->end >= plan->panels.n)
-            break;
+            return REDIST_OK;
     }
-    return launch(plan, &(struct lines__panel_work){.targets = targets}, in, NULL, stream);
 }
 
-int lines__panel_plan_execute_applied(const struct lines__panel_plan *plan,
-                                      const struct lines__operation *operation, const void *in,
-                                      void *out, void *stream) {
-    REDIST_TRY(check_alignment(plan, in, out));
-    return launch(plan, &(struct lines__panel_work){.operation = operation}, in, out, stream);
+int lines__panel_plan_execute(const struct lines__panel_plan *plan,
+                              const struct lines__panel_work *work, const void *in, void *out,
+                              void *stream) {
+    REDIST_TRY(work->targets != NULL ? check_targets(plan, in, work->targets)
+                                     : check_alignment(plan, in, out));
+    int error = plan->has_planes
+                    ? lines__planes_launch(&plan->planes, in, out, plan->roots, stream)
+                    : lines__panels_launch(&plan->panels, work, in, out, plan->roots, stream);
+    return redist_space_at(REDIST_SPACE_CUDA)->check_call(error, "a kernel that transforms lines");
 }
 
 void lines__panel_plan_destroy(struct lines__panel_plan *plan) {

@@ -29,23 +29,10 @@ int lines__panel_plan_has_variant(const struct lines__panel_lines *lines, int va
 int lines__panel_plan_create(const struct lines__panel_lines *lines,
                              struct lines__panel_plan **plan);
 
-/* Enqueues transforms in a stream (cudaStream_t); `in` and `out` may be the same array. */
-int lines__panel_plan_execute(const struct lines__panel_plan *plan, const void *in, void *out,
+/* Enqueues transforms in a stream (cudaStream_t); of planes `work` is none. `in` and `out` may be the same array. */
+int lines__panel_plan_execute(const struct lines__panel_plan *plan,
+                              const struct lines__panel_work *work, const void *in, void *out,
                               void *stream);
-
-/* The same, where one of the arrays has a gap (panels.h). */
-int lines__panel_plan_execute_retained(const struct lines__panel_plan *plan,
-                                       const struct lines__panel_gap *gap, const void *in,
-                                       void *out, void *stream);
-
-/* The same, with direct stores into targets (panels.h). */
-int lines__panel_plan_execute_stores(const struct lines__panel_plan *plan, const void *in,
-                                     const struct lines__panel_targets *targets, void *stream);
-
-/* A round trip with an operator (panels.h). */
-int lines__panel_plan_execute_applied(const struct lines__panel_plan *plan,
-                                      const struct lines__operation *operation, const void *in,
-                                      void *out, void *stream);
 
 /* Destroys a plan of which nothing is under way. NULL is allowed. */
 void lines__panel_plan_destroy(struct lines__panel_plan *plan);

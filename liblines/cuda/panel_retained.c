@@ -160,7 +160,8 @@ static struct lines__panel_gap find_gap(const struct lines__retained_plan *plan,
 
 static int launch(const struct lines__retained_plan *plan, const char *in, char *out, char *area) {
     const struct lines__panel_gap gap = find_gap(plan, area);
-    return lines__panel_plan_execute_retained(plan->lines, &gap, in, out, plan->stream);
+    return lines__panel_plan_execute(plan->lines, &(struct lines__panel_work){.gap = &gap}, in, out,
+                                     plan->stream);
 }
 
 /* Loops that a launch lacks are several launches. */

@@ -154,7 +154,8 @@ static int execute(void *data, const void *in, int ntargets, const struct lines_
     struct lines__panel_targets lines = {0};
     for (int i = 0; i < ntargets; i++)
         lines.target[i] = make_target(plan, i > 0 ? targets[i - 1].end : 0, &targets[i]);
-    return lines__panel_plan_execute_stores(plan->lines, in, &lines, stream);
+    return lines__panel_plan_execute(plan->lines, &(struct lines__panel_work){.targets = &lines},
+                                     in, NULL, stream);
 }
 
 const struct lines__stores lines__cufft_stores = {
@@ -186,7 +187,8 @@ static int execute_round_trip(void *data, const void *in, void *out,
         int at = i < plan->nloops ? plan->loops[i] + (plan->loops[i] >= axis) : 0;
         own.axes[1 + i] = i < plan->nloops ? operation->axes[at] : none;
     }
-    return lines__panel_plan_execute_applied(plan->lines, &own, in, out, stream);
+    return lines__panel_plan_execute(plan->lines, &(struct lines__panel_work){.operation = &own},
+                                     in, out, stream);
 }
 
 const struct lines__round_trips lines__cufft_round_trips = {
