@@ -144,6 +144,21 @@ static double time_panels(struct sample *sample, const struct lines__panel_lines
     return milliseconds;
 }
 
+/* Returns the milliseconds of the fastest of n variants; 0 = none was timed, and *variant is unchanged. */
+static double time_variants(struct sample *sample, struct lines__panel_lines *lines, int n,
+                            int *variant) {
+    double least = 0.0;
+    for (lines->variant = 0; lines->variant < n; lines->variant++) {
+        double now =
+            lines__panel_plan_has_variant(lines, lines->variant) ? time_panels(sample, lines) : 0.0;
+        if (now > 0.0 && (least <= 0.0 || now < least)) {
+            least = now;
+            *variant = lines->variant;
+        }
+    }
+    return least;
+}
+
 /* Measures milliseconds of a full sample. */
 static void measure_kind(struct sample *sample, int kind, struct lines__rates *rates) {
     struct lines__panel_lines lines = sample_lines(rates, kind);
@@ -152,17 +167,8 @@ static void measure_kind(struct sample *sample, int kind, struct lines__rates *r
                  samples = LINES__SAMPLE_BYTES /
                            ((double)lines.axis.n / real * item * (double)lines.side.n);
     long long n = lines.axis.n;
-    for (int i = 0; i < LINES__LINE_VARIANTS; i++) {
-        lines.variant = i;
-        if (!lines__panel_plan_has_variant(&lines, i))
-            continue;
-        double milliseconds = samples * time_panels(sample, &lines);
-        if (milliseconds > 0.0 &&
-            (rates->panels[kind] <= 0.0 || milliseconds < rates->panels[kind])) {
-            rates->panels[kind] = milliseconds;
-            rates->variant[kind] = i;
-        }
-    }
+    rates->panels[kind] =
+        samples * time_variants(sample, &lines, LINES__LINE_VARIANTS, &rates->variant[kind]);
     rates->cufft[kind] =
         samples * time_cufft(sample, rates->is_double, kind, 1, &n,
                              lines.is_r2r ? 1 : lines.axis.in,
@@ -316,15 +322,8 @@ static void measure_planes(struct sample *sample, struct lines__group_rate *rate
     const double samples =
         LINES__SAMPLE_BYTES /
         ((double)(lines.rows.n * lines.axis.n * lines.side.n) * (rate->is_double ? 16 : 8));
-    for (int i = 0; i < lines__planes_count_variants(); i++) {
-        lines.variant = i;
-        double milliseconds =
-            lines__panel_plan_has_variant(&lines, i) ? samples * time_panels(sample, &lines) : 0.0;
-        if (milliseconds > 0.0 && (rate->planes <= 0.0 || milliseconds < rate->planes)) {
-            rate->planes = milliseconds;
-            rate->variant = i;
-        }
-    }
+    rate->planes =
+        samples * time_variants(sample, &lines, lines__planes_count_variants(), &rate->variant);
 }
 
 static void dictate_planes(struct choice dictated, struct lines__group_rate *rate) {
