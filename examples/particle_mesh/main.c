@@ -215,13 +215,9 @@ static const char usage[] =
     "The exit status is 1 if forces, momentum or energy are wrong; a coarse mesh has large "
     "errors.\n";
 
-static int read_integer(const char *text, int *value) {
-    char rest;
-    return sscanf(text, "%d%c", value, &rest) == 1;
-}
-
 /* Takes one option; returns 0 if its value makes no sense. */
-static int take(struct options *options, int letter, const char *value) {
+static int take(void *data, int letter, const char *value) {
+    struct options *options = data;
     switch (letter) {
     case 's':
         return read_shape(value, options->shape) && options->shape[0] >= 8 &&
@@ -241,8 +237,8 @@ static int take(struct options *options, int letter, const char *value) {
     }
 }
 
-/* The program's exit status if it ends here, or -1 to go on. */
-static int read_options(int argc, char *argv[], struct options *options) {
+/* The options are read first, since a device has to be chosen before MPI_Init. */
+int main(int argc, char *argv[]) {
     static const struct option known[] = {{"shape", required_argument, NULL, 's'},
                                           {"edge", required_argument, NULL, 'e'},
                                           {"steps", required_argument, NULL, 't'},
@@ -250,21 +246,10 @@ static int read_options(int argc, char *argv[], struct options *options) {
                                           {"space", required_argument, NULL, 'w'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    int letter, is_right = 1;
-    opterr = 0;
-    while (is_right && (letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        if (letter == 'h')
-            return 0;
-        is_right = take(options, letter, optarg);
-    }
-    return is_right && optind == argc ? -1 : 2;
-}
-
-/* The options are read first, since a device has to be chosen before MPI_Init. */
-int main(int argc, char *argv[]) {
+    const char *refused;
     struct run run = {.options = {.shape = {32, 32, 32}, .edge = 8, .steps = 20}};
     run.options.space = REDIST_SPACE_HOST;
-    int status = read_options(argc, argv, &run.options);
+    int status = read_options(argc, argv, known, take, &run.options, &refused);
     if (run.options.space == REDIST_SPACE_CUDA)
         (void)choose_device();
     MPI_Init(&argc, &argv);
