@@ -131,8 +131,8 @@ contains
     wrong = 'option '//name//' has '//trim(numbers(1))//' values, but the plan takes '//trim(numbers(2))
   end subroutine check_length
 
-  ! Values for C, in memory of `keep`: axes (`number` of them, if that is known, else d), numbers, extents, a box; null
-  ! without any.
+  ! Values for C, in memory of `keep`: axes (`number` of them, if that is known, else d), numbers, extents, a box, ghosts;
+  ! null without any.
   function axes_of(name, axes, d, wrong, keep, number) result(pointer)
     character(len=*), intent(in) :: name
     integer, intent(in), optional :: axes(:), number
@@ -209,6 +209,7 @@ contains
     pointer = c_loc(keep)
   end function ghosts_of
 
+  ! Sets the widths of ghosts on one side.
   subroutine set_widths(name, given, d, wrong, widths)
     character(len=*), intent(in) :: name
     integer(int64), intent(in) :: given(:)

@@ -281,7 +281,7 @@ cdef class Operator:
 
     def with_ghosts(self, array):
         """An input or output array together with the ghosts around it; as Plan.with_ghosts."""
-        cdef int i = array.shape == self.output_shape
+        cdef int i = getattr(array, "shape", None) == self.output_shape
         return self.plan._with_ghosts(array, &self.side[i], "array")
 
     cdef int call(self, fftnd_plan *plan, fftnd_operator *op, void *input, void *output) noexcept nogil:

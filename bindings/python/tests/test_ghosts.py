@@ -103,6 +103,7 @@ def first_twice(box):
 def test_operators(random, kind, options):
     """Of several numbers of fields on both sides."""
     for _ in range(4):
+        # derivatives of one array, each of which would add its ghosts again
         case = Transform(random, **(dict(accumulate_ghosts=False) if kind == "gradient" else {}))
         with case.plan() as plan, plan.operator(kind, **options) as operator:
             full = random.integers(0, 9, (case.batch or 1, *case.shape)).astype(float)
@@ -124,7 +125,7 @@ def test_arrays_of_the_program(random):
     for own_box in (False, True):
         with redist.Grid(comm, 2) as grid:
             box = grid.box(SHAPE, (0, 1)).with_ghosts((1, 0, 2), (0, 1, 2))
-        keywords = dict(box=(box, None)) if own_box else dict(grid=grid_of_two())
+        keywords = dict(box=(box, None)) if own_box else dict(grid=MPI.Compute_dims(P, 2))
         with fftnd.Plan(comm, SHAPE, ghosts=redist.Halo((1, 0, 2), (0, 1, 2), periodic=True), accumulate_ghosts=True,
                         **keywords, **FAST) as plan:
             box = redist.Box(plan.physical.start, plan.physical.count).with_ghosts((1, 0, 2), (0, 1, 2))
@@ -136,10 +137,6 @@ def test_arrays_of_the_program(random):
                 for axis, distance in ((0, -1), (1, 1), (2, -2), (2, 2)):
                     assert close(u[box.neighbours(axis, distance)], np.roll(full, -distance, axis)[box.slices], "d")
                 assert plan.with_ghosts(u[box.local]).ctypes.data == u.ctypes.data
-
-
-def grid_of_two():
-    return MPI.Compute_dims(P, 2)
 
 
 def test_wrong_arrays():
@@ -174,6 +171,9 @@ def test_wrong_arrays():
             a, b = operator.empty_input(), operator.empty_output()
             a[...] = 1
             refused(ValueError, ["array cannot be written"], lambda bad: operator(unwritable() if bad else a, b))
+            for wrong, kind, words in ((np.ones((9, 9, 9)), ValueError, "has the shape"), (None, TypeError, "is None")):
+                with pytest.raises(kind, match=f"array {words}"):
+                    operator.with_ghosts(wrong)
     with fftnd.Plan(comm, SHAPE, **FAST) as plan:
         a = plan.empty_physical()
         assert plan.ghosts is None and plan.with_ghosts(a) is a and close(plan.with_ghosts(tight(a)), tight(a), "d")
