@@ -74,6 +74,10 @@ void fftnd__copy_layout(struct fftnd__layout *to, const struct fftnd__layout *fr
 
 /* ---------------------------------------------------------------- serial transforms */
 
+struct fftnd__step *fftnd__accumulated(const struct fftnd__program *program) {
+    return &program->steps[program->nsteps > 0 && program->steps[1].type == FFTND__COPIES_INPUT];
+}
+
 int fftnd__last_serial(const struct fftnd__program *program) {
     int i = program->nsteps;
     while (i > 0 && program->steps[i].type == FFTND__EXCHANGE)
