@@ -762,6 +762,27 @@ START_TEST(enqueued_failures) {
 }
 END_TEST
 
+/* Both links at once move one box between two ranks, in a stream too. */
+START_TEST(enqueued_by_both_links) {
+    NEEDS_ARRAYS();
+    if (arrays_device() == NULL || harness_nranks == 1)
+        skip_test("for a device, and several ranks");
+    if (!stream_device_begin())
+        skip_test("fewer devices than ranks");
+    halo_case given = case_of_all();
+    test_array array =
+        array_create(MPI_COMM_WORLD, MEMORY_SHARED,
+                     elements_of(&given, &given.given.boxes[0][harness_rank]) * sizeof(double));
+    redist_plan *plan = NULL;
+    given.enqueued = 1;
+    for (int overlap = REDIST_OVERLAP_REFUSED; overlap <= REDIST_OVERLAP_ADD; overlap++)
+        check_code(plan_of(&given, MPI_DOUBLE, &array, "hier:nccl", (enum redist_overlap)overlap, 0,
+                           &plan),
+                   REDIST_ERR_METHOD);
+    array_free(&array);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- sums */
 
 /* The bits of sums do not depend on the method, nor on which message is first. */
@@ -945,6 +966,7 @@ int main(int argc, char **argv) {
                                   enqueued,
                                   enqueued_long,
                                   enqueued_failures,
+                                  enqueued_by_both_links,
                                   sums_are_the_same_bits,
                                   bad_widths,
                                   tiles,
