@@ -891,19 +891,25 @@ static int compare_moved(struct moved *moved, const char *method, const char *ex
     return 1;
 }
 
+/* Makes the slabs, without the array of the boxes. */
+static struct moved begin_moved(void) {
+    struct moved moved = {.given = case_of_sums(), .slab = REDIST_BOX_DEFAULT};
+    redist_decompose(moved.given.given.sizes[1], harness_nranks, harness_rank, &moved.slab.count[1],
+                     &moved.slab.start[1]);
+    moved.slab.count[0] = moved.given.given.sizes[0];
+    moved.to = array_create(MPI_COMM_WORLD, MEMORY_SHARED,
+                            (size_t)(moved.slab.count[0] * moved.slab.count[1]) * sizeof(double));
+    return moved;
+}
+
 /* Ghosts are added on the way from boxes to others. */
 START_TEST(sums_on_the_way) {
     NEEDS_ARRAYS();
-    struct moved moved = {.given = case_of_sums(), .slab = REDIST_BOX_DEFAULT};
+    struct moved moved = begin_moved();
     const exchange *of = &moved.given.given;
     int compared = 0;
-    redist_decompose(of->sizes[1], harness_nranks, harness_rank, &moved.slab.count[1],
-                     &moved.slab.start[1]);
-    moved.slab.count[0] = of->sizes[0];
     moved.from = array_create(MPI_COMM_WORLD, MEMORY_SHARED,
                               elements_of(&moved.given, &of->boxes[0][of->rank]) * sizeof(double));
-    moved.to = array_create(MPI_COMM_WORLD, MEMORY_SHARED,
-                            (size_t)(moved.slab.count[0] * moved.slab.count[1]) * sizeof(double));
     char *expected = malloc(moved.to.bytes + 1);
     move_sums(&moved, "p2p");
     memcpy(expected, on_host(&moved.to), moved.to.bytes);
@@ -917,6 +923,49 @@ START_TEST(sums_on_the_way) {
         check_all(done || strncmp(enqueuing[i], "axes", 4) == 0, "%s does not", enqueuing[i]);
         stream_device_destroy(moved.given.stream);
     }
+    free(expected);
+    array_free(&moved.from);
+    array_free(&moved.to);
+}
+END_TEST
+
+/* Fills the ghosts around the boxes on the way from the slabs. */
+static void fill_moved(const struct moved *moved) {
+    const exchange *of = &moved->given.given;
+    redist_options options = options_of(&moved->given, "auto", REDIST_OVERLAP_READ);
+    redist_plan *plan = NULL;
+    options.bind_b = REDIST_BIND_AT_EXECUTION;
+    check_ok(redist_plan_boxes_around(MPI_COMM_WORLD, MPI_DOUBLE, 2, of->sizes, &moved->slab,
+                                      moved->to.data, &of->boxes[0][of->rank], NULL,
+                                      &moved->given.halo, &options, &plan));
+    memset(on_host(&moved->from), 0x7f, moved->from.bytes);
+    copy_to_device(&moved->from);
+    check_ok(redist_plan_execute_arrays(plan, REDIST_FORWARD, moved->to.data, moved->from.data));
+    if (moved->given.enqueued)
+        stream_device_wait(moved->given.stream);
+    copy_from_device(&moved->from);
+    check_ok(redist_plan_free(&plan));
+}
+
+/* In a stream they are read out of the array that peers know, into any. */
+START_TEST(ghosts_on_the_way) {
+    NEEDS_ARRAYS();
+    if (arrays_device() == NULL || !stream_device_begin())
+        skip_test("for a device of each rank");
+    struct moved moved = begin_moved();
+    moved.from = array_create(MPI_COMM_WORLD, MEMORY_PLAIN,
+                              elements_of(&moved.given, &moved.given.given.boxes[0][harness_rank]) *
+                                  sizeof(double));
+    char *expected = malloc(moved.from.bytes + 1);
+    fill_with_fractions(&moved.to);
+    fill_moved(&moved);
+    memcpy(expected, on_host(&moved.from), moved.from.bytes);
+    moved.given.enqueued = 1;
+    moved.given.stream = stream_device_create();
+    fill_moved(&moved);
+    check_all(memcmp(expected, on_host(&moved.from), moved.from.bytes) == 0,
+              "boxes or ghosts differ");
+    stream_device_destroy(moved.given.stream);
     free(expected);
     array_free(&moved.from);
     array_free(&moved.to);
@@ -1072,6 +1121,7 @@ int main(int argc, char **argv) {
                                   enqueued_by_both_links,
                                   sums_are_the_same_bits,
                                   sums_on_the_way,
+                                  ghosts_on_the_way,
                                   bad_widths,
                                   tiles,
                                   widths_that_differ,

@@ -51,6 +51,7 @@ for ((i = 0; i < cases; i++)); do
     ncclput) ;;
     [!d]*put) method=p2p ;; # which has tiles between nodes
     kway:2ghosts | p2p-typeghosts | alltoallwghosts) method=p2p ;; # which adds
+    directghosts) [ "${REDIST_TEST_SPACE:-host}" = host ] || method=p2p ;; # on devices in mapped arrays only
     esac
     if [[ $node -gt 0 && $method = direct* ]]; then
         method=hier

@@ -98,8 +98,8 @@ struct fftnd__program {
     int fused;      /* in tiles, without arrays between transforms and exchanges */
     int transposed; /* of enum fftnd__transposed */
     int nsteps;
-    struct fftnd__step *
-        steps; /* the first is the input; one more behind the last. Both may exchange ghosts alone */
+    struct fftnd__step
+        *steps; /* the first is the input; one more behind the last. Both may exchange ghosts */
     struct fftnd__layout *layouts; /* of all arrays, each once; behind the steps */
 };
 
