@@ -930,11 +930,12 @@ START_TEST(sums_on_the_way) {
 END_TEST
 
 /* Fills the ghosts around the boxes on the way from the slabs. */
-static void fill_moved(const struct moved *moved) {
+static void fill_moved(const struct moved *moved, const char *method) {
     const exchange *of = &moved->given.given;
-    redist_options options = options_of(&moved->given, "auto", REDIST_OVERLAP_READ);
+    redist_options options = options_of(&moved->given, method, REDIST_OVERLAP_READ);
     redist_plan *plan = NULL;
     options.bind_b = REDIST_BIND_AT_EXECUTION;
+    harness_case("method %s", method);
     check_ok(redist_plan_boxes_around(MPI_COMM_WORLD, MPI_DOUBLE, 2, of->sizes, &moved->slab,
                                       moved->to.data, &of->boxes[0][of->rank], NULL,
                                       &moved->given.halo, &options, &plan));
@@ -958,13 +959,17 @@ START_TEST(ghosts_on_the_way) {
                                   sizeof(double));
     char *expected = malloc(moved.from.bytes + 1);
     fill_with_fractions(&moved.to);
-    fill_moved(&moved);
+    fill_moved(&moved, "p2p");
     memcpy(expected, on_host(&moved.from), moved.from.bytes);
     moved.given.enqueued = 1;
     moved.given.stream = stream_device_create();
-    fill_moved(&moved);
-    check_all(memcmp(expected, on_host(&moved.from), moved.from.bytes) == 0,
-              "boxes or ghosts differ");
+    for (int i = 0; i < ENQUEUING; i++) {
+        if (strncmp(enqueuing[i], "axes", 4) == 0)
+            continue;
+        fill_moved(&moved, enqueuing[i]);
+        check_all(memcmp(expected, on_host(&moved.from), moved.from.bytes) == 0,
+                  "boxes or ghosts differ");
+    }
     stream_device_destroy(moved.given.stream);
     free(expected);
     array_free(&moved.from);
