@@ -6,8 +6,8 @@
  *   kernel   one kernel signals, waits, copies and ends: best for small arrays
  *   engines  the copy engines copy, in steps with one sender for each receiver, between kernels that signal
  *
- * Ghosts are added by their owners, which read them in the order of ranks by one kernel after the other: the signals of
- * such an execution are those of the other direction, in which a rank copies to the ghosts that it reads here.
+ * What is added is read by its receivers, in the order of ranks by one kernel after the other: the signals of such an
+ * execution are those of the other direction, in which a rank copies to the elements that it reads here.
  *
  * Peers have to know the destination when the plan is made, and each rank needs its own device: kernels that wait for
  * each other might not run at the same time on one. A rank that waits for longer than the plan allows, or whose peer is
@@ -32,12 +32,6 @@ static const int most_partitions = REDIST__MOST_COUNT / 2;
 
 /* ---------------------------------------------------------------- what it can serve */
 
-/* Returns whether the direction has a path: the peers' arrays were known when the plan was made. */
-static int has_path(const struct redist__problem *problem, int direction) {
-    return problem->bound[!direction] &&
-           (problem->mapped[!direction] || problem->context->size == 1);
-}
-
 static int check_node(const struct redist__problem *problem) {
     if (redist__signalling_of(problem->space) == NULL)
         return redist__fail(REDIST_ERR_METHOD, "method signals is not for %s memory",
@@ -55,12 +49,10 @@ static int applies(const struct redist__problem *problem,
     (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
     REDIST_TRY(check_node(problem));
-    if (problem->transfer->adds != REDIST__NO_NUMBER && !problem->one_array)
-        return redist__fail(REDIST_ERR_METHOD, "method signals adds only ghosts");
     if (problem->partitions > most_partitions)
         return redist__fail(REDIST_ERR_LIMIT, "method signals has at most %d partitions, not %d",
                             most_partitions, problem->partitions);
-    if (!has_path(problem, REDIST_FORWARD))
+    if (!redist__peers_know(problem, REDIST_FORWARD))
         return redist__fail(REDIST_ERR_METHOD,
                             "method signals needs an array b that peers can map (of "
                             "redist_alloc_in or cudaMalloc), given when the plan is made");
@@ -181,17 +173,17 @@ static int map(const struct redist__signalled *state, const struct redist__memor
                         peer);
 }
 
-/* Returns whether a direction adds: then this rank reads the peers' boxes, else it writes to them. */
-static int adds(const struct redist__problem *problem, int direction) {
-    return redist__added_to(problem->transfer, !direction) != REDIST__NO_NUMBER;
+/* Returns whether this rank reads the peers' boxes in a direction, else it writes to them. */
+static int reads(const struct redist__problem *problem, int direction) {
+    return redist__peers_side(problem, direction) == direction;
 }
 
 /* Prepares the copy of a box of this rank's list for a peer. */
 static int prepare_copy(struct redist__signalled *state, int direction, int box,
                         const struct place *place) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    int reads = adds(state->problem, direction), peer = box % transfer->nranks;
-    int own = reads ? !direction : direction;
+    int own = !redist__peers_side(state->problem, direction), peer = box % transfer->nranks;
+    int is_read = own != direction;
     const struct redist__side *near = &transfer->side[own];
     const struct redist__part *part = part_at(&near->parts[peer], box / transfer->nranks);
     const struct redist__remote *far = &state->remotes[box].of[!own];
@@ -202,8 +194,9 @@ static int prepare_copy(struct redist__signalled *state, int direction, int box,
     if (peer != transfer->rank)
         REDIST_TRY(map(state, &place->arrays[!own], peer, &base));
     redist__copy_prepare(&path->copies[box], transfer->ndims, part->count, transfer->item,
-                         reads ? far->stride : near->stride, reads ? near->stride : far->stride);
-    path->copies[box].adds = redist__added_to(transfer, !direction);
+                         is_read ? far->stride : near->stride,
+                         is_read ? near->stride : far->stride);
+    path->copies[box].adds = redist__part_added_to(transfer, !direction, part);
     path->offsets[box] = part->offset;
     path->far[box] = base + far->offset;
     return REDIST_OK;
@@ -213,13 +206,13 @@ static int prepare_path(struct redist__signalled *state, int direction,
                         const struct place places[]) {
     int size = state->problem->context->size, boxes = count_boxes(state->problem);
     struct redist__signal_path *path = &state->paths[direction];
-    if (!has_path(state->problem, direction) ||
+    if (!redist__peers_know(state->problem, direction) ||
         (direction == REDIST_BACKWARD && state->problem->transfer->one_way))
         return REDIST_OK;
     for (int box = 0; box < boxes; box++)
         REDIST_TRY(prepare_copy(state, direction, box, &places[box % size]));
     if (!state->by_kernel || state->problem->tiles != REDIST_WHOLE ||
-        adds(state->problem, direction))
+        reads(state->problem, direction))
         return REDIST_OK;
     return state->signalling->boxes_create(size, boxes, path->copies, path->offsets, path->far,
                                            &path->boxes);
@@ -500,11 +493,23 @@ static int begin_half(struct redist__signalled *state, int direction, const char
     return copy_in_steps(state, direction, source, state->copy_stream);
 }
 
-/* Adds the peers' boxes, and the own ones, in the order of ranks. Peers are signalled as if this rank copied to the
- * boxes that it reads. */
-static int run_sums(struct redist__signalled *state, int direction, char *destination) {
-    const struct redist__signal_path *path = &state->paths[direction];
+/* Copies the boxes of a path that this rank reads, or adds those that are added, in the order of ranks. */
+static int read_boxes(const struct redist__signalled *state, const struct redist__signal_path *path,
+                      int adds, char *destination) {
     int boxes = count_boxes(state->problem), size = state->signals.size;
+    for (int rank = 0; rank < size; rank++)
+        for (int box = rank; box < boxes; box += size)
+            if (path->copies[box].run != 0 && (path->copies[box].adds != REDIST__NO_NUMBER) == adds)
+                REDIST_TRY(state->problem->space->copy(&path->copies[box], path->far[box],
+                                                       destination + path->offsets[box],
+                                                       REDIST__KERNEL, state->problem->stream));
+    return REDIST_OK;
+}
+
+/* Executes by reading the peers' boxes, and the own ones. Peers are signalled as if this rank copied to the boxes that
+ * it reads. */
+static int run_reads(struct redist__signalled *state, int direction, char *destination) {
+    const struct redist__signal_path *path = &state->paths[direction];
     void *stream = state->problem->stream;
     const struct redist__gate first = {.actions = REDIST__TELL_READY | REDIST__AWAIT_READY,
                                        .direction = !direction},
@@ -513,26 +518,22 @@ static int run_sums(struct redist__signalled *state, int direction, char *destin
                                       .direction = !direction,
                                       .partitions = 1};
     REDIST_TRY(redist__signals_gate(state, stream, &first));
-    for (int rank = 0; rank < size; rank++)
-        for (int box = rank; box < boxes; box += size)
-            if (path->copies[box].run != 0)
-                REDIST_TRY(state->problem->space->copy(&path->copies[box], path->far[box],
-                                                       destination + path->offsets[box],
-                                                       REDIST__KERNEL, stream));
+    REDIST_TRY(read_boxes(state, path, 0, destination));
+    REDIST_TRY(read_boxes(state, path, 1, destination));
     return redist__signals_gate(state, stream, &last);
 }
 
 static int run(struct redist__signalled *state, int direction, const void *source,
                void *destination) {
-    if (adds(state->problem, direction))
-        return run_sums(state, direction, destination);
+    if (reads(state->problem, direction))
+        return run_reads(state, direction, destination);
     if (!state->by_kernel)
         return (state->problem->is_half ? begin_half : run_engines)(state, direction, source);
     return state->signalling->exchange(&state->signals, direction, state->paths[direction].boxes,
                                        source, state->problem->stream);
 }
 
-/* Otherwise than sums, copies take the destination of the plan. */
+/* Copies to the peers' arrays take the destination of the plan, those out of them the source. */
 static void start(void *data, int direction, const void *source, void *destination) {
     struct redist__signalled *state = data;
     const struct redist__problem *problem = state->problem;
