@@ -6,8 +6,8 @@
 #ifndef FIELD_H
 #define FIELD_H
 
+#include "command_line.h"
 #include "example.h"
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,23 +40,23 @@ static inline int read_shape(const char *text, redist_index shape[3]) {
     return is_shape;
 }
 
-/* The program's exit status if it ends here, or -1 to go on. Before MPI_Init, since a device is chosen before it. */
+static inline int take_setting(void *data, int letter, const char *value) {
+    struct setting *setting = data;
+    return (letter == 's' && read_shape(value, setting->shape)) ||
+           (letter == 'w' && read_space(value, &setting->space));
+}
+
+/* As read_options. Before MPI_Init, since a device is chosen before it. */
 static inline int read_setting(int argc, char *argv[], struct setting *setting) {
     static const struct option known[] = {{"shape", required_argument, NULL, 's'},
                                           {"space", required_argument, NULL, 'w'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    int letter, is_right = 1;
-    opterr = 0;
-    while (is_right && (letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        if (letter == 'h')
-            return 0;
-        is_right = (letter == 's' && read_shape(optarg, setting->shape)) ||
-                   (letter == 'w' && read_space(optarg, &setting->space));
-    }
+    const char *refused;
+    int status = read_options(argc, argv, known, take_setting, setting, &refused);
     if (setting->space == REDIST_SPACE_CUDA)
         (void)choose_device();
-    return is_right && optind == argc ? -1 : 2;
+    return status;
 }
 
 /* Says why there is no device, on the first rank that has none; 1 = all have what they need. */

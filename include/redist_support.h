@@ -203,10 +203,11 @@ REDIST_API int redist_plan_join(redist_plan *plan, const redist_plan *other);
 
 /**
  * Plans the exchange of redist_plan_boxes, which also fills the ghosts around the boxes in B: each becomes a copy of an
- * element of A. For forward executions.
+ * element of A. Backward, with REDIST_OVERLAP_ADD, each element of A becomes that of a box in B, to which the ghosts
+ * that show it are added, in the order of ranks.
  *   halo     the ghosts of redist_plan_halo, not checked: all ranks pass the same, box_b has room for them, and the
- *            boxes in B do not overlap
- *   options  overlap is REDIST_OVERLAP_READ; no tiles
+ *            boxes in B do not overlap; backward those in A do neither, and the boxes in B cover them
+ *   options  overlap is REDIST_OVERLAP_READ, for forward executions, or REDIST_OVERLAP_ADD; no tiles
  * The other arguments are those of redist_plan_boxes. Collective on comm. Errors: as redist_plan_boxes.
  */
 REDIST_API int redist_plan_boxes_around(MPI_Comm comm, MPI_Datatype datatype, int ndims,

@@ -66,10 +66,15 @@ static int make_exchange(enum redist_tiles tiles) {
                                 sizes[1], survivor.arrays[1], 1, &options, &survivor.exchange);
 }
 
-static int make_on_grid(int grid_ndims) {
+/* With ghosts the points are split along another axis than in the chain: forward adds and backward fills them. */
+static int make_on_grid(int grid_ndims, const redist_halo *ghosts) {
+    static const int split[AXES] = {1};
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     SET_OPTIONS(options, FFTND_ESTIMATE);
     options.grid_ndims = grid_ndims;
+    options.ghosts = ghosts;
+    options.accumulate_ghosts = ghosts != NULL;
+    options.split[FFTND_PHYSICAL] = ghosts != NULL ? split : NULL;
     return fftnd_plan_create(MPI_COMM_WORLD, AXES, shape, FFTND_C2C, FFTND_DOUBLE, &options,
                              &survivor.transform);
 }
@@ -83,11 +88,18 @@ int survivor_make_put(void) {
 }
 
 int survivor_make_transform(void) {
-    return make_on_grid(survivor.grid_ndims);
+    return make_on_grid(survivor.grid_ndims, NULL);
 }
 
 int survivor_make_pencils(void) {
-    return make_on_grid(2);
+    return make_on_grid(2, NULL);
+}
+
+int survivor_make_ghosts(void) {
+    redist_halo halo = REDIST_HALO_DEFAULT;
+    for (int i = 0; i < AXES; i++)
+        halo.low[i] = halo.high[i] = halo.periodic[i] = 1;
+    return make_on_grid(1, &halo);
 }
 
 int survivor_make_operator(void) {

@@ -36,11 +36,13 @@ void survivor_must(int code, const char *what);
 /** Allocates the arrays. Collective. */
 void survivor_allocate(void);
 
-/** Make plans: of array A as a whole, or put as one tile; of transforms on the grid, or on one of two dimensions. */
+/** Make plans: of array A as a whole, or put as one tile; of transforms on the grid, on one of two dimensions, or with
+ * ghosts. */
 int survivor_make_whole(void);
 int survivor_make_put(void);
 int survivor_make_transform(void);
 int survivor_make_pencils(void);
+int survivor_make_ghosts(void);
 int survivor_make_operator(void);
 
 /** Use them in a direction. */

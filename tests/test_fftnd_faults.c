@@ -94,13 +94,24 @@ static void check_result(const struct job *job, enum fftnd_side target,
         snprintf(wrong, FAULT_TEXT_BYTES, "bytes outside of an array overwritten");
 }
 
+/* Loads a side; ghosts are zero before they are added. */
+static void load(struct job *job, enum fftnd_side side) {
+    const fft_array *array = job->run.array[side];
+    double *numbers = array->data;
+    fft_run_load(&job->run, side, 1);
+    if (job->given.options.ghosts == NULL || side != FFTND_PHYSICAL)
+        return;
+    for (size_t i = 0; i < array->bytes / sizeof *numbers; i++)
+        numbers[i] = isnan(numbers[i]) ? 0 : numbers[i];
+}
+
 static int execute(void *data, int execution, char wrong[FAULT_TEXT_BYTES]) {
     struct job *job = data;
     const enum fftnd_side side = execution == 0 ? job->first : fft_case_opposite(job->first);
     const enum fftnd_side target = fft_case_opposite(side);
     wrong[0] = '\0';
     fft_array_poison(job->run.array[target]);
-    fft_run_load(&job->run, side, 1);
+    load(job, side);
     const int code = fft_run_execute(&job->run, side);
     if (code == REDIST_OK)
         check_result(job, target, wrong);
@@ -278,6 +289,96 @@ START_TEST(operators) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- ghosts */
+
+/* A transform that fills ghosts, and adds them. */
+struct haunted {
+    struct job job;
+    redist_halo halo;
+    void *expected; /* the physical array after a backward transform */
+};
+
+static int plan_haunted(void *data) {
+    struct haunted *haunted = data;
+    return plan(&haunted->job);
+}
+
+static int release_haunted(void *data) {
+    struct haunted *haunted = data;
+    return release(&haunted->job);
+}
+
+/* What is filled is as before. */
+static int execute_haunted(void *data, int execution, char wrong[FAULT_TEXT_BYTES]) {
+    struct haunted *haunted = data;
+    const fft_array *points = haunted->job.run.array[FFTND_PHYSICAL];
+    const int fills = (execution == 0) == (haunted->job.first == FFTND_SPECTRAL);
+    const double *found = points->data, *expected = haunted->expected;
+    const int code = execute(&haunted->job, execution, wrong);
+    for (size_t i = 0; i < points->bytes / sizeof(double) && fills && code == REDIST_OK; i++)
+        if (!(fabs(found[i] - expected[i]) <= 1e-9) &&
+            memcmp(&found[i], &expected[i], sizeof *found) != 0)
+            snprintf(wrong, FAULT_TEXT_BYTES, "ghosts or points that are off by %g",
+                     found[i] - expected[i]);
+    return code;
+}
+
+static void try_haunted(struct haunted *haunted, const char *name, try_subject *run) {
+    struct job *job = &haunted->job;
+    const fault_subject subject = {haunted,      1, plan_haunted, execute_haunted, release_haunted,
+                                   MPI_COMM_NULL};
+    harness_case("%s", name);
+    fft_run_create(MPI_COMM_WORLD, &job->given, &job->run);
+    const fft_array *points = job->run.array[FFTND_PHYSICAL];
+    fft_array_poison(job->run.array[FFTND_PHYSICAL]);
+    fft_run_load(&job->run, FFTND_SPECTRAL, 1);
+    check_ok(fft_run_execute(&job->run, FFTND_SPECTRAL));
+    haunted->expected = malloc(points->bytes + 1);
+    memcpy(haunted->expected, points->data, points->bytes);
+    check_ok(fftnd_plan_free(&job->run.plan));
+    run(&subject, name);
+    free(haunted->expected);
+    fft_run_free(&job->run);
+}
+
+/* In parts of the grid, whose ghosts are exchanged alone, and in boxes. */
+static void try_ghosts(double share, try_subject *run) {
+    static const char *const adding[] = {"p2p", "direct", "alltoallv", "p2p-streams"};
+    fault_begin(share);
+    for (int i = 0; i < 16 && !fault_time_is_up(); i++) {
+        const int has_box = i / 4 % 2;
+        struct haunted haunted = {.job = {.given = make_case(&whole_forms[0], adding[i % 4], 1),
+                                          .first = i / 8 ? FFTND_PHYSICAL : FFTND_SPECTRAL},
+                                  .halo = REDIST_HALO_DEFAULT};
+        fft_case *given = &haunted.job.given;
+        char name[64];
+        haunted.halo.corners = 1;
+        given->has_box[FFTND_PHYSICAL] = has_box;
+        given->box_seed = random_bits();
+        for (int axis = 0; axis < given->ndims; axis++) {
+            haunted.halo.low[axis] = haunted.halo.high[axis] = haunted.halo.periodic[axis] = 1;
+            given->offset[FFTND_PHYSICAL][axis] = has_box;
+            given->padding[FFTND_PHYSICAL][axis] = 2 * has_box;
+        }
+        given->options.in_place = 0;
+        given->options.ghosts = &haunted.halo;
+        given->options.accumulate_ghosts = 1;
+        snprintf(name, sizeof name, "ghosts, %s, %s, %s", adding[i % 4],
+                 has_box ? "boxes" : "parts", i / 8 ? "forward" : "backward");
+        setenv("FFTND_CONFIGURATION", whole_forms[0].choice, 1);
+        if (strstr(name, only_word) != NULL)
+            try_haunted(&haunted, name, run);
+        unsetenv("FFTND_CONFIGURATION");
+    }
+    fault_end();
+}
+
+START_TEST(ghosts) {
+    try_ghosts(0.12, fault_try_executions);
+    try_ghosts(0.06, fault_try_planning);
+}
+END_TEST
+
 START_TEST(stepwise) {
     try_forms(whole_forms, 0.2, fault_try_executions);
 }
@@ -397,8 +498,9 @@ START_TEST(operators_freed_alone) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {stepwise,  fused,    chunks,      device,
-                                  operators, planning, freed_alone, operators_freed_alone,
+    const TTest *const tests[] = {stepwise, fused,       chunks,
+                                  device,   operators,   ghosts,
+                                  planning, freed_alone, operators_freed_alone,
                                   NULL};
     int provided;
     if (argc > 1)

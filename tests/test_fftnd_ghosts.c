@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ghosts of the physical side, filled by backward transforms and added by forward ones: random shapes, grids, boxes and
- * widths against the oracle's global array, on the host and on the stand-in for a device. Nothing else around a rank's
- * points is read or changed.
+ * widths against the oracle's global array, on the host and on a device, enqueued or not. Nothing else around a rank's
+ * points is changed.
+ *     test_fftnd_ghosts [RANKS_PER_NODE]
+ * With an argument nodes are imitated by REDIST_NODE_SIZE.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -183,13 +185,23 @@ static void load_sums(struct trial *trial) {
     visit_own(trial, write_ghost);
 }
 
-/* Checks that only points, and ghosts if they are filled, are no longer poison; not in place. */
+/* Returns nonzero if the array may serve as work space, beyond its points too: one with other room does not. */
+static int is_free(const struct trial *trial) {
+    const fft_case *given = trial->run.given;
+    redist_index room = 0;
+    for (int i = 0; i < given->ndims; i++) {
+        room += trial->halo.low[i] + trial->halo.high[i] + given->padding[FFTND_PHYSICAL][i];
+    }
+    return given->options.in_place || (given->options.overwrite_input && room == 0);
+}
+
+/* Checks that only points, and ghosts if they are filled, are no longer poison. */
 static void check_rest(struct trial *trial) {
     const fft_run *run = &trial->run;
     const fft_array *array = run->array[FFTND_PHYSICAL];
     const fft_walk walk = fft_walk_make(&run->layout[FFTND_PHYSICAL], run->given->options.batch);
     check_all(fft_array_is_guarded(array), "wrote outside of the array");
-    if (run->given->options.in_place) {
+    if (is_free(trial)) {
         return;
     }
     trial->used = calloc(array->bytes + 1, 1);
@@ -246,6 +258,18 @@ static void check_backward(struct trial *trial) {
     check_result(trial, "backward");
 }
 
+static int has_nodes;
+
+/* Names a method that does all of a case. */
+static const char *choose_method(const fftnd_options *options) {
+    static const char *const adding[] = {"p2p", "alltoallv", "direct"};
+    if (options->asynchronous) {
+        return "nccl";
+    }
+    const int is_direct = options->space != REDIST_SPACE_CUDA && !has_nodes;
+    return options->accumulate_ghosts ? adding[random_between(0, 1 + is_direct)] : "alltoallw";
+}
+
 /* Gives a case ghosts of any widths, for which boxes have room. */
 static void add_ghosts(fft_case *given, redist_halo *halo) {
     *halo = REDIST_HALO_DEFAULT;
@@ -264,9 +288,7 @@ static void add_ghosts(fft_case *given, redist_halo *halo) {
     given->options.ghosts = halo;
     given->options.fill_ghosts = random_chance(85);
     given->options.accumulate_ghosts = random_chance(60);
-    given->options.method = random_chance(60)                  ? NULL
-                            : given->options.accumulate_ghosts ? "p2p"
-                                                               : "alltoallw";
+    given->options.method = random_chance(60) ? NULL : choose_method(&given->options);
 }
 
 static void end(struct trial *trial) {
@@ -348,14 +370,195 @@ START_TEST(operators) {
 }
 END_TEST
 
-START_TEST(on_a_device) {
-    NEEDS_STREAM_DEVICE();
-    fft_array_use(stream_device_memory());
+/* ---------------------------------------------------------------- messages of their own */
+
+static long nsends;
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+    nsends++;
+    return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
+/* Counts the messages of a transform in each direction, between two layouts that differ on all ranks. */
+static void count_messages(const redist_halo *halo, long messages[2]) {
+    const redist_index sizes[3] = {8, 12, 10};
+    const int split[1] = {1};
+    fftnd_layout layout[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    fftnd_plan *plan = NULL;
+    void *array[2];
+    options.effort = FFTND_ESTIMATE;
+    options.fusion = FFTND_FUSION_NEVER;
+    options.method = "p2p";
+    options.skip_agreement = 1;
+    options.grid_ndims = 1;
+    options.split[FFTND_PHYSICAL] = split;
+    options.ghosts = halo;
+    options.accumulate_ghosts = 1;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &options, &plan));
+    for (int side = 0; side < 2; side++) {
+        check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layout[side]));
+        array[side] = calloc(layout[side].bytes + 1, 1);
+    }
+    long before = nsends;
+    check_ok(fftnd_forward(plan, array[0], array[1]));
+    messages[FFTND_PHYSICAL] = nsends - before;
+    before = nsends;
+    check_ok(fftnd_backward(plan, array[1], array[0]));
+    messages[FFTND_SPECTRAL] = nsends - before;
+    check_ok(fftnd_plan_free(&plan));
+    free(array[0]);
+    free(array[1]);
+}
+
+/* Ghosts go with the elements that move between the sides and the chain anyway. */
+START_TEST(in_one_exchange) {
+    redist_halo halo = REDIST_HALO_DEFAULT;
+    long messages[2], with_ghosts[2];
     unsetenv("FFTND_CONFIGURATION");
-    for (int i = 0; harness_another(i, 8); i++) {
+    halo.corners = 1;
+    for (int i = 0; i < 3; i++) {
+        halo.low[i] = halo.high[i] = halo.periodic[i] = 1;
+    }
+    count_messages(NULL, messages);
+    count_messages(&halo, with_ghosts);
+    for (int side = 0; side < 2; side++) {
+        check_all(messages[side] == with_ghosts[side], "side %d: %ld messages, with ghosts %ld",
+                  side, messages[side], with_ghosts[side]);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- on a device */
+
+#define NEEDS_DEVICE_ARRAYS()                                                                      \
+    NEEDS_STREAM_DEVICE();                                                                         \
+    fft_array_use(stream_device_memory());                                                         \
+    unsetenv("FFTND_CONFIGURATION")
+
+START_TEST(on_a_device) {
+    NEEDS_DEVICE_ARRAYS();
+    for (int i = 0; harness_another(i, 16); i++) {
         fft_case given = fft_random_device_case(harness_nranks);
-        given.options.asynchronous = 0;
+        given.options.asynchronous = i % 2;
         check_case(&given);
+    }
+    fft_array_use(NULL);
+}
+END_TEST
+
+/* A plan in a stream, or one that the host waits for, with its arrays. */
+struct pair {
+    fftnd_plan *plan;
+    fftnd_layout layout[2];
+    void *stream;
+    double *array[2], *values;
+};
+
+static void begin_pair(struct pair *pair, int is_split, int asynchronous) {
+    const redist_index sizes[3] = {8, 12, 10};
+    const int split[1] = {1};
+    redist_halo halo = REDIST_HALO_DEFAULT;
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    *pair = (struct pair){.layout = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT},
+                          .stream = asynchronous ? stream_device_create() : NULL};
+    for (int i = 0; i < 3; i++) {
+        halo.low[i] = halo.high[i] = 2;
+        halo.periodic[i] = i != 1;
+    }
+    options.space = REDIST_SPACE_CUDA;
+    options.stream = pair->stream;
+    options.asynchronous = asynchronous;
+    options.effort = FFTND_ESTIMATE;
+    options.grid_ndims = 1;
+    options.split[FFTND_PHYSICAL] = is_split ? split : NULL;
+    options.ghosts = &halo;
+    options.accumulate_ghosts = 1;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &options,
+                               &pair->plan));
+    for (int side = 0; side < 2; side++) {
+        check_ok(fftnd_plan_layout(pair->plan, (enum fftnd_side)side, &pair->layout[side]));
+        pair->array[side] =
+            stream_device_memory()->allocate(MPI_COMM_WORLD, pair->layout[side].bytes + 16, 0);
+    }
+    pair->values = malloc(pair->layout[0].bytes + 16);
+    for (size_t i = 0; i < pair->layout[0].bytes / sizeof(double); i++) {
+        pair->values[i] = (double)(random_hash(i) % 2001) / 1000 - 1;
+    }
+    stream_device_memory()->copy(pair->array[0], pair->values, pair->layout[0].bytes);
+}
+
+static int run_pair(const struct pair *pair, int times) {
+    int code = REDIST_OK;
+    for (int i = 0; i < times && code == REDIST_OK; i++) {
+        code = fftnd_forward(pair->plan, pair->array[0], pair->array[1]);
+        code =
+            code == REDIST_OK ? fftnd_backward(pair->plan, pair->array[1], pair->array[0]) : code;
+    }
+    return code;
+}
+
+/* Points grow where ghosts show them. */
+static void compare_pairs(const struct pair *one, const struct pair *other) {
+    double worst = 0, most = 0;
+    stream_device_wait(one->stream);
+    for (int i = 0; i < 2; i++) {
+        const struct pair *pair = i == 0 ? one : other;
+        stream_device_memory()->copy(pair->values, pair->array[0], pair->layout[0].bytes);
+    }
+    for (size_t i = 0; i < one->layout[0].bytes / sizeof(double); i++) {
+        const double error = fabs(one->values[i] - other->values[i]);
+        worst = isnan(error) ? INFINITY : fmax(worst, error);
+        most = fmax(most, fabs(other->values[i]));
+    }
+    check_all(worst <= 1e-12 * (1 + most), "off by %g of %g", worst, most);
+    check_ok(fftnd_plan_query(one->plan));
+}
+
+static void end_pair(struct pair *pair) {
+    check_ok(fftnd_plan_free(&pair->plan));
+    for (int side = 0; side < 2; side++) {
+        stream_device_memory()->release(pair->array[side], 0);
+    }
+    if (pair->stream != NULL) {
+        stream_device_destroy(pair->stream);
+    }
+    free(pair->values);
+}
+
+/* Transforms in a stream do as those that the host waits for: one by one, as graphs of the library from the third time
+ * on, and in one graph of the user. */
+START_TEST(enqueued) {
+    NEEDS_DEVICE_ARRAYS();
+    for (int i = 0; i < 4; i++) {
+        struct pair pair, waited;
+        void *graph = NULL;
+        harness_case("%s, %s", i % 2 ? "another split" : "that of the chain",
+                     i / 2 ? "captured" : "enqueued");
+        begin_pair(&waited, i % 2, 0);
+        begin_pair(&pair, i % 2, 1);
+        const int before = stream_device_replays(), is_captured = i / 2;
+        if (is_captured) {
+            stream_device_capture(pair.stream);
+            const int code = run_pair(&pair, 1);
+            graph = stream_device_captured(pair.stream);
+            check_all(code == REDIST_OK && graph != NULL, "%s", redist_error_message());
+        }
+        for (int again = 0; again < 5 && is_captured; again++) {
+            stream_device_replay(graph, pair.stream);
+        }
+        check_ok(run_pair(&pair, is_captured ? 1 : 6));
+        stream_device_wait(pair.stream); /* the stand-in for NCCL does not order several streams */
+        check_ok(run_pair(&waited, 6));
+        compare_pairs(&pair, &waited);
+        check_all(is_captured || before < 0 || stream_device_replays() == before + 8,
+                  "replayed %d times", stream_device_replays() - before);
+        if (is_captured) {
+            stream_device_free(graph);
+        }
+        end_pair(&pair);
+        end_pair(&waited);
     }
     fft_array_use(NULL);
 }
@@ -371,19 +574,6 @@ static void refuse(const fftnd_options *options, const redist_index sizes[2], in
     check_all(plan == NULL && strstr(redist_error_message(), words) != NULL, "%s",
               redist_error_message());
 }
-
-START_TEST(asynchronous) {
-    const redist_index sizes[2] = {6, 8};
-    redist_halo halo = REDIST_HALO_DEFAULT;
-    fftnd_options options = FFTND_OPTIONS_DEFAULT;
-    NEEDS_STREAM_DEVICE();
-    options.space = REDIST_SPACE_CUDA;
-    options.asynchronous = 1;
-    options.ghosts = &halo;
-    refuse(&options, sizes, REDIST_ERR_ARGUMENT,
-           "options->ghosts is not supported with options->asynchronous");
-}
-END_TEST
 
 START_TEST(refusals) {
     const redist_index sizes[2] = {6, 8};
@@ -417,7 +607,11 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases, bricks,   operators, on_a_device,
-                                  asynchronous, refusals, NULL};
+    const TTest *const tests[] = {random_cases, bricks,   operators, in_one_exchange,
+                                  on_a_device,  enqueued, refusals,  NULL};
+    has_nodes = argc > 1;
+    if (has_nodes) {
+        setenv("REDIST_NODE_SIZE", argv[1], 1);
+    }
     return harness_run(argc, argv, "test_fftnd_ghosts", tests);
 }

@@ -261,9 +261,8 @@ static void check_element(const halo_case *given, int rank, enum place place, si
     }
 }
 
-static int plan_of(const halo_case *given, MPI_Datatype type, const test_array *array,
-                   const char *method, enum redist_overlap overlap, int later, redist_plan **plan) {
-    const exchange *of = &given->given;
+static redist_options options_of(const halo_case *given, const char *method,
+                                 enum redist_overlap overlap) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = method;
     options.overlap = overlap;
@@ -273,6 +272,13 @@ static int plan_of(const halo_case *given, MPI_Datatype type, const test_array *
     options.asynchronous = given->enqueued;
     options.wait_seconds = given->wait_seconds;
     options.stream = given->stream;
+    return options;
+}
+
+static int plan_of(const halo_case *given, MPI_Datatype type, const test_array *array,
+                   const char *method, enum redist_overlap overlap, int later, redist_plan **plan) {
+    const exchange *of = &given->given;
+    redist_options options = options_of(given, method, overlap);
     options.bind_a = later ? REDIST_BIND_AT_EXECUTION : REDIST_BIND_AT_PLAN;
     return redist_plan_halo(MPI_COMM_WORLD, type, of->ndims, of->sizes, &of->boxes[0][of->rank],
                             later ? NULL : array->data, &given->halo, &options, plan);
@@ -762,11 +768,30 @@ START_TEST(enqueued_failures) {
 }
 END_TEST
 
+/* Both links at once move one box between two ranks, in a stream too. */
+START_TEST(enqueued_by_both_links) {
+    NEEDS_ARRAYS();
+    if (arrays_device() == NULL || harness_nranks == 1)
+        skip_test("for a device, and several ranks");
+    if (!stream_device_begin())
+        skip_test("fewer devices than ranks");
+    halo_case given = case_of_all();
+    test_array array =
+        array_create(MPI_COMM_WORLD, MEMORY_SHARED,
+                     elements_of(&given, &given.given.boxes[0][harness_rank]) * sizeof(double));
+    redist_plan *plan = NULL;
+    given.enqueued = 1;
+    for (int overlap = REDIST_OVERLAP_REFUSED; overlap <= REDIST_OVERLAP_ADD; overlap++)
+        check_code(plan_of(&given, MPI_DOUBLE, &array, "hier:nccl", (enum redist_overlap)overlap, 0,
+                           &plan),
+                   REDIST_ERR_METHOD);
+    array_free(&array);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- sums */
 
-/* The bits of sums do not depend on the method, nor on which message is first. */
-START_TEST(sums_are_the_same_bits) {
-    NEEDS_ARRAYS();
+static halo_case case_of_sums(void) {
     const redist_index sizes[2] = {12, 7};
     halo_case given = case_of(2, sizes, 0);
     exchange_set_blocks(&given.given, 0, 2);
@@ -774,6 +799,21 @@ START_TEST(sums_are_the_same_bits) {
     given.halo.low[1] = given.halo.high[1] = 3;
     given.halo.periodic[0] = given.halo.periodic[1] = given.halo.corners = 1;
     set_room(&given);
+    return given;
+}
+
+/* Fills an array with numbers whose sums are rounded. */
+static void fill_with_fractions(const test_array *array) {
+    double *values = (double *)(void *)on_host(array);
+    for (size_t k = 0; k < array->bytes / sizeof(double); k++)
+        values[k] = 1.0 / (double)(1 + random_hash(k * 64 + (size_t)harness_rank) % 1000000);
+    copy_to_device(array);
+}
+
+/* The bits of sums do not depend on the method, nor on which message is first. */
+START_TEST(sums_are_the_same_bits) {
+    NEEDS_ARRAYS();
+    halo_case given = case_of_sums();
     size_t elements = elements_of(&given, &given.given.boxes[0][harness_rank]);
     test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED, elements * sizeof(double));
     double *values = (double *)(void *)on_host(&array),
@@ -786,8 +826,7 @@ START_TEST(sums_are_the_same_bits) {
         if (code == REDIST_ERR_METHOD)
             continue;
         check_ok(code);
-        for (size_t k = 0; k < elements; k++)
-            values[k] = 1.0 / (double)(1 + random_hash(k * 64 + (size_t)harness_rank) % 1000000);
+        fill_with_fractions(&array);
         run(&given, plan, REDIST_ACCUMULATE, 0, &array);
         if (compared++ == 0)
             memcpy(first, values, elements * sizeof(double));
@@ -796,6 +835,145 @@ START_TEST(sums_are_the_same_bits) {
     }
     free(first);
     array_free(&array);
+}
+END_TEST
+
+/* Arrays of boxes with ghosts, and of slabs along the other axis. */
+struct moved {
+    halo_case given;
+    redist_box slab;
+    test_array from, to;
+};
+
+static int plan_moved(struct moved *moved, const char *method, redist_plan **plan) {
+    const exchange *of = &moved->given.given;
+    const redist_options options = options_of(&moved->given, method, REDIST_OVERLAP_ADD);
+    return redist_plan_boxes_around(MPI_COMM_WORLD, MPI_DOUBLE, 2, of->sizes, &moved->slab,
+                                    moved->to.data, &of->boxes[0][of->rank], moved->from.data,
+                                    &moved->given.halo, &options, plan);
+}
+
+/* The sums that an exchange of the ghosts alone makes, moved by another one. */
+static void move_sums(struct moved *moved, const char *method) {
+    const exchange *of = &moved->given.given;
+    const redist_options options = options_of(&moved->given, method, REDIST_OVERLAP_REFUSED);
+    redist_plan *sums = NULL, *move = NULL;
+    check_ok(
+        plan_of(&moved->given, MPI_DOUBLE, &moved->from, method, REDIST_OVERLAP_ADD, 0, &sums));
+    check_ok(redist_plan_boxes(MPI_COMM_WORLD, MPI_DOUBLE, 2, of->sizes, &of->boxes[0][of->rank],
+                               moved->from.data, &moved->slab, moved->to.data, &options, &move));
+    fill_with_fractions(&moved->from);
+    check_ok(redist_plan_execute(sums, REDIST_ACCUMULATE));
+    check_ok(redist_plan_execute(move, REDIST_FORWARD));
+    copy_from_device(&moved->to);
+    check_ok(redist_plan_free(&sums));
+    check_ok(redist_plan_free(&move));
+}
+
+/* Returns nonzero if the method does it, in one exchange: with the same bits, whatever was there before. */
+static int compare_moved(struct moved *moved, const char *method, const char *expected) {
+    redist_plan *plan = NULL;
+    harness_case("method %s%s", method, moved->given.enqueued ? ", enqueued" : "");
+    int code = plan_moved(moved, method, &plan);
+    if (code == REDIST_ERR_METHOD)
+        return 0;
+    check_ok(code);
+    for (int again = 0; again < 2; again++) {
+        fill_with_fractions(&moved->from);
+        fill_with_fractions(&moved->to);
+        check_ok(redist_plan_execute(plan, REDIST_BACKWARD));
+        if (moved->given.enqueued)
+            stream_device_wait(moved->given.stream);
+        copy_from_device(&moved->to);
+        check_all(memcmp(expected, on_host(&moved->to), moved->to.bytes) == 0, "the sums differ");
+    }
+    check_ok(redist_plan_free(&plan));
+    return 1;
+}
+
+/* Makes the slabs, without the array of the boxes. */
+static struct moved begin_moved(void) {
+    struct moved moved = {.given = case_of_sums(), .slab = REDIST_BOX_DEFAULT};
+    redist_decompose(moved.given.given.sizes[1], harness_nranks, harness_rank, &moved.slab.count[1],
+                     &moved.slab.start[1]);
+    moved.slab.count[0] = moved.given.given.sizes[0];
+    moved.to = array_create(MPI_COMM_WORLD, MEMORY_SHARED,
+                            (size_t)(moved.slab.count[0] * moved.slab.count[1]) * sizeof(double));
+    return moved;
+}
+
+/* Ghosts are added on the way from boxes to others. */
+START_TEST(sums_on_the_way) {
+    NEEDS_ARRAYS();
+    struct moved moved = begin_moved();
+    const exchange *of = &moved.given.given;
+    int compared = 0;
+    moved.from = array_create(MPI_COMM_WORLD, MEMORY_SHARED,
+                              elements_of(&moved.given, &of->boxes[0][of->rank]) * sizeof(double));
+    char *expected = malloc(moved.to.bytes + 1);
+    move_sums(&moved, "p2p");
+    memcpy(expected, on_host(&moved.to), moved.to.bytes);
+    for (int i = 0; i < ghost_request_count(); i++)
+        compared += compare_moved(&moved, ghost_request_name(i), expected);
+    check_all(compared >= 3, "by %d methods", compared);
+    moved.given.enqueued = arrays_device() != NULL && stream_device_begin();
+    for (int i = 0; i < ENQUEUING && moved.given.enqueued; i++) {
+        moved.given.stream = stream_device_create();
+        const int done = compare_moved(&moved, enqueuing[i], expected);
+        check_all(done || strncmp(enqueuing[i], "axes", 4) == 0, "%s does not", enqueuing[i]);
+        stream_device_destroy(moved.given.stream);
+    }
+    free(expected);
+    array_free(&moved.from);
+    array_free(&moved.to);
+}
+END_TEST
+
+/* Fills the ghosts around the boxes on the way from the slabs. */
+static void fill_moved(const struct moved *moved, const char *method) {
+    const exchange *of = &moved->given.given;
+    redist_options options = options_of(&moved->given, method, REDIST_OVERLAP_READ);
+    redist_plan *plan = NULL;
+    options.bind_b = REDIST_BIND_AT_EXECUTION;
+    harness_case("method %s", method);
+    check_ok(redist_plan_boxes_around(MPI_COMM_WORLD, MPI_DOUBLE, 2, of->sizes, &moved->slab,
+                                      moved->to.data, &of->boxes[0][of->rank], NULL,
+                                      &moved->given.halo, &options, &plan));
+    memset(on_host(&moved->from), 0x7f, moved->from.bytes);
+    copy_to_device(&moved->from);
+    check_ok(redist_plan_execute_arrays(plan, REDIST_FORWARD, moved->to.data, moved->from.data));
+    if (moved->given.enqueued)
+        stream_device_wait(moved->given.stream);
+    copy_from_device(&moved->from);
+    check_ok(redist_plan_free(&plan));
+}
+
+/* In a stream they are read out of the array that peers know, into any. */
+START_TEST(ghosts_on_the_way) {
+    NEEDS_ARRAYS();
+    if (arrays_device() == NULL || !stream_device_begin())
+        skip_test("for a device of each rank");
+    struct moved moved = begin_moved();
+    moved.from = array_create(MPI_COMM_WORLD, MEMORY_PLAIN,
+                              elements_of(&moved.given, &moved.given.given.boxes[0][harness_rank]) *
+                                  sizeof(double));
+    char *expected = malloc(moved.from.bytes + 1);
+    fill_with_fractions(&moved.to);
+    fill_moved(&moved, "p2p");
+    memcpy(expected, on_host(&moved.from), moved.from.bytes);
+    moved.given.enqueued = 1;
+    moved.given.stream = stream_device_create();
+    for (int i = 0; i < ENQUEUING; i++) {
+        if (strncmp(enqueuing[i], "axes", 4) == 0)
+            continue;
+        fill_moved(&moved, enqueuing[i]);
+        check_all(memcmp(expected, on_host(&moved.from), moved.from.bytes) == 0,
+                  "boxes or ghosts differ");
+    }
+    stream_device_destroy(moved.given.stream);
+    free(expected);
+    array_free(&moved.from);
+    array_free(&moved.to);
 }
 END_TEST
 
@@ -945,7 +1123,10 @@ int main(int argc, char **argv) {
                                   enqueued,
                                   enqueued_long,
                                   enqueued_failures,
+                                  enqueued_by_both_links,
                                   sums_are_the_same_bits,
+                                  sums_on_the_way,
+                                  ghosts_on_the_way,
                                   bad_widths,
                                   tiles,
                                   widths_that_differ,

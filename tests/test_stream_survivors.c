@@ -34,6 +34,7 @@ static const struct survivor_work works[] = {
     {"transform", survivor_make_transform, survivor_transform},
     {"pencils", survivor_make_pencils, survivor_transform},
     {"operator", survivor_make_operator, survivor_apply},
+    {"ghosts", survivor_make_ghosts, survivor_transform},
     {NULL, NULL, NULL}};
 
 static int query(void) {

@@ -36,6 +36,7 @@ for method in "$@"; do
     *engines) works=(put transform operator) ;;
     nccl | p2p-streams | kway*) works=(execute transform) ;;
     esac
+    case $method in signals* | enqueued:[an]* | p2p) works+=(ghosts) ;; esac # which add
     [ "$ranks" -lt 4 ] || works+=(pencils)
     for fault in $faults; do
         [[ $fault != late || $method = signals* ]] || continue

@@ -4,11 +4,11 @@
  * call within a bound, with an error or with what was done before; so does each later call with the same plan, and
  * freeing it.
  *     test_survivors WORK METHOD FAULT NUMBER VICTIM FILE
- * WORK is execute, arrays, start, put, transform, operator, plan, planfft or first (planning, each time on a new
- * communicator). FAULT is kill (after NUMBER microseconds of work), death (in MPI call NUMBER of it; 0 = before it),
- * calls (that call and the one behind it fail) or silence (that one and all later ones). All but a killed rank append
- * "rank R: CODE after S s" to FILE. REDIST_TEST_LIMIT is the bound in seconds. REDIST_TEST_SPACE=cuda puts the arrays
- * on devices. test_survivors.sh and test_redist_gone.sh count what they print.
+ * WORK is execute, arrays, start, put, transform, operator, ghosts, plan, planfft or first (planning, each time on a
+ * new communicator). FAULT is kill (after NUMBER microseconds of work), death (in MPI call NUMBER of it; 0 = before
+ * it), calls (that call and the one behind it fail) or silence (that one and all later ones). All but a killed rank
+ * append "rank R: CODE after S s" to FILE. REDIST_TEST_LIMIT is the bound in seconds. REDIST_TEST_SPACE=cuda puts the
+ * arrays on devices. test_survivors.sh and test_redist_gone.sh count what they print.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -73,6 +73,7 @@ static const struct survivor_work works[] = {
     {"put", survivor_make_put, survivor_put},
     {"transform", survivor_make_transform, survivor_transform},
     {"operator", survivor_make_operator, survivor_apply},
+    {"ghosts", survivor_make_ghosts, survivor_transform},
     {"plan", make_nothing, plan_exchange},
     {"planfft", make_nothing, plan_transform},
     {"first", make_comms, plan_first},

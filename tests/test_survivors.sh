@@ -11,7 +11,7 @@ export REDIST_TEST_LIMIT=${REDIST_TEST_LIMIT:-20}
 # shellcheck source=tests/stay.sh
 . "$(dirname "$0")/stay.sh"
 
-works=(execute arrays start put transform operator plan planfft)
+works=(execute arrays start put transform operator ghosts plan planfft)
 methods=(direct p2p kway:2 auto direct:lockstep p2p-type p2p-streams alltoallw alltoallv)
 nodes=(0 0 1 2)
 if [ "${REDIST_TEST_SPACE:-host}" = cuda ]; then
@@ -47,13 +47,15 @@ for ((i = 0; i < cases; i++)); do
     number=$((1 + RANDOM % 12))
     [ "$fault" != kill ] || number=$((RANDOM % (1 << (4 + RANDOM % 12))))
     case $method$work in
-    direct:lockstep[pot]*) method=direct ;; # needs arrays that it can map
+    direct:lockstep[gpot]*) method=direct ;; # needs arrays that it can map
     ncclput) ;;
     [!d]*put) method=p2p ;; # which has tiles between nodes
+    kway:2ghosts | p2p-typeghosts | alltoallwghosts) method=p2p ;; # which adds
+    directghosts) [ "${REDIST_TEST_SPACE:-host}" = host ] || method=p2p ;; # on devices in mapped arrays only
     esac
     if [[ $node -gt 0 && $method = direct* ]]; then
         method=hier
-        [ "$work" != put ] || method=p2p
+        [[ $work != put && $work != ghosts ]] || method=p2p
     fi
     unset REDIST_NODE_SIZE
     [ "$node" -eq 0 ] || export REDIST_NODE_SIZE=$node

@@ -89,7 +89,8 @@ template <class T> struct real_of<std::complex<T>> {
 
 } // namespace detail
 
-/** One rank's part of one side: an owning array, and its place in the global array. Collective. */
+/** One rank's part of one side: an owning array, and its place in the global array. With options.ghosts the local
+ * indices below 0 and from count on are ghosts. Collective. */
 template <class T> class field {
   public:
     field(MPI_Comm comm, redist_space space, const fftnd_layout &layout)

@@ -11,6 +11,7 @@ struct fftnd__f_plan {
     fftnd_plan *plan;
     MPI_Fint comm;
     int space, batch_last, ndims;
+    redist_halo ghosts; /* of the physical side */
 };
 
 /** type(fftnd_operator) */
@@ -37,38 +38,46 @@ static void add_axis(struct shape *shape, redist_index start, redist_index count
     shape->stride[shape->rank++] = stride * (ptrdiff_t)shape->element_bytes;
 }
 
+static void add_axis_with_ghosts(struct shape *shape, const fftnd_layout *layout, int axis,
+                                 const redist_halo *ghosts) {
+    add_axis(shape, layout->start[axis] - ghosts->low[axis],
+             ghosts->low[axis] + layout->count[axis] + ghosts->high[axis], layout->stride[axis]);
+    shape->offset -= (size_t)(ghosts->low[axis] * shape->stride[shape->rank - 1]);
+}
+
 /* Errors: ERR_ARGUMENT if an array of so many axes cannot have this layout. */
-static int shape_of(const fftnd_layout *layout, int batch_last, int rank, struct shape *shape) {
+static int shape_of(const fftnd_layout *layout, const redist_halo *ghosts, int batch_last, int rank,
+                    struct shape *shape) {
     int with_batch = rank == layout->ndims + 1;
     if (rank != layout->ndims + with_batch || (layout->batch > 1 && !with_batch))
         return redist_fail(REDIST_ERR_ARGUMENT,
                            "the array has %d axes, but the plan has %d and %lld fields", rank,
                            layout->ndims, (long long)layout->batch);
+    shape->rank = 0;
     shape->element_bytes = layout->element_bytes;
     shape->bytes = layout->bytes;
     shape->offset = (size_t)layout->offset * layout->element_bytes;
     if (with_batch && batch_last)
         add_axis(shape, 0, layout->batch, layout->batch_stride);
     for (int axis = layout->ndims - 1; axis >= 0; axis--)
-        add_axis(shape, layout->start[axis], layout->count[axis], layout->stride[axis]);
+        add_axis_with_ghosts(shape, layout, axis, ghosts);
     if (with_batch && !batch_last)
         add_axis(shape, 0, layout->batch, layout->batch_stride);
     return REDIST_OK;
 }
 
-/* Errors: those of shape_of and fftnd_plan_layout. */
-static int find_shape(const struct fftnd__f_plan *plan, int side, int rank, struct shape *shape) {
+/* Finds the shape of an array of a plan's side, or with an operator of its input or output.
+ * Errors: those of shape_of, fftnd_plan_layout and fftnd_operator_layout. */
+static int find_shape(const struct fftnd__f_plan *plan, const struct fftnd__f_operator *op,
+                      int which, int has_ghosts, int rank, struct shape *shape) {
+    static const redist_halo none = {0};
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
-    int code = fftnd_plan_layout(plan->plan, (enum fftnd_side)side, &layout);
-    return code ? code : shape_of(&layout, plan->batch_last, rank, shape);
-}
-
-/* Errors: those of shape_of and fftnd_operator_layout. */
-static int find_operator_shape(const struct fftnd__f_operator *op, int is_output, int rank,
-                               struct shape *shape) {
-    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
-    int code = fftnd_operator_layout(op->op, is_output, &layout);
-    return code ? code : shape_of(&layout, op->plan.batch_last, rank, shape);
+    REDIST_TRY(op != NULL ? fftnd_operator_layout(op->op, which, &layout)
+                          : fftnd_plan_layout(plan->plan, (enum fftnd_side)which, &layout));
+    has_ghosts = has_ghosts && (op != NULL || which == FFTND_PHYSICAL);
+    for (int axis = 0; axis < layout.ndims; axis++)
+        has_ghosts = has_ghosts && layout.count[axis] > 0; /* a rank without elements has none */
+    return shape_of(&layout, has_ghosts ? &plan->ghosts : &none, plan->batch_last, rank, shape);
 }
 
 static int is_empty(const struct shape *shape) {
@@ -120,7 +129,7 @@ static int allocate(const struct fftnd__f_plan *plan, const struct shape *shape,
 /* Allocates the local array of one side. Collective. */
 int fftnd__f_alloc(const struct fftnd__f_plan *plan, int side, CFI_cdesc_t *pointer) {
     struct shape shape = {0};
-    int code = find_shape(plan, side, pointer->rank, &shape);
+    int code = find_shape(plan, NULL, side, 1, pointer->rank, &shape);
     return allocate(plan, &shape, code, pointer);
 }
 
@@ -128,7 +137,7 @@ int fftnd__f_alloc(const struct fftnd__f_plan *plan, int side, CFI_cdesc_t *poin
 int fftnd__f_alloc_operator(const struct fftnd__f_operator *op, int is_output,
                             CFI_cdesc_t *pointer) {
     struct shape shape = {0};
-    int code = find_operator_shape(op, is_output, pointer->rank, &shape);
+    int code = find_shape(&op->plan, op, is_output, 1, pointer->rank, &shape);
     fftnd_layout other = FFTND_LAYOUT_DEFAULT;
     if (!code && !fftnd_operator_layout(op->op, !is_output, &other) && other.bytes > shape.bytes)
         shape.bytes = other.bytes;
@@ -139,7 +148,7 @@ int fftnd__f_alloc_operator(const struct fftnd__f_operator *op, int is_output,
 int fftnd__f_point(const struct fftnd__f_plan *plan, int side, const CFI_cdesc_t *memory,
                    CFI_cdesc_t *pointer) {
     struct shape shape = {0};
-    int code = find_shape(plan, side, pointer->rank, &shape);
+    int code = find_shape(plan, NULL, side, 1, pointer->rank, &shape);
     code = code ? code : check_element(&shape, pointer->elem_len);
     return code ? code : point(pointer, &shape, memory->base_addr);
 }
@@ -181,15 +190,25 @@ static int check_array(const struct shape *shape, const CFI_cdesc_t *array) {
     return code ? code : check_strides(shape, array);
 }
 
-/* Checks that both arrays fit, else sets a message, and finds their shapes. */
-static int fit(const struct fftnd__f_plan *plan, int from, const CFI_cdesc_t *input,
-               const CFI_cdesc_t *output, struct shape shapes[2]) {
-    int to = FFTND_PHYSICAL + FFTND_SPECTRAL - from;
-    return !find_shape(plan, from, input->rank, &shapes[0]) && !check_array(&shapes[0], input) &&
-           !find_shape(plan, to, output->rank, &shapes[1]) && !check_array(&shapes[1], output);
+/* Finds the shape that an array has, with the ghosts or without. */
+static int find_array(const struct fftnd__f_plan *plan, const struct fftnd__f_operator *op,
+                      int which, const CFI_cdesc_t *array, struct shape *shape) {
+    int code = REDIST_ERR_ARGUMENT;
+    for (int has_ghosts = 1; code != REDIST_OK && has_ghosts >= 0; has_ghosts--) {
+        code = find_shape(plan, op, which, has_ghosts, array->rank, shape);
+        code = code ? code : check_array(shape, array);
+    }
+    return code;
 }
 
-/* Returns the begin of an array, of which the caller passed the elements without the padding before them. */
+/* Checks that both arrays fit, else sets a message, and finds their shapes. */
+static int fit(const struct fftnd__f_plan *plan, const struct fftnd__f_operator *op, int from,
+               const CFI_cdesc_t *input, const CFI_cdesc_t *output, struct shape shapes[2]) {
+    return !find_array(plan, op, from, input, &shapes[0]) &&
+           !find_array(plan, op, !from, output, &shapes[1]);
+}
+
+/* Returns the begin of an array, of which the caller passed the elements without the room before them. */
 static void *begin_of(const struct shape *shape, const CFI_cdesc_t *array) {
     return shape->offset > 0 ? (char *)array->base_addr - shape->offset : array->base_addr;
 }
@@ -201,7 +220,7 @@ static int run(const struct fftnd__f_plan *plan, int direction, const CFI_cdesc_
                int (*function)(fftnd_plan *plan, int direction, void *input, void *output)) {
     int from = direction == REDIST_BACKWARD ? FFTND_SPECTRAL : FFTND_PHYSICAL;
     struct shape shapes[2] = {{0}, {0}};
-    if (fit(plan, from, input, output, shapes))
+    if (fit(plan, NULL, from, input, output, shapes))
         return function(plan->plan, direction, begin_of(&shapes[0], input),
                         begin_of(&shapes[1], output));
     char message[512];
@@ -251,10 +270,7 @@ static int run_operator(const struct fftnd__f_plan *plan, const struct fftnd__f_
                         int (*function)(fftnd_plan *plan, fftnd_operator *op, void *input,
                                         void *output)) {
     struct shape shapes[2] = {{0}, {0}};
-    int fits =
-        !find_operator_shape(op, 0, input->rank, &shapes[0]) && !check_array(&shapes[0], input) &&
-        !find_operator_shape(op, 1, output->rank, &shapes[1]) && !check_array(&shapes[1], output);
-    if (fits)
+    if (fit(&op->plan, op, 0, input, output, shapes))
         return function(plan->plan, op->op, begin_of(&shapes[0], input),
                         begin_of(&shapes[1], output));
     char message[512];

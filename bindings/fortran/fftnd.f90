@@ -7,6 +7,8 @@
 !> more for a batch: the last one, or the first one with FFTND_BATCH_LAST. redist_free frees such arrays.
 !> Of a side with padding before this rank's part, arrays are the part alone: fftnd_alloc returns an error, and
 !> fftnd_point points to the part in other memory.
+!> A physical side with ghosts has them in these arrays, beyond the bounds of the part (fftnd_plan_layout); transforms
+!> take such an array, or its section without the ghosts.
 !> fftnd_alloc(op, is_output, array) does so for the input or the output of an operator, whose fields are the batch.
 !>
 !> In the usual order the physical side is whole along the first axes, the halved axis of FFTND_R2C is the first, and

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 module fftnd_handle
   use, intrinsic :: iso_c_binding
+  use redist_types, only: redist_halo
   implicit none
   public
 
@@ -8,6 +9,7 @@ module fftnd_handle
   type, bind(c) :: fftnd_plan
     type(c_ptr) :: handle = c_null_ptr
     integer(c_int) :: comm = 0, space = 0, batch_last = 0, ndims = 0
+    type(redist_halo) :: ghosts ! of the physical side, in C's order
   end type fftnd_plan
 
   !> An operator for a plan; as struct fftnd__f_operator of fftnd.c.

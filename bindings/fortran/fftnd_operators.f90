@@ -95,6 +95,7 @@ contains
     code = c_operator_create(plan, merge(-1, kind, allocated(wrong)), options, op%handle)
     call redist__explain(wrong)
     op%plan = plan
+    if (kind == FFTND_POINTS) op%plan%ghosts = redist_halo() ! arrays of the spectral side have none
     call redist__finish(code, ierror)
   end subroutine fftnd_operator_create
 

@@ -17,6 +17,7 @@ module fftnd_procedures
       split_2(:)
     integer(c_int64_t), allocatable :: retained_modes(:), padding_1(:), padding_2(:), offset_1(:), offset_2(:)
     type(redist_box) :: box_1, box_2
+    type(redist_halo) :: ghosts
     character(len=:), allocatable :: method, wisdom_file
     character(len=:), allocatable :: wrong ! error of the first array of a wrong length
   end type held_options
@@ -82,6 +83,7 @@ contains
     options%offset(2) = extents_of('spectral_offset', spectral_offset, d, held%wrong, held%offset_2)
     options%box(1) = box_of(physical_box, d, held%box_1)
     options%box(2) = box_of(spectral_box, d, held%box_2)
+    options%ghosts = ghosts_of(ghosts_low, ghosts_high, ghosts_periodic, ghosts_corners, d, held%wrong, held%ghosts)
     if (present(physical_blocks)) options%blocks(1) = physical_blocks
     if (present(spectral_blocks)) options%blocks(2) = spectral_blocks
     if (present(wait_seconds)) options%wait_seconds = wait_seconds
@@ -114,6 +116,8 @@ contains
     call redist__flag(verbose, options%verbose)
     call redist__flag(phases, options%phases)
     call redist__flag(asynchronous, options%asynchronous)
+    call redist__flag(fill_ghosts, options%fill_ghosts)
+    call redist__flag(accumulate_ghosts, options%accumulate_ghosts)
   end subroutine fill
 
   ! Records the first array with fewer values than the library reads.
@@ -127,8 +131,8 @@ contains
     wrong = 'option '//name//' has '//trim(numbers(1))//' values, but the plan takes '//trim(numbers(2))
   end subroutine check_length
 
-  ! Values for C, in memory of `keep`: axes (`number` of them, if that is known, else d), numbers, extents, a box; null
-  ! without any.
+  ! Values for C, in memory of `keep`: axes (`number` of them, if that is known, else d), numbers, extents, a box, ghosts;
+  ! null without any.
   function axes_of(name, axes, d, wrong, keep, number) result(pointer)
     character(len=*), intent(in) :: name
     integer, intent(in), optional :: axes(:), number
@@ -185,6 +189,37 @@ contains
     pointer = c_loc(keep)
   end function box_of
 
+  function ghosts_of(low, high, periodic, corners, d, wrong, keep) result(pointer)
+    integer(int64), intent(in), optional :: low(:), high(:)
+    logical, intent(in), optional :: periodic(:), corners
+    integer, intent(in) :: d
+    character(len=:), allocatable, intent(inout) :: wrong
+    type(redist_halo), target, intent(inout) :: keep
+    type(c_ptr) :: pointer
+    pointer = c_null_ptr
+    if (d > REDIST_MAX_NDIMS .or. .not. (present(low) .or. present(high))) return
+    keep%size = c_sizeof(keep)
+    if (present(low)) call set_widths('ghosts_low', low, d, wrong, keep%low)
+    if (present(high)) call set_widths('ghosts_high', high, d, wrong, keep%high)
+    if (present(periodic)) then
+      call check_length('ghosts_periodic', size(periodic), d, wrong)
+      if (.not. allocated(wrong)) keep%periodic(1:d) = merge(1, 0, periodic(d:1:-1))
+    end if
+    call redist__flag(corners, keep%corners)
+    pointer = c_loc(keep)
+  end function ghosts_of
+
+  ! Sets the widths of ghosts on one side.
+  subroutine set_widths(name, given, d, wrong, widths)
+    character(len=*), intent(in) :: name
+    integer(int64), intent(in) :: given(:)
+    integer, intent(in) :: d
+    character(len=:), allocatable, intent(inout) :: wrong
+    integer(c_int64_t), intent(inout) :: widths(:)
+    call check_length(name, size(given), d, wrong)
+    if (.not. allocated(wrong)) widths(1:d) = given(d:1:-1)
+  end subroutine set_widths
+
   subroutine plan_create_long(comm, sizes, kind, precision, plan, &
 #include "fftnd_arguments.inc"
       ierror)
@@ -210,6 +245,7 @@ contains
     plan%comm = comm%MPI_VAL
     plan%space = merge(options%space, REDIST_SPACE_HOST, options%space /= 0)
     plan%batch_last = options%batch_position
+    plan%ghosts = held%ghosts
     call redist__finish(code, ierror)
   end subroutine plan_create_long
 
@@ -246,17 +282,22 @@ contains
     type(fftnd_plan), intent(out) :: plan
 #include "fftnd_options.inc"
     integer, intent(out), optional :: ierror
-    integer(int64), allocatable :: long_modes(:), long_padding_1(:), long_padding_2(:), long_offset_1(:), long_offset_2(:)
+    integer(int64), allocatable :: long_modes(:), long_padding_1(:), long_padding_2(:), long_offset_1(:), long_offset_2(:), &
+      long_low(:), long_high(:)
     if (present(retained_modes)) long_modes = int(retained_modes, int64)
     if (present(physical_padding)) long_padding_1 = int(physical_padding, int64)
     if (present(spectral_padding)) long_padding_2 = int(spectral_padding, int64)
     if (present(physical_offset)) long_offset_1 = int(physical_offset, int64)
     if (present(spectral_offset)) long_offset_2 = int(spectral_offset, int64)
+    if (present(ghosts_low)) long_low = int(ghosts_low, int64)
+    if (present(ghosts_high)) long_high = int(ghosts_high, int64)
 #define retained_modes long_modes
 #define physical_padding long_padding_1
 #define spectral_padding long_padding_2
 #define physical_offset long_offset_1
 #define spectral_offset long_offset_2
+#define ghosts_low long_low
+#define ghosts_high long_high
     call plan_create_long(comm, int(sizes, int64), kind, precision, plan, &
 #include "fftnd_arguments.inc"
       ierror)
@@ -265,6 +306,8 @@ contains
 #undef spectral_padding
 #undef physical_offset
 #undef spectral_offset
+#undef ghosts_low
+#undef ghosts_high
   end subroutine plan_create_short
 
   subroutine predict_short(model, nranks, sizes, kind, precision, grid, seconds, order, batch, retained_modes, &
@@ -349,7 +392,7 @@ contains
   ! ---------------------------------------------------------------- transforms
 
   !> Transforms `physical` to `spectral`: arrays of fftnd_alloc or fftnd_point, or others with the same extents and
-  !> strides. An array that does not fit counts as a null pointer.
+  !> strides, with the ghosts or without. An array that does not fit counts as a null pointer.
   subroutine fftnd_forward(plan, physical, spectral, ierror)
     type(fftnd_plan), intent(in) :: plan
     type(*), intent(inout) :: physical(..), spectral(..)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Charged particles in a periodic box, by smooth particle-mesh Ewald: charges are spread to a mesh in bricks, ghosts
- * are added to their owners, an operator between a transform and the one back turns charges into their potential,
- * ghosts are filled, and forces are gathered. The mesh has the potential of Gaussians; a sum over pairs adds the rest.
+ * Charged particles in a periodic box, by smooth particle-mesh Ewald: charges are spread to a mesh in bricks with
+ * ghosts, an operator between two transforms turns charges into their potential, and forces are gathered. The first
+ * transform adds ghosts to their owners, the last one fills them. The mesh has the potential of Gaussians; a sum over
+ * pairs adds the rest.
  *
  * The particles move for some steps. Then the forces are compared with direct sums, and the momentum and the energy
  * with those at the start.
@@ -104,8 +105,8 @@ static void move_particles(struct run *run) {
 
 /* The times of the slowest rank. */
 static void print_times(struct run *run) {
-    static const char *const names[PARTS] = {"spread", "accumulate", "forward, operator, backward",
-                                             "fill",   "gather",     "pairs"};
+    static const char *const names[PARTS] = {"spread", "accumulate, transforms, operator, fill",
+                                             "gather", "pairs"};
     double seconds[PARTS + 2];
     for (int part = 0; part < PARTS; part++)
         seconds[part] = run->times.seconds[part] / run->options.steps;
@@ -116,8 +117,8 @@ static void print_times(struct run *run) {
         return;
     for (int part = 0; part < PARTS; part++)
         printf("%-42s %.3f ms\n", names[part], 1e3 * seconds[part]);
-    printf("%-42s %.3f and %.3f ms\n", "forward alone, backward alone", 1e3 * seconds[PARTS],
-           1e3 * seconds[PARTS + 1]);
+    printf("%-42s %.3f and %.3f ms\n", "forward that adds, backward that fills",
+           1e3 * seconds[PARTS], 1e3 * seconds[PARTS + 1]);
 }
 
 /* ---------------------------------------------------------------- checks */
@@ -168,16 +169,16 @@ static int judge(const struct run *run, double energy_at_start) {
 /* ---------------------------------------------------------------- the program */
 
 static void print_start(const struct run *run) {
-    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
+    const char *method;
     int dims[3];
-    check(redist_plan_get_info(run->mesh.ghosts, &info));
+    check(fftnd_plan_get_method(run->mesh.transform, &method));
     check(redist_grid_get(run->mesh.grid, NULL, dims, NULL));
     if (my_rank() == 0)
-        printf("%d particles, mesh %lld x %lld x %lld in %d x %d x %d bricks in %s memory, ghosts "
-               "by %s, %d steps\n",
+        printf("%d particles, mesh %lld x %lld x %lld in %d x %d x %d bricks in %s memory, "
+               "exchanges by %s, %d steps\n",
                run->particles.count, (long long)run->options.shape[0],
                (long long)run->options.shape[1], (long long)run->options.shape[2], dims[0], dims[1],
-               dims[2], run->options.space == REDIST_SPACE_CUDA ? "CUDA" : "host", info.method,
+               dims[2], run->options.space == REDIST_SPACE_CUDA ? "CUDA" : "host", method,
                run->options.steps);
 }
 
@@ -214,13 +215,9 @@ static const char usage[] =
     "The exit status is 1 if forces, momentum or energy are wrong; a coarse mesh has large "
     "errors.\n";
 
-static int read_integer(const char *text, int *value) {
-    char rest;
-    return sscanf(text, "%d%c", value, &rest) == 1;
-}
-
 /* Takes one option; returns 0 if its value makes no sense. */
-static int take(struct options *options, int letter, const char *value) {
+static int take(void *data, int letter, const char *value) {
+    struct options *options = data;
     switch (letter) {
     case 's':
         return read_shape(value, options->shape) && options->shape[0] >= 8 &&
@@ -240,8 +237,8 @@ static int take(struct options *options, int letter, const char *value) {
     }
 }
 
-/* The program's exit status if it ends here, or -1 to go on. */
-static int read_options(int argc, char *argv[], struct options *options) {
+/* The options are read first, since a device has to be chosen before MPI_Init. */
+int main(int argc, char *argv[]) {
     static const struct option known[] = {{"shape", required_argument, NULL, 's'},
                                           {"edge", required_argument, NULL, 'e'},
                                           {"steps", required_argument, NULL, 't'},
@@ -249,21 +246,10 @@ static int read_options(int argc, char *argv[], struct options *options) {
                                           {"space", required_argument, NULL, 'w'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    int letter, is_right = 1;
-    opterr = 0;
-    while (is_right && (letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        if (letter == 'h')
-            return 0;
-        is_right = take(options, letter, optarg);
-    }
-    return is_right && optind == argc ? -1 : 2;
-}
-
-/* The options are read first, since a device has to be chosen before MPI_Init. */
-int main(int argc, char *argv[]) {
+    const char *refused;
     struct run run = {.options = {.shape = {32, 32, 32}, .edge = 8, .steps = 20}};
     run.options.space = REDIST_SPACE_HOST;
-    int status = read_options(argc, argv, &run.options);
+    int status = read_options(argc, argv, known, take, &run.options, &refused);
     if (run.options.space == REDIST_SPACE_CUDA)
         (void)choose_device();
     MPI_Init(&argc, &argv);

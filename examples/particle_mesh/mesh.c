@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh.h"
 #include <fftnd_operators.h>
-#include <redist_halo.h>
 
 static const double pi = 3.14159265358979323846;
 
@@ -25,10 +24,19 @@ static redist_box create_brick(struct mesh *mesh, const redist_index shape[3]) {
     return box;
 }
 
-/* The transform works on the bricks where they are, between the ghosts. */
+/* The transform works on the bricks where they are, between the ghosts, which it adds to their owners before it begins
+ * and fills when it ends. */
 static void plan_transform(struct mesh *mesh, const redist_index shape[3], const redist_box *box) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    redist_halo ghosts = REDIST_HALO_DEFAULT;
+    for (int axis = 0; axis < 3; axis++) {
+        ghosts.high[axis] = SUPPORT - 1;
+        ghosts.periodic[axis] = 1;
+    }
+    ghosts.corners = 1;
+    options.ghosts = &ghosts;
+    options.accumulate_ghosts = 1;
     options.space = mesh->space->redist;
     options.scaling = FFTND_SCALE_NONE;
     options.in_place = 1;
@@ -37,17 +45,6 @@ static void plan_transform(struct mesh *mesh, const redist_index shape[3], const
                             &mesh->transform));
     check(fftnd_plan_layout(mesh->transform, FFTND_PHYSICAL, &layout));
     mesh->bytes = layout.bytes;
-}
-
-static void plan_ghosts(struct mesh *mesh, const redist_index shape[3], const redist_box *box) {
-    redist_halo halo = REDIST_HALO_DEFAULT;
-    for (int axis = 0; axis < 3; axis++) {
-        halo.high[axis] = SUPPORT - 1;
-        halo.periodic[axis] = 1;
-    }
-    halo.corners = 1;
-    check(redist_plan_halo(MPI_COMM_WORLD, MPI_DOUBLE, 3, shape, box, mesh->values, &halo, NULL,
-                           &mesh->ghosts));
 }
 
 /* The transform of the Gaussian, over the square of that of the spline: once for spreading, once for gathering. */
@@ -80,14 +77,12 @@ void mesh_create(struct mesh *mesh, const struct space *space, const redist_inde
     redist_box box = create_brick(mesh, shape);
     plan_transform(mesh, shape, &box);
     mesh->values = allocate_in(space->redist, mesh->bytes);
-    plan_ghosts(mesh, shape, &box);
     create_influence(mesh, shape, alpha);
 }
 
 void mesh_free(struct mesh *mesh) {
     check(fftnd_operator_free(&mesh->multiply));
     check(fftnd_plan_free(&mesh->transform));
-    check(redist_plan_free(&mesh->ghosts));
     check(redist_grid_free(&mesh->grid));
     free_field(&mesh->factors);
     release(mesh->values);
@@ -142,12 +137,8 @@ void mesh_solve(struct mesh *mesh, const struct residents *charges, struct times
     mesh->space->spread(&mesh->brick, mesh->values, charges->count,
                         (const struct particle *)charges->particles.array);
     end_part(times, SPREAD);
-    check(redist_plan_execute(mesh->ghosts, REDIST_ACCUMULATE));
-    end_part(times, ACCUMULATE);
     check(fftnd_apply(mesh->transform, mesh->multiply, mesh->values, mesh->values));
     end_part(times, TRANSFORM);
-    check(redist_plan_execute(mesh->ghosts, REDIST_FILL));
-    end_part(times, FILL);
 }
 
 void mesh_gather(struct mesh *mesh, const struct residents *residents) {

@@ -15,8 +15,7 @@ struct mesh {
     redist_grid *grid;
     struct brick brick;
     size_t bytes;
-    double *values;      /* the brick with its ghosts: charges, then their potential */
-    redist_plan *ghosts; /* adds them to their owners, and fills them */
+    double *values; /* the brick with its ghosts: charges, then their potential */
     fftnd_plan *transform;
     fftnd_operator *multiply; /* by the influence function */
     struct influence influence;
@@ -48,7 +47,7 @@ void mesh_solve(struct mesh *mesh, const struct residents *charges, struct times
 /* The potential and its gradient at residents, in samples.host. */
 void mesh_gather(struct mesh *mesh, const struct residents *residents);
 
-/* The time of a forward and of a backward transform alone; the values are undefined afterwards. */
+/* The time of a forward and of a backward transform with ghosts; the values are undefined afterwards. */
 void mesh_time_transforms(struct mesh *mesh, double seconds[2]);
 
 #endif

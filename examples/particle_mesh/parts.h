@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-enum part { SPREAD, ACCUMULATE, TRANSFORM, FILL, GATHER, PAIRS, PARTS };
+enum part { SPREAD, TRANSFORM, GATHER, PAIRS, PARTS };
 
 struct times {
     double last, seconds[PARTS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
-#include <getopt.h>
+#include "../command_line.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +21,6 @@ static const char usage[] =
     "  --space SPACE    host, or cuda: fields live on devices, which ranks take in turn (host)\n"
     "  --help           print this and stop\n"
     "The exit status is 1 if the run strays from the reference although the grid resolves it.\n";
-
-static int read_integer(const char *text, int *value) {
-    char rest;
-    return sscanf(text, "%d%c", value, &rest) == 1;
-}
 
 static int read_number(const char *text, double *value) {
     char rest;
@@ -50,7 +45,8 @@ static int read_progress(const char *text, enum progress_style *style) {
 }
 
 /* Takes one option; returns 0 if its value makes no sense. */
-static int take(struct options *options, int letter, const char *value) {
+static int take(void *data, int letter, const char *value) {
+    struct options *options = data;
     switch (letter) {
     case 's':
         return read_integer(value, &options->size) && options->size >= 16;
@@ -76,11 +72,6 @@ static int take(struct options *options, int letter, const char *value) {
     }
 }
 
-static int refuse(struct options *options, const char *argument) {
-    options->refused = argument;
-    return 2;
-}
-
 void options_explain(const struct options *options) {
     if (options->refused == NULL)
         fputs(usage, stdout);
@@ -101,13 +92,5 @@ int options_read(struct options *options, int argc, char *argv[]) {
                                 .courant = 1,
                                 .output = "taylor_green_output",
                                 .space = space_named("host")};
-    opterr = 0; /* only rank 0 prints errors, later */
-    int letter;
-    while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        if (letter == 'h')
-            return 0;
-        if (!take(options, letter, optarg))
-            return refuse(options, argv[optind - 1]);
-    }
-    return optind == argc ? -1 : refuse(options, argv[optind]);
+    return read_options(argc, argv, known, take, options, &options->refused);
 }

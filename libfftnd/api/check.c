@@ -256,8 +256,6 @@ static int check_pairs(const struct fftnd__arguments *arguments) {
          "precision = FFTND_LONG_DOUBLE is not supported on a device"},
         {there && fuses, REDIST_ERR_METHOD,
          "options->fusion = FFTND_FUSION_ALWAYS is not supported for arrays of a device"},
-        {there && options->asynchronous != 0 && options->ghosts != NULL, REDIST_ERR_ARGUMENT,
-         "options->ghosts is not supported with options->asynchronous"},
         {there && options->device_bytes != 0, REDIST_ERR_ARGUMENT,
          "options->device_bytes is not 0, but options->space is a device: it needs host memory"},
         {there && options->device == REDIST_SPACE_HOST, REDIST_ERR_ARGUMENT,

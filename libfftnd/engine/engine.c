@@ -239,7 +239,7 @@ static void find_method(struct fftnd__engine *engine) {
     strcpy(engine->method, "none");
     for (int i = program->nsteps; i >= 1; i--) {
         redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
-        if (program->steps[i].exchange != NULL &&
+        if (program->steps[i].type == FFTND__EXCHANGE && program->steps[i].exchange != NULL &&
             redist_plan_get_info(program->steps[i].exchange, &info) == REDIST_OK)
             strncpy(engine->method, info.method, sizeof engine->method - 1);
     }

@@ -14,7 +14,8 @@ struct edge {
     int naxes;
     int ruins_source, reaches_output;
     int maps_source, maps_destination; /* peers have to map them */
-    int apart; /* the destination is not the array before the source either */
+    int apart;        /* the destination is not the array before the source either */
+    int knows_source; /* asynchronous: peers have to know the source, else the destination */
 };
 
 /* Edges of a program, and padding of the user's arrays at both ends. */
@@ -59,7 +60,8 @@ static int edge_cost(const struct fftnd__settings *settings, const struct edge *
         return IMPOSSIBLE;
     if (edge->apart && same_memory(settings, before, destination))
         return IMPOSSIBLE;
-    if (edge->type == FFTND__EXCHANGE && settings->asynchronous && destination < FFTND__WORK0)
+    if (edge->type >= FFTND__EXCHANGE && settings->asynchronous &&
+        (edge->knows_source ? source : destination) < FFTND__WORK0)
         return IMPOSSIBLE; /* peers have to know it when the plan is made */
     if (edge->ruins_source && source == FFTND__INPUT && !free_use)
         return IMPOSSIBLE;
@@ -109,6 +111,7 @@ static struct edge edge_between(const struct fftnd__program *program, int from, 
     }
     edge.ruins_source = step->ruins_source && !program->fused;
     edge.apart = edge.maps_destination || before->by_partitions;
+    edge.knows_source = step->fills_ghosts;
     return edge;
 }
 

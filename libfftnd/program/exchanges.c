@@ -88,6 +88,23 @@ static redist_halo halo_of(const struct fftnd__transform *transform,
     return halo;
 }
 
+/* Plans an exchange that also fills the ghosts around the boxes that it ends in, or adds those around the boxes that it
+ * begins in: then it is the way back of one that would fill them. */
+static int plan_around(MPI_Comm comm, struct fftnd__step *step,
+                       const struct fftnd__transform *transform, const redist_index sizes[],
+                       const redist_box *const boxes[2], void *const arrays[2],
+                       const redist_options *options) {
+    int adds = step->adds_ghosts;
+    const redist_halo halo = halo_of(transform, adds ? fftnd__previous(step) : step);
+    redist_options own = *options;
+    own.overlap = adds ? REDIST_OVERLAP_ADD : REDIST_OVERLAP_READ;
+    own.bind_a = adds ? options->bind_b : options->bind_a;
+    own.bind_b = adds ? options->bind_a : options->bind_b;
+    return redist_plan_boxes_around(comm, element_type(transform, step->real),
+                                    step->layout->local.ndims, sizes, boxes[adds], arrays[adds],
+                                    boxes[!adds], arrays[!adds], &halo, &own, &step->exchange);
+}
+
 static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
                       const struct fftnd__transform *transform, void *source, void *destination,
                       const redist_options *options) {
@@ -96,45 +113,44 @@ static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
     find_differing(transform, step, differs);
     redist_box box_a = box_of(transform, fftnd__previous(step), differs, sizes);
     redist_box box_b = box_of(transform, step, differs, sizes);
-    if (step->fills_ghosts) {
-        const redist_halo halo = halo_of(transform, step);
-        redist_options reading = *options;
-        reading.overlap = REDIST_OVERLAP_READ;
-        return redist_plan_boxes_around(comm, element_type(transform, step->real),
-                                        step->layout->local.ndims, sizes, &box_a, source, &box_b,
-                                        destination, &halo, &reading, &step->exchange);
-    }
+    const redist_box *const boxes[2] = {&box_a, &box_b};
+    void *const arrays[2] = {source, destination};
+    if (step->fills_ghosts || step->adds_ghosts)
+        return plan_around(comm, step, transform, sizes, boxes, arrays, options);
     return redist_plan_boxes(comm, element_type(transform, step->real), step->layout->local.ndims,
                              sizes, &box_a, source, &box_b, destination, options, &step->exchange);
 }
 
-/* Plans the exchange of the ghosts alone in an array of the user. Collective. */
+/* Plans the exchange of the ghosts alone in an array. Collective. */
 static int plan_ghosts(const struct fftnd__transform *transform, const struct fftnd__step *array,
-                       enum redist_overlap overlap, redist_plan **plan) {
+                       enum redist_overlap overlap, void *const work[2], redist_plan **plan) {
     const redist_halo halo = halo_of(transform, array);
     redist_options options = exchange_options(transform);
     redist_index sizes[REDIST_MAX_NDIMS];
     int differs[REDIST_MAX_NDIMS];
-    (void)bind(transform, FFTND__INPUT, NULL, &options.bind_a);
+    void *memory = bind(transform, array->buffer, work, &options.bind_a);
     options.overlap = overlap;
     for (int axis = 0; axis < array->layout->local.ndims; axis++)
         differs[axis] = axis != transform->batch.axis;
     redist_box box = box_of(transform, array, differs, sizes);
     return redist_plan_halo(transform->comm, element_type(transform, array->real),
-                            array->layout->local.ndims, sizes, &box, NULL, &halo, &options, plan);
+                            array->layout->local.ndims, sizes, &box, memory, &halo, &options, plan);
 }
 
-/* Plans the exchanges of ghosts at both ends of a program, besides those that another one fills. Collective. */
-static int plan_ends(struct fftnd__program *program, const struct fftnd__transform *transform) {
+/* Plans the exchanges of ghosts alone at both ends of a program, unless another one adds or fills them. Collective. */
+static int plan_ends(struct fftnd__program *program, const struct fftnd__transform *transform,
+                     void *const work[2]) {
     const struct fftnd__room *room = transform->room;
-    struct fftnd__step *last = &program->steps[program->nsteps];
+    struct fftnd__step *input = fftnd__accumulated(program),
+                       *last = &program->steps[program->nsteps];
     if (room == NULL)
         return REDIST_OK;
-    if (room->accumulates && program->direction == FFTND_PHYSICAL)
-        REDIST_TRY(
-            plan_ghosts(transform, program->steps, REDIST_OVERLAP_ADD, &program->steps->exchange));
+    if (room->accumulates && program->direction == FFTND_PHYSICAL &&
+        !fftnd__next(input)->adds_ghosts)
+        REDIST_TRY(plan_ghosts(transform, input, REDIST_OVERLAP_ADD, work, &input->exchange));
     return room->fills && program->ends == FFTND_PHYSICAL && !last->fills_ghosts
-               ? plan_ghosts(transform, last, REDIST_OVERLAP_READ, &fftnd__next(last)->exchange)
+               ? plan_ghosts(transform, last, REDIST_OVERLAP_READ, work,
+                             &fftnd__next(last)->exchange)
                : REDIST_OK;
 }
 
@@ -241,15 +257,22 @@ static int check_stores(const struct fftnd__step *step) {
     return redist_fail(REDIST_ERR_METHOD, "the method has no direct stores with partitions");
 }
 
+/* Returns nonzero if another exchange can do the ghosts of this one: filled in a stream they have no array that peers
+ * know. */
+static int may_do_without_ghosts(const struct fftnd__step *step,
+                                 const struct fftnd__transform *transform) {
+    return step->adds_ghosts || (step->fills_ghosts && !transform->settings.asynchronous);
+}
+
 /* Plans an exchange in segments and by partitions if the methods can, else over whole arrays. */
 static int plan_step(const struct fftnd__program *program, struct fftnd__step *step,
                      const struct fftnd__transform *transform, void *const work[2]) {
     for (;;) {
         int code = plan_exchange(program, step, transform, work);
         code = agree_on_exchange(transform, code == REDIST_OK ? check_stores(step) : code);
-        if (code == REDIST_ERR_METHOD && step->fills_ghosts) {
+        if (code == REDIST_ERR_METHOD && may_do_without_ghosts(step, transform)) {
             redist_plan_free(&step->exchange);
-            step->fills_ghosts = 0;
+            step->fills_ghosts = step->adds_ghosts = 0;
             continue;
         }
         if (code != REDIST_ERR_METHOD || program->fused || step->fused_with == FFTND__UNFUSED)
@@ -264,23 +287,32 @@ static int plan_step(const struct fftnd__program *program, struct fftnd__step *s
     }
 }
 
-/* Has the exchange of all ranks that ends in the physical side fill its ghosts, unless it goes by tiles. */
-static void find_filling(struct fftnd__program *program, const struct fftnd__transform *transform) {
+/* Returns nonzero for an exchange of all ranks, unless it goes by tiles. */
+static int moves_whole_boxes(const struct fftnd__step *step) {
+    return step->type == FFTND__EXCHANGE && step->grid_dim < 0 &&
+           step->fused_with == FFTND__UNFUSED;
+}
+
+/* Has the exchange that begins in the physical side add its ghosts, and the one that ends there fill them. */
+static void find_ghosts(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    const struct fftnd__room *room = transform->room;
     if (program->nsteps == 0)
         return;
-    struct fftnd__step *last = &program->steps[program->nsteps];
-    last->fills_ghosts = transform->room != NULL && transform->room->fills &&
-                         program->ends == FFTND_PHYSICAL && last->type == FFTND__EXCHANGE &&
-                         last->grid_dim < 0 && last->fused_with == FFTND__UNFUSED;
+    struct fftnd__step *first = fftnd__next(fftnd__accumulated(program)),
+                       *last = &program->steps[program->nsteps];
+    first->adds_ghosts = room != NULL && room->accumulates &&
+                         program->direction == FFTND_PHYSICAL && moves_whole_boxes(first);
+    last->fills_ghosts =
+        room != NULL && room->fills && program->ends == FFTND_PHYSICAL && moves_whole_boxes(last);
 }
 
 int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__transform *transform,
                           void *const work[2]) {
-    find_filling(program, transform);
+    find_ghosts(program, transform);
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].type == FFTND__EXCHANGE)
             REDIST_TRY(plan_step(program, &program->steps[i], transform, work));
-    return program->steps != NULL ? plan_ends(program, transform) : REDIST_OK;
+    return program->steps != NULL ? plan_ends(program, transform, work) : REDIST_OK;
 }
 
 static int check_exchange(const struct fftnd__transform *transform,
@@ -295,7 +327,7 @@ static int check_exchange(const struct fftnd__transform *transform,
 int fftnd__check_exchanges(const struct fftnd__program *program,
                            const struct fftnd__transform *transform) {
     for (int i = 1; i <= program->nsteps && transform->settings.asynchronous; i++)
-        if (program->steps[i].type == FFTND__EXCHANGE)
+        if (program->steps[i].type >= FFTND__EXCHANGE)
             REDIST_TRY(agree_on_exchange(transform, check_exchange(transform, &program->steps[i])));
     return REDIST_OK;
 }

@@ -22,6 +22,14 @@ static void set_array(const struct fftnd__transform *transform, struct fftnd__st
     lay_out(transform, step, NULL);
 }
 
+/* Returns nonzero if forward adds the ghosts of the side, or backward fills them, in a stream. */
+static int enqueues_ghosts(const struct fftnd__transform *transform, enum fftnd_side side,
+                           int begins) {
+    const struct fftnd__room *room = transform->room;
+    return room != NULL && side == FFTND_PHYSICAL && transform->settings.asynchronous &&
+           (begins ? room->accumulates : room->fills);
+}
+
 static int has_halved(const struct fftnd__chain *chain, const struct fftnd__link *link) {
     return chain->halved >= 0 && link->naxes > 0 && link->axes[link->naxes - 1] == chain->halved;
 }
@@ -303,16 +311,28 @@ static void add_exchange(struct fftnd__program *program, const struct fftnd__tra
               fftnd__previous(step)->real);
 }
 
-/* Adds an exchange of all ranks between a side and its end of the chain, if these differ. */
+/* Adds a copy of the input with its ghosts. */
+static void add_copy_of_input(struct fftnd__program *program,
+                              const struct fftnd__transform *transform) {
+    struct fftnd__step *step = add_step(program, FFTND__COPIES_INPUT);
+    step->grid_dim = -1; /* of all ranks, which may exchange ghosts in it */
+    keep_array(transform, step);
+    pad_array(transform, step, (enum fftnd_side)program->direction);
+}
+
+/* Adds an exchange of all ranks between a side and its end of the chain, if these differ; or if it fills ghosts in a
+ * stream, as peers do not know the array of the user, and read the one before. */
 static void add_move(struct fftnd__program *program, const struct fftnd__transform *transform,
                      enum fftnd_side side) {
     const struct fftnd__chain *chain = &transform->chain;
     const struct fftnd__link *last = &chain->links[chain->nlinks - 1];
     int begins = (int)side == program->direction;
-    if (!chain->moves[side])
+    int fills = !begins && enqueues_ghosts(transform, side, 0);
+    if (!chain->moves[side] && !fills)
         return;
     struct fftnd__step *step = add_step(program, FFTND__EXCHANGE);
     step->grid_dim = -1;
+    step->fills_ghosts = fills;
     set_array(transform, step,
               !begins                  ? &chain->ends[side]
               : side == FFTND_PHYSICAL ? &chain->links[0].physical
@@ -371,9 +391,10 @@ static int are_alike(const struct fftnd__layout *a, const struct fftnd__layout *
  * the same bytes. */
 static void find_types(struct fftnd__program *program, const struct fftnd__transform *transform,
                        enum fftnd_side from, enum fftnd_side to) {
+    const struct fftnd__step *input = fftnd__accumulated(program);
     for (int i = 1; i <= program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i];
-        int outside = (i == 1 && lies_otherwise(transform, from)) ||
+        int outside = (fftnd__previous(step) == input && lies_otherwise(transform, from)) ||
                       (i == program->nsteps && lies_otherwise(transform, to));
         int alike = are_alike(fftnd__previous(step)->layout, step->layout, transform->chain.ndims);
         if (step->type == FFTND__KEEPS_LAYOUT && outside && !alike)
@@ -385,7 +406,7 @@ static void find_types(struct fftnd__program *program, const struct fftnd__trans
 }
 
 /* Lists all steps. Asynchronous exchanges do not end in arrays of the user, as peers have to know these when the plan
- * is made. */
+ * is made, unless they read their sources. */
 static void list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                        enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
@@ -395,6 +416,8 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
     memcpy(program->steps[0].layout->memory, transform->memory[from], sizeof transform->memory[0]);
     set_array(transform, &program->steps[0], &chain->ends[from], chain->real[from]);
     pad_array(transform, &program->steps[0], from);
+    if (enqueues_ghosts(transform, from, 1))
+        add_copy_of_input(program, transform);
     add_move(program, transform, from);
     add_links(program, transform, split, transform->applied != NULL ? THERE : ALONE);
     if (transform->applied != NULL) {
@@ -402,7 +425,8 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
         add_links(program, transform, split, BACK);
     }
     add_move(program, transform, to);
-    if (program->steps[program->nsteps].type == FFTND__EXCHANGE && transform->settings.asynchronous)
+    const struct fftnd__step *last = &program->steps[program->nsteps];
+    if (last->type == FFTND__EXCHANGE && transform->settings.asynchronous && !last->fills_ghosts)
         add_copy(program, transform, program->steps[program->nsteps].layout->memory);
     program->direction = (int)from;
     pad_array(transform, &program->steps[program->nsteps], to);

@@ -72,6 +72,10 @@ void fftnd__copy_layout(struct fftnd__layout *to, const struct fftnd__layout *fr
     memcpy(to->local.stride, from->local.stride, all * sizeof *to->local.stride);
 }
 
+struct fftnd__step *fftnd__accumulated(const struct fftnd__program *program) {
+    return &program->steps[program->nsteps > 0 && program->steps[1].type == FFTND__COPIES_INPUT];
+}
+
 /* ---------------------------------------------------------------- serial transforms */
 
 int fftnd__last_serial(const struct fftnd__program *program) {

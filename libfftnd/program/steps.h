@@ -26,7 +26,8 @@ enum fftnd__buffer {
 enum fftnd__step_type {
     FFTND__KEEPS_LAYOUT,   /* a serial transform that may run in place */
     FFTND__CHANGES_LAYOUT, /* one that changes type, order or extents: never in place */
-    FFTND__EXCHANGE        /* never in place; best when peers map one side */
+    FFTND__EXCHANGE,       /* never in place; best when peers map one side */
+    FFTND__COPIES_INPUT /* all of it to a work array, which peers know, and in which ghosts may be added */
 };
 
 /* Transforms that do an exchange, piece by piece. */
@@ -64,7 +65,8 @@ struct fftnd__step {
     int axis_source, axis_destination; /* array axes that are whole before, after */
     enum fftnd__fused_with fused_with;
     int direct_stores; /* pushed: of enum fftnd__direct, by the transform before, along the axis that is split */
-    int fills_ghosts;  /* of the array of the user that it ends in; not by tiles */
+    int fills_ghosts;  /* of the array that it ends in; not by tiles */
+    int adds_ghosts;   /* of the array that it begins in; not by tiles */
     int by_partitions; /* pushed: the transform after it begins with each partition that arrives */
     redist_plan *exchange; /* NULL = this rank has no part in it */
 
@@ -167,6 +169,9 @@ static inline int fftnd__needs_tiles(const struct fftnd__step *step) {
 /* Returns nonzero if the serial library, which truncates axes, can do the truncation of a step on this rank. */
 int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
                                const struct fftnd__step *step);
+
+/* Returns the array to whose points ghosts are added before the first transform: the input or its copy. */
+struct fftnd__step *fftnd__accumulated(const struct fftnd__program *program);
 
 /* Returns the last serial step, which scales; 0 = none. */
 int fftnd__last_serial(const struct fftnd__program *program);

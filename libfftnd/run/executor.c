@@ -128,21 +128,35 @@ static void transform_axes(struct run *run, const struct fftnd__step *step) {
 static void exchange_axes(struct run *run, const struct fftnd__step *step) {
     if (step->fused_with != FFTND__UNFUSED || step->exchange == NULL)
         return;
-    note(run,
-         redist_plan_execute_arrays(step->exchange, REDIST_FORWARD,
-                                    array_of(run, fftnd__previous(step)), array_of(run, step)));
+    void *before = array_of(run, fftnd__previous(step)), *after = array_of(run, step);
+    note(run, step->adds_ghosts
+                  ? redist_plan_execute_arrays(step->exchange, REDIST_BACKWARD, after, before)
+                  : redist_plan_execute_arrays(step->exchange, REDIST_FORWARD, before, after));
 }
 
-/* The exchange of the ghosts in an array of the user; NULL = there is none. */
+/* The exchange of the ghosts alone in an array; NULL = there is none. */
 static void exchange_ghosts(struct run *run, redist_plan *exchange, int direction, void *array) {
     if (exchange != NULL)
         note(run, redist_plan_execute_arrays(exchange, direction, array, array));
+}
+
+/* A copy of all bytes of the input, in which ghosts are added then. */
+static void copy_input(struct run *run, const struct fftnd__step *step) {
+    static const ptrdiff_t stride[1] = {1};
+    const redist_index bytes[1] = {(redist_index)fftnd__step_bytes(run->transform, step)};
+    if (!has_failed(run) && bytes[0] != 0)
+        note(run, redist_copy_box_in(run->transform->space->id, run->transform->settings.stream, 1,
+                                     bytes, 1, array_of(run, fftnd__previous(step)), stride,
+                                     array_of(run, step), stride));
+    exchange_ghosts(run, step->exchange, REDIST_ACCUMULATE, array_of(run, step));
 }
 
 /* For profilers. */
 static const char *name_of(const struct fftnd__step *step) {
     if (step->type == FFTND__EXCHANGE)
         return "fftnd exchange";
+    if (step->type == FFTND__COPIES_INPUT)
+        return "fftnd copy";
     return fftnd__next(step)->fused_with == FFTND__PUSHED ? "fftnd transform and exchange"
                                                           : "fftnd transform";
 }
@@ -173,6 +187,8 @@ void fftnd__execute(const struct fftnd__program *program, const struct fftnd__tr
         redist_range_begin(name_of(step));
         if (step->type == FFTND__EXCHANGE)
             exchange_axes(&run, step);
+        else if (step->type == FFTND__COPIES_INPUT)
+            copy_input(&run, step);
         else
             transform_axes(&run, step);
         redist_range_end();

@@ -13,7 +13,7 @@ static const struct fftnd__stage_kind *kind_of(const struct fftnd__stage_problem
 }
 
 static int has_stage(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    return step->type != FFTND__EXCHANGE && !fftnd__is_empty(transform, step) &&
+    return step->type < FFTND__EXCHANGE && !fftnd__is_empty(transform, step) &&
            !fftnd__is_empty(transform, fftnd__previous(step));
 }
 

@@ -97,18 +97,20 @@ static int take_plain(redist_plan *plan) {
     return REDIST_OK;
 }
 
-/* Checks that peers know the destination, bound when the plan was made; else no rank has this direction. */
-static int check_destination(const char *function, const redist_plan *plan, int side,
-                             const void *array) {
+/* Checks that peers know the array that they use, bound when the plan was made; else no rank has this direction. */
+static int check_peers_array(const char *function, const redist_plan *plan, int direction,
+                             void *const arrays[2]) {
     const struct redist__problem *problem = &plan->problem;
-    int known = problem->bound[side] && (problem->mapped[side] || plan->context->size == 1);
+    int side = redist__peers_side(problem, direction);
+    int known = redist__peers_know(problem, direction);
     if (!problem->asynchronous || !plan->transport.candidate.method->needs_peers_arrays ||
-        (known && (plan->transfer.side[side].bytes == 0 || problem->arrays[side] == array)))
+        (known && (plan->transfer.side[side].bytes == 0 || problem->arrays[side] == arrays[side])))
         return REDIST_OK;
     return redist_fail_in(function, known ? REDIST_ERR_ARGUMENT : REDIST_ERR_STATE,
-                          "array %s = %p is written in this direction: with options.asynchronous "
+                          "array %s = %p is %s in this direction: with options.asynchronous "
                           "it has to be the one that the plan was made with, which peers can map",
-                          plan->request.names[side], array);
+                          plan->request.names[side], arrays[side],
+                          side == direction ? "read by other ranks" : "written");
 }
 
 static int agree_on_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
@@ -168,7 +170,7 @@ typedef int run_plan(redist_plan *plan, int direction, void *const arrays[2]);
 static int run_bound(const char *function, redist_plan *plan, int direction, run_plan *run) {
     REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
     REDIST_TRY(check_bound(function, plan));
-    REDIST_TRY(check_destination(function, plan, !direction, plan->request.arrays[!direction]));
+    REDIST_TRY(check_peers_array(function, plan, direction, plan->request.arrays));
     redist_visit visit;
     redist__enter_plan(plan, &visit);
     int code = redist_check_capture(function, &plan->problem.place, plan->problem.asynchronous);
@@ -182,7 +184,7 @@ static int run_on(const char *function, redist_plan *plan, int direction, void *
                   run_plan *run) {
     void *const arrays[2] = {a, b};
     REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
-    REDIST_TRY(check_destination(function, plan, !direction, arrays[!direction]));
+    REDIST_TRY(check_peers_array(function, plan, direction, arrays));
     redist_visit visit;
     redist__enter_plan(plan, &visit);
     int code = check_later_arrays(function, plan, arrays);
@@ -235,8 +237,9 @@ static int open_inside(const char *function, redist_plan *plan, enum redist_tile
     const char *name = side ? "destination" : "source";
     if (array == NULL && plan->transfer.side[side].bytes != 0)
         return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+    void *const arrays[2] = {NULL, array};
     if (side == 1)
-        REDIST_TRY(check_destination(function, plan, side, array));
+        REDIST_TRY(check_peers_array(function, plan, REDIST_FORWARD, arrays));
     REDIST_TRY(redist_check_capture(function, &plan->problem.place, plan->problem.asynchronous));
     if (!redist_place_is_gone())
         code = check_mapped(function, plan, name, side, array);

@@ -18,6 +18,7 @@ struct cutting {
     const redist_halo *halo;
     const redist_box *all; /* rank r owns all[2 * r], and has ghosts around all[2 * r + 1] */
     int receiver;          /* whose halo is cut */
+    int replaces;          /* its box is cut */
     int only;              /* the axis of the ghosts that are cut; -1 = all */
     redist_index start[REDIST_MAX_NDIMS], end[REDIST_MAX_NDIMS]; /* of the slab */
     redist_index period[REDIST_MAX_NDIMS]; /* of the current piece along each axis */
@@ -78,9 +79,10 @@ static int add_piece(const struct cutting *cutting, int owner, const redist_inde
         at[1][i] = common[i] + shift - to->start[i] + to->offset[i];
     }
     if (owner == transfer->rank)
-        REDIST_TRY(redist__transfer_add(transfer, 0, cutting->receiver, at[0], size));
+        REDIST_TRY(
+            redist__transfer_add(transfer, 0, cutting->receiver, at[0], size, cutting->replaces));
     if (cutting->receiver == transfer->rank)
-        REDIST_TRY(redist__transfer_add(transfer, 1, owner, at[1], size));
+        REDIST_TRY(redist__transfer_add(transfer, 1, owner, at[1], size, cutting->replaces));
     return REDIST_OK;
 }
 
@@ -142,11 +144,14 @@ static int is_empty(int ndims, const redist_index count[]) {
     return empty;
 }
 
-/* Cuts the receiver's box itself. */
+/* Cuts the receiver's box itself, in one piece for each owner. */
 static int cut_box(struct cutting *cutting) {
     for (int i = 0; i < cutting->transfer->array_ndims; i++)
         set_range(cutting, i, 0);
-    return cut_periods(cutting, 0);
+    cutting->replaces = 1;
+    int code = cut_periods(cutting, 0);
+    cutting->replaces = 0;
+    return code;
 }
 
 int redist__transfer_halo(struct redist__transfer *transfer, const redist_index sizes[],

@@ -31,6 +31,7 @@ void redist__part_copy(const struct redist__transfer *transfer, struct redist__p
     memcpy(part->count, from->count, bytes);
     part->elements = from->elements;
     part->offset = from->offset;
+    part->replaces = from->replaces;
 }
 
 int redist__transfer_derive(struct redist__transfer *derived, const struct redist__transfer *whole,
@@ -193,13 +194,14 @@ int redist__part_append(struct redist__transfer *transfer, int side, int peer,
 }
 
 int redist__transfer_add(struct redist__transfer *transfer, int side, int peer,
-                         const redist_index start[], const redist_index count[]) {
+                         const redist_index start[], const redist_index count[], int replaces) {
     size_t bytes = (size_t)transfer->array_ndims * sizeof *start;
     struct redist__part *part = append(transfer, &transfer->side[side].parts[peer]);
     if (part == NULL)
         return no_memory(peer);
     memcpy(part->start, start, bytes);
     memcpy(part->count, count, bytes);
+    part->replaces = replaces;
     finish_part(transfer, &transfer->side[side], part);
     return REDIST_OK;
 }
@@ -263,6 +265,8 @@ uint64_t redist__transfer_hash(const struct redist__transfer *transfer) {
             for (; part != NULL; part = part->next) {
                 hash = redist__hash(hash, part->start, axes * sizeof *part->start);
                 hash = redist__hash(hash, part->count, axes * sizeof *part->count);
+                if (part->replaces)
+                    hash = redist__hash(hash, &part->replaces, sizeof part->replaces);
             }
         }
     }

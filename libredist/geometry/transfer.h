@@ -12,7 +12,8 @@ struct redist__part {
     redist_index *start, *count; /* in the local array, along each axis */
     size_t elements;             /* 0 = nothing is exchanged with this peer */
     size_t offset;               /* bytes from the array's first element to the box's first */
-    struct redist__part *next;   /* the peer's next box, in the same order on both ranks, or NULL */
+    int replaces; /* backward: its elements replace those of array A, before others are added */
+    struct redist__part *next; /* the peer's next box, in the same order on both ranks, or NULL */
 };
 
 /* One of the two arrays, as this rank holds it. */
@@ -54,11 +55,11 @@ int redist__transfer_exchange(struct redist__transfer *transfer, const redist_in
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]);
 
 /* Begins a description of lists of boxes, with the extents of this rank's two local arrays; and adds a box of this
- * rank's array to the list of a peer, with `longest` of this rank. Not collective; REDIST_ERR_MEMORY or
- * REDIST_ERR_LIMIT. */
+ * rank's array to the list of a peer, with `longest` of this rank; only the first one of a list may replace. Not
+ * collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
 int redist__transfer_begin(struct redist__transfer *transfer, const redist_box boxes[2]);
 int redist__transfer_add(struct redist__transfer *transfer, int side, int peer,
-                         const redist_index start[], const redist_index count[]);
+                         const redist_index start[], const redist_index count[], int replaces);
 
 /* Appends a box, which is not empty, to the list of a peer. REDIST_ERR_MEMORY. */
 int redist__part_append(struct redist__transfer *transfer, int side, int peer,
@@ -75,6 +76,12 @@ size_t redist__list_elements(const struct redist__part *list);
 static inline enum redist__number redist__added_to(const struct redist__transfer *transfer,
                                                    int side) {
     return side == 0 ? transfer->adds : REDIST__NO_NUMBER;
+}
+
+/* The same for one box. */
+static inline enum redist__number redist__part_added_to(const struct redist__transfer *transfer,
+                                                        int side, const struct redist__part *part) {
+    return part->replaces ? REDIST__NO_NUMBER : redist__added_to(transfer, side);
 }
 
 /* Derives a description with empty parts for `nranks` ranks; to be freed also after a failure. REDIST_ERR_MEMORY. */

@@ -277,7 +277,7 @@ static void prepare_copies(struct redist__direct *state, int direction, int peer
         const ptrdiff_t *far = state->remotes[direction][box++].stride;
         redist__copy_prepare(copy, transfer->ndims, part->count, transfer->item,
                              push ? local->stride : far, push ? far : local->stride);
-        copy->adds = redist__added_to(transfer, !direction);
+        copy->adds = redist__part_added_to(transfer, !direction, part);
     }
 }
 

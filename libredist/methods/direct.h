@@ -16,8 +16,8 @@ struct redist__direct_path {
     struct redist__batch batch; /* a copy for each box of this rank's side */
 };
 
-/* Progress of the copy with a peer. */
-enum redist__progress { REDIST__WAITS, REDIST__RUNS, REDIST__DONE };
+/* Progress of the copy with a peer; REPLACED: what is added is left. */
+enum redist__progress { REDIST__WAITS, REDIST__REPLACED, REDIST__RUNS, REDIST__DONE };
 
 /* A variant, for arrays in `space` (AUTO = any). */
 struct redist__traits {

@@ -239,33 +239,34 @@ static int find_addresses(struct redist__direct *state, int peer) {
     return REDIST_OK;
 }
 
-/* Issues the copies of a peer's boxes. */
-static int issue_boxes(struct redist__direct *state, int peer, enum redist__copier copier,
+/* Issues the copies of a peer's boxes, or those that add. */
+static int issue_boxes(struct redist__direct *state, int peer, int adds, enum redist__copier copier,
                        void *stream) {
     const struct redist__batch *batch = &state->paths[state->direction].batch;
     const int *first = state->first[near_side(state)];
     int code = batch->copies[first[peer]].run != 0 ? find_addresses(state, peer) : REDIST_OK;
     for (int box = first[peer]; box < first[peer + 1] && code == REDIST_OK; box++)
-        if (batch->copies[box].run != 0)
+        if (batch->copies[box].run != 0 && (batch->copies[box].adds != REDIST__NO_NUMBER) == adds)
             code = state->problem->space->copy(&batch->copies[box], batch->sources[box],
                                                batch->destinations[box], copier, stream);
     return code;
 }
 
-/* Issues the copies with a peer: sums in one stream, which keeps their order. */
+/* Issues the copies with a peer: sums in one stream, which keeps their order, first what they are added to. */
 static int issue_one(struct redist__direct *state, int peer) {
     const struct redist__space *space = state->problem->space;
     int far = redist__distance_of(state->problem->transfer, peer), own = far == 0,
         stream = is_paced(state) && !own ? 1 : far;
     enum redist__copier copier =
         own && space->asynchronous ? REDIST__KERNEL : state->traits->copier;
-    if (redist__direct_adds(state, state->direction))
-        stream = 0;
-    state->copies[peer] = REDIST__RUNS;
-    state->steps.begun += !own;
+    int sums = redist__direct_adds(state, state->direction),
+        adds = state->copies[peer] == REDIST__REPLACED;
+    stream = sums ? 0 : stream;
+    state->copies[peer] = sums && !adds ? REDIST__REPLACED : REDIST__RUNS;
+    state->steps.begun += !own && !adds;
     redist__enter(state->problem->timer, own ? REDIST__OWN_PART : REDIST__FIRST_MESSAGE);
-    int code = issue_boxes(state, peer, copier, space->stream(stream));
-    if (code == REDIST_OK && space->asynchronous)
+    int code = issue_boxes(state, peer, adds, copier, space->stream(stream));
+    if (code == REDIST_OK && space->asynchronous && state->copies[peer] == REDIST__RUNS)
         code = space->event_record(state->events[peer], space->stream(stream));
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     return code;
@@ -278,16 +279,19 @@ static int has_step(const struct redist__direct *state, int peer) {
            (distance == state->steps.begun + 1 && redist__steps_may_begin(&state->steps));
 }
 
-/* Returns whether a peer's boxes are next: sums are made in the order of ranks. */
+/* Returns whether a peer's boxes are added next: in the order of ranks, once there is all that they are added to. */
 static int is_turn(const struct redist__direct *state, int peer) {
     int turn = 1;
-    for (int lower = 0; lower < peer && redist__direct_adds(state, state->direction); lower++)
-        turn &= state->copies[lower] != REDIST__WAITS;
+    for (int other = 0; other < state->problem->context->size; other++)
+        turn &= state->copies[other] != REDIST__WAITS &&
+                (other >= peer || state->copies[other] != REDIST__REPLACED);
     return turn;
 }
 
 static int may_issue(const struct redist__direct *state, int peer) {
-    return state->copies[peer] == REDIST__WAITS && has_step(state, peer) && is_turn(state, peer) &&
+    if (state->copies[peer] == REDIST__REPLACED)
+        return is_turn(state, peer);
+    return state->copies[peer] == REDIST__WAITS && has_step(state, peer) &&
            (redist__distance_of(state->problem->transfer, peer) == 0 ||
             redist__flags_is_ready(&state->flags, peer));
 }
@@ -354,9 +358,10 @@ int redist__direct_advance_copies(struct redist__direct *state) {
     if (state->left != 0 && state->traits->together && !adds &&
         redist__direct_pushes(state->traits, state->direction))
         return advance_together(state);
-    for (int i = 1; i <= state->problem->context->size && state->left != 0; i++) {
-        /* sums begin with rank 0, other executions with the next rank */
-        int peer = adds ? i - 1 : redist__rank_at(state->problem->transfer, i);
+    int size = state->problem->context->size, n = adds ? 2 * size : size;
+    for (int i = 1; i <= n && state->left != 0; i++) {
+        /* sums take two rounds from rank 0 on, other executions begin with the next rank */
+        int peer = adds ? (i - 1) % size : redist__rank_at(state->problem->transfer, i);
         int failed = advance_peer(state, peer);
         code = code == REDIST_OK ? failed : code;
     }

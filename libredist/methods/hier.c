@@ -85,6 +85,7 @@ static int applies_with_nccl(const struct redist__problem *problem,
     struct redist__candidate nccl;
     (void)redist__candidates("nccl", 1, &nccl);
     REDIST_TRY(nccl.method->applies(problem, &nccl));
+    REDIST_TRY(redist__check_single(problem->transfer, candidate->method->name));
     return problem->asynchronous ? check_enqueued(problem) : applies(problem, candidate);
 }
 

@@ -56,6 +56,21 @@ int redist__candidates(const char *request, int most, struct redist__candidate c
     return count;
 }
 
+static int is_known(const struct redist__problem *problem, int side) {
+    return problem->bound[side] && (problem->mapped[side] || problem->context->size == 1);
+}
+
+int redist__peers_side(const struct redist__problem *problem, int direction) {
+    int adds = redist__added_to(problem->transfer, !direction) != REDIST__NO_NUMBER;
+    int reads = problem->transfer->one_way && problem->tiles == REDIST_WHOLE &&
+                !is_known(problem, !direction) && is_known(problem, direction);
+    return adds || reads ? direction : !direction;
+}
+
+int redist__peers_know(const struct redist__problem *problem, int direction) {
+    return is_known(problem, redist__peers_side(problem, direction));
+}
+
 int redist_check_asynchronous(MPI_Comm comm, enum redist_space space) {
     struct redist__problem problem = {.space = redist_space_at(space)};
     REDIST_TRY(redist__context_get(comm, &problem.context));

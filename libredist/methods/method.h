@@ -56,6 +56,14 @@ static inline int redist__has_failed(const struct redist__problem *problem) {
     return redist__failed(problem->failure);
 }
 
+/* Returns the side of the array that peers use in a direction of an asynchronous execution without their hosts, and
+ * have to know when the plan is made: the destination, to which they write; or the source, which its receivers read
+ * to add it, or as they know no destination of a plan that goes forward only. */
+int redist__peers_side(const struct redist__problem *problem, int direction);
+
+/* Returns whether they know that array, and can map it. */
+int redist__peers_know(const struct redist__problem *problem, int direction);
+
 /* Returns the number of a rank of the context in the plan's communicator. */
 static inline int redist__plan_rank(const struct redist__problem *problem, int rank) {
     return problem->ranks != NULL ? problem->ranks[rank] : rank;
@@ -115,7 +123,7 @@ struct redist__method {
     /* Whether it serves asynchronous problems: `start`, `open`, `put`, `store`, `await` and `close` only enqueue in the
      * user's stream then, and may be captured in a graph; `wait` waits for the stream. */
     enum redist__modes modes;
-    int needs_peers_arrays; /* asynchronous: the peers know the destination when the plan is made, and map it */
+    int needs_peers_arrays; /* asynchronous: only in directions of which redist__peers_know the array */
 
     /* Asynchronous: checks the ranks of a problem, of which only space and context are set. Collective. */
     int (*check_ranks)(const struct redist__problem *problem);

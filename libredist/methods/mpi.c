@@ -215,21 +215,14 @@ static void unpack(struct state *state, int peer) {
 
 /* ---------------------------------------------------------------- whole arrays */
 
-/* Returns whether this execution adds what arrives, in the order of ranks, when all has arrived. */
-static int adds(const struct state *state) {
-    return redist__added_to(state->transfer, !state->direction) != REDIST__NO_NUMBER;
-}
-
+/* Adds what is added, when all has arrived. */
 static void add_all(struct state *state) {
     const struct redist__problem *problem = state->problem;
     redist__enter(problem->timer, REDIST__UNPACK);
-    for (int peer = 0; peer < state->transfer->nranks; peer++)
-        if (peer == state->transfer->rank)
-            copy_own(state);
-        else
-            redist__attempt(problem,
-                            redist__packing_unpack(&state->packing[!state->direction], peer, 1,
-                                                   state->destination, problem->space->stream(0)));
+    redist__attempt(problem, redist__packing_add(&state->packing[!state->direction],
+                                                 &state->own[state->direction], problem,
+                                                 state->direction, state->source,
+                                                 state->destination, problem->space->stream(0)));
 }
 
 static void begin(struct state *state, int direction, const void *source, void *destination) {
@@ -246,8 +239,7 @@ static void start(void *data, int direction, const void *source, void *destinati
     begin(state, direction, source, destination);
     post_receives(state);
     pack_and_send(state);
-    if (!adds(state))
-        copy_own(state);
+    copy_own(state);
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
 }
 
@@ -259,15 +251,14 @@ static void wait(void *data) {
         redist__enter(timer, REDIST__FIRST_MESSAGE);
         i = redist__messages_test(&state->messages, &left);
         if (i >= 0) {
-            if (!adds(state))
-                unpack(state, i);
+            unpack(state, i);
             poll = 0;
         } else if (left)
             redist__messages_pause(&state->messages, poll++);
     }
     redist__enter(timer, REDIST__COMMUNICATE);
     redist__messages_end(&state->messages);
-    if (!state->is_known && adds(state))
+    if (!state->is_known)
         add_all(state);
     redist__enter(timer, REDIST__UNPACK);
     finish_stream(state);
@@ -314,21 +305,19 @@ static void execute_collective(struct state *state) {
     const struct redist__problem *problem = state->problem;
     int beside = problem->space->asynchronous;
     pack_all(state);
-    if (beside && !adds(state))
+    if (beside)
         copy_own(state);
     redist__enter(problem->timer, REDIST__COMMUNICATE);
     if (all_begin(state))
         redist__messages_collect(&state->messages, begin_collective, state);
     redist__messages_end(&state->messages);
-    if (!beside && !adds(state))
+    if (!beside)
         copy_own(state);
     redist__enter(problem->timer, REDIST__UNPACK);
-    if (adds(state))
-        add_all(state);
-    else
-        redist__attempt(problem, redist__packing_unpack(&state->packing[!state->direction], 0,
-                                                        state->transfer->nranks, state->destination,
-                                                        problem->space->stream(0)));
+    redist__attempt(problem, redist__packing_unpack(&state->packing[!state->direction], 0,
+                                                    state->transfer->nranks, state->destination,
+                                                    problem->space->stream(0)));
+    add_all(state);
     finish_stream(state);
 }
 

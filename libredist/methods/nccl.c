@@ -287,26 +287,24 @@ static int adds(const struct redist__nccl *state, int direction) {
     return redist__added_to(state->problem->transfer, !direction) != REDIST__NO_NUMBER;
 }
 
+/* Adds what is added to all else, the own part too. */
 static int add_all(const struct redist__nccl *state, struct redist__wave *wave, int direction,
                    const void *source, void *destination) {
+    const struct redist__copy *own = &state->own[direction];
     void *stream = state->streams[REDIST__UNPACKS];
-    for (int peer = 0; peer < wave->transfer.nranks; peer++)
-        REDIST_TRY(
-            peer == wave->transfer.rank
-                ? redist__own_copy_run(&state->own[direction], state->problem, direction, source,
-                                       destination, stream)
-                : redist__packing_unpack(&wave->packing[!direction], peer, 1, destination, stream));
-    return REDIST_OK;
+    REDIST_TRY(redist__own_copy_run(own, state->problem, direction, source, destination, stream));
+    return redist__packing_add(&wave->packing[!direction], own, state->problem, direction, source,
+                               destination, stream);
 }
 
 static int unpack(const struct redist__nccl *state, struct redist__wave *wave, int direction,
                   const void *source, void *destination) {
     void *stream = state->streams[REDIST__UNPACKS];
     REDIST_TRY(redist__nccl_follow(state, state->streams[REDIST__MOVES], wave->moved, stream));
-    REDIST_TRY(adds(state, direction)
-                   ? add_all(state, wave, direction, source, destination)
-                   : redist__packing_unpack(&wave->packing[!direction], 0, wave->transfer.nranks,
-                                            destination, stream));
+    REDIST_TRY(redist__packing_unpack(&wave->packing[!direction], 0, wave->transfer.nranks,
+                                      destination, stream));
+    if (adds(state, direction))
+        REDIST_TRY(add_all(state, wave, direction, source, destination));
     return state->problem->space->event_record(wave->unpacked, stream);
 }
 

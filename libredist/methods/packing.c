@@ -55,7 +55,7 @@ static void prepare_box(struct redist__packing *packing, const struct redist__tr
     redist__copy_prepare(&packing->unpack.copies[box], transfer->ndims, part->count, transfer->item,
                          there, stride);
     packing->unpack.copies[box].adds =
-        redist__added_to(transfer, packing->side == &transfer->side[1]);
+        redist__part_added_to(transfer, packing->side == &transfer->side[1], part);
 }
 
 static void prepare_peer(struct redist__packing *packing, const struct redist__transfer *transfer,
@@ -115,8 +115,12 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
                            int side, enum redist__layout layout, int staged) {
     const struct redist__transfer *transfer = problem->transfer;
     const struct redist__space *space = problem->space;
-    *packing = (struct redist__packing){
-        .side = &transfer->side[side], .space = space, .layout = layout, .staged = staged};
+    *packing =
+        (struct redist__packing){.side = &transfer->side[side],
+                                 .space = space,
+                                 .layout = layout,
+                                 .staged = staged,
+                                 .adds = redist__added_to(transfer, side) != REDIST__NO_NUMBER};
     REDIST_TRY(allocate(packing, transfer));
     for (int peer = 0; peer < transfer->nranks; peer++)
         prepare_peer(packing, transfer, peer);
@@ -229,6 +233,18 @@ int redist__packing_pack(struct redist__packing *packing, int first, int count, 
     return code;
 }
 
+/* Copies the box of a peer that replaces what is in the array, if there is one, or adds the others. */
+static int unpack_some(struct redist__packing *packing, int peer, int adds, void *array,
+                       void *stream) {
+    int middle = packing->first[peer] + packing->side->parts[peer].replaces;
+    int begin = adds ? middle : packing->first[peer],
+        end = adds ? packing->first[peer + 1] : middle;
+    if (begin == end || packing->unpack.copies[begin].run == 0)
+        return REDIST_OK;
+    place_boxes(packing, &packing->unpack, peer, array);
+    return packing->space->batch_run(&packing->unpack, begin, end - begin, stream);
+}
+
 int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
                            void *stream) {
     int code = REDIST_OK;
@@ -236,8 +252,11 @@ int redist__packing_unpack(struct redist__packing *packing, int first, int count
         if (redist__packing_is_staged(packing, peer))
             code = redist__packing_upload(packing, peer, 0, staged_bytes(packing, peer), array,
                                           stream);
-    return code == REDIST_OK ? copy_boxes(packing, &packing->unpack, first, count, array, stream)
-                             : code;
+    if (code == REDIST_OK && !packing->adds)
+        return copy_boxes(packing, &packing->unpack, first, count, array, stream);
+    for (int peer = first; peer < first + count && code == REDIST_OK; peer++)
+        code = unpack_some(packing, peer, 0, array, stream);
+    return code;
 }
 
 /* ---------------------------------------------------------------- datatypes */
@@ -391,7 +410,7 @@ static void prepare_own(struct redist__copy *copy, const struct redist__transfer
                         int direction, const struct redist__part *part) {
     redist__copy_prepare(copy, transfer->ndims, part->count, transfer->item,
                          transfer->side[direction].stride, transfer->side[!direction].stride);
-    copy->adds = redist__added_to(transfer, !direction);
+    copy->adds = redist__part_added_to(transfer, !direction, part);
 }
 
 void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__transfer *transfer,
@@ -399,16 +418,18 @@ void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__tr
     prepare_own(copy, transfer, direction, &transfer->side[direction].parts[transfer->rank]);
 }
 
-int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
-                         int direction, const void *source, void *destination, void *stream) {
+/* Runs the copies of the own part, or those that add. */
+static int run_own(const struct redist__copy *copy, const struct redist__problem *problem,
+                   int direction, int adds, const void *source, void *destination, void *stream) {
     const struct redist__transfer *transfer = problem->transfer;
     const struct redist__part *from = &transfer->side[direction].parts[transfer->rank];
     const struct redist__part *to = &transfer->side[!direction].parts[transfer->rank];
     struct redist__copy own = *copy;
     int code = REDIST_OK;
     while (own.run != 0 && code == REDIST_OK) {
-        code = problem->space->copy(&own, (const char *)source + from->offset,
-                                    (char *)destination + to->offset, REDIST__KERNEL, stream);
+        if ((own.adds != REDIST__NO_NUMBER) == adds)
+            code = problem->space->copy(&own, (const char *)source + from->offset,
+                                        (char *)destination + to->offset, REDIST__KERNEL, stream);
         from = from->next;
         to = to->next;
         if (from == NULL)
@@ -416,6 +437,21 @@ int redist__own_copy_run(const struct redist__copy *copy, const struct redist__p
         prepare_own(&own, transfer, direction, from);
     }
     return code;
+}
+
+int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
+                         int direction, const void *source, void *destination, void *stream) {
+    return run_own(copy, problem, direction, 0, source, destination, stream);
+}
+
+int redist__packing_add(struct redist__packing *packing, const struct redist__copy *own,
+                        const struct redist__problem *problem, int direction, const void *source,
+                        void *destination, void *stream) {
+    for (int peer = 0; peer < problem->transfer->nranks && packing->adds; peer++)
+        REDIST_TRY(peer == problem->transfer->rank
+                       ? run_own(own, problem, direction, 1, source, destination, stream)
+                       : unpack_some(packing, peer, 1, destination, stream));
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- checks */

@@ -32,6 +32,7 @@ struct redist__packing {
     size_t shift;
     char *in_array;              /* is the message in the array? */
     int all_in_array;            /* all messages lie in the array */
+    int adds;                    /* some boxes are added when they arrive */
     struct redist__batch pack;   /* from the array to the buffer, */
     struct redist__batch unpack; /* and from the buffer to the array */
 };
@@ -60,7 +61,8 @@ int redist__packing_download(const struct redist__packing *packing, int peer, si
 int redist__packing_upload(const struct redist__packing *packing, int peer, size_t first,
                            size_t bytes, void *array, void *stream);
 
-/* Pack and unpack the messages of `count` peers from `first` on, except those in the array, and stage them. */
+/* Pack and unpack the messages of `count` peers from `first` on, except those in the array, and stage them. What is
+ * added stays in the buffer. */
 int redist__packing_pack(struct redist__packing *packing, int first, int count, const void *array,
                          void *stream);
 int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
@@ -83,11 +85,16 @@ void redist__types_free(struct redist__types *types);
 int redist__element_type(const struct redist__transfer *transfer, MPI_Datatype *element);
 
 /* Prepares the copy of a rank's own part from the source array to the destination array, and runs it with those of the
- * other boxes of its list; an empty copy has none. */
+ * other boxes of its list, except those that are added; an empty copy has none. */
 void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__transfer *transfer,
                               int direction);
 int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
                          int direction, const void *source, void *destination, void *stream);
+
+/* Adds what is added, this rank's own part too, in the order of ranks: once all other boxes are in the destination. */
+int redist__packing_add(struct redist__packing *packing, const struct redist__copy *own,
+                        const struct redist__problem *problem, int direction, const void *source,
+                        void *destination, void *stream);
 
 /* Returns whether a description has one box for each two ranks and adds nothing; and checks it, else
  * REDIST_ERR_METHOD. */

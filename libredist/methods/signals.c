@@ -6,8 +6,8 @@
  *   kernel   one kernel signals, waits, copies and ends: best for small arrays
  *   engines  the copy engines copy, in steps with one sender for each receiver, between kernels that signal
  *
- * Ghosts are added by their owners, which read them in the order of ranks by one kernel after the other: the signals of
- * such an execution are those of the other direction, in which a rank copies to the ghosts that it reads here.
+ * What is added is read by its receivers, in the order of ranks by one kernel after the other: the signals of such an
+ * execution are those of the other direction, in which a rank copies to the elements that it reads here.
  *
  * Peers have to know the destination when the plan is made, and each rank needs its own device: kernels that wait for
  * each other might not run at the same time on one. A rank that waits for longer than the plan allows, or whose peer is
@@ -49,12 +49,10 @@ static int applies(const struct redist__problem *problem,
     (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
     REDIST_TRY(check_node(problem));
-    if (problem->transfer->adds != REDIST__NO_NUMBER && !problem->one_array)
-        return redist__fail(REDIST_ERR_METHOD, "method signals adds only ghosts");
     if (problem->partitions > most_partitions)
         return redist__fail(REDIST_ERR_LIMIT, "method signals has at most %d partitions, not %d",
                             most_partitions, problem->partitions);
-    if (!redist__signals_has_path(problem, REDIST_FORWARD))
+    if (!redist__peers_know(problem, REDIST_FORWARD))
         return redist__fail(REDIST_ERR_METHOD,
                             "method signals needs an array b that peers can map (of "
                             "redist_alloc_in or cudaMalloc), given when the plan is made");
@@ -269,11 +267,23 @@ static int begin_half(struct redist__signalled *state, int direction, const char
     return copy_in_steps(state, direction, source, state->copy_stream);
 }
 
-/* Adds the peers' boxes, and the own ones, in the order of ranks. Peers are signalled as if this rank copied to the
- * boxes that it reads. */
-static int run_sums(struct redist__signalled *state, int direction, char *destination) {
-    const struct redist__signal_path *path = &state->paths[direction];
+/* Copies the boxes of a path that this rank reads, or adds those that are added, in the order of ranks. */
+static int read_boxes(const struct redist__signalled *state, const struct redist__signal_path *path,
+                      int adds, char *destination) {
     int boxes = redist__signals_boxes(state->problem), size = state->signals.size;
+    for (int rank = 0; rank < size; rank++)
+        for (int box = rank; box < boxes; box += size)
+            if (path->copies[box].run != 0 && (path->copies[box].adds != REDIST__NO_NUMBER) == adds)
+                REDIST_TRY(state->problem->space->copy(&path->copies[box], path->far[box],
+                                                       destination + path->offsets[box],
+                                                       REDIST__KERNEL, state->problem->stream));
+    return REDIST_OK;
+}
+
+/* Executes by reading the peers' boxes, and the own ones. Peers are signalled as if this rank copied to the boxes that
+ * it reads. */
+static int run_reads(struct redist__signalled *state, int direction, char *destination) {
+    const struct redist__signal_path *path = &state->paths[direction];
     void *stream = state->problem->stream;
     const struct redist__gate first = {.actions = REDIST__TELL_READY | REDIST__AWAIT_READY,
                                        .direction = !direction},
@@ -282,26 +292,22 @@ static int run_sums(struct redist__signalled *state, int direction, char *destin
                                       .direction = !direction,
                                       .partitions = 1};
     REDIST_TRY(redist__signals_gate(state, stream, &first));
-    for (int rank = 0; rank < size; rank++)
-        for (int box = rank; box < boxes; box += size)
-            if (path->copies[box].run != 0)
-                REDIST_TRY(state->problem->space->copy(&path->copies[box], path->far[box],
-                                                       destination + path->offsets[box],
-                                                       REDIST__KERNEL, stream));
+    REDIST_TRY(read_boxes(state, path, 0, destination));
+    REDIST_TRY(read_boxes(state, path, 1, destination));
     return redist__signals_gate(state, stream, &last);
 }
 
 static int run(struct redist__signalled *state, int direction, const void *source,
                void *destination) {
-    if (redist__signals_adds(state->problem, direction))
-        return run_sums(state, direction, destination);
+    if (redist__signals_pulls(state->problem, direction))
+        return run_reads(state, direction, destination);
     if (!state->by_kernel)
         return (state->problem->is_half ? begin_half : run_engines)(state, direction, source);
     return state->signalling->exchange(&state->signals, direction, state->paths[direction].boxes,
                                        source, state->problem->stream);
 }
 
-/* Otherwise than sums, copies take the destination of the plan. */
+/* Copies to the peers' arrays take the destination of the plan, those out of them the source. */
 static void start(void *data, int direction, const void *source, void *destination) {
     struct redist__signalled *state = data;
     const struct redist__problem *problem = state->problem;

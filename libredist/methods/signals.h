@@ -44,14 +44,11 @@ struct redist__signalled {
     int tells_last;         /* signals its puts when it is closed */
 };
 
-/* Returns whether the direction has a path: the peers' arrays were known when the plan was made. */
-int redist__signals_has_path(const struct redist__problem *problem, int direction);
-
 /* Returns the boxes that this rank may have, as many for each rank as the longest list has. */
 int redist__signals_boxes(const struct redist__problem *problem);
 
-/* Returns whether a direction adds: then this rank reads the peers' boxes, else it writes to them. */
-int redist__signals_adds(const struct redist__problem *problem, int direction);
+/* Returns whether this rank reads the peers' boxes in a direction, else it writes to them. */
+int redist__signals_pulls(const struct redist__problem *problem, int direction);
 
 /* Exchanges boxes and memory with the peers, maps theirs, and prepares the copies (signals_connect.c). Collective. */
 int redist__signals_connect(void *state);

@@ -5,17 +5,12 @@
 #include "packing.h"
 #include "signals.h"
 
-int redist__signals_has_path(const struct redist__problem *problem, int direction) {
-    return problem->bound[!direction] &&
-           (problem->mapped[!direction] || problem->context->size == 1);
-}
-
 int redist__signals_boxes(const struct redist__problem *problem) {
     return problem->context->size * problem->transfer->longest;
 }
 
-int redist__signals_adds(const struct redist__problem *problem, int direction) {
-    return redist__added_to(problem->transfer, !direction) != REDIST__NO_NUMBER;
+int redist__signals_pulls(const struct redist__problem *problem, int direction) {
+    return redist__peers_side(problem, direction) == direction;
 }
 
 /* ---------------------------------------------------------------- data exchanged by ranks */
@@ -77,8 +72,8 @@ static int map(const struct redist__signalled *state, const struct redist__memor
 static int prepare_copy(struct redist__signalled *state, int direction, int box,
                         const struct place *place) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    int reads = redist__signals_adds(state->problem, direction), peer = box % transfer->nranks;
-    int own = reads ? !direction : direction;
+    int own = !redist__peers_side(state->problem, direction), peer = box % transfer->nranks;
+    int is_read = own != direction;
     const struct redist__side *near = &transfer->side[own];
     const struct redist__part *part = part_at(&near->parts[peer], box / transfer->nranks);
     const struct redist__remote *far = &state->remotes[box].of[!own];
@@ -89,8 +84,9 @@ static int prepare_copy(struct redist__signalled *state, int direction, int box,
     if (peer != transfer->rank)
         REDIST_TRY(map(state, &place->arrays[!own], peer, &base));
     redist__copy_prepare(&path->copies[box], transfer->ndims, part->count, transfer->item,
-                         reads ? far->stride : near->stride, reads ? near->stride : far->stride);
-    path->copies[box].adds = redist__added_to(transfer, !direction);
+                         is_read ? far->stride : near->stride,
+                         is_read ? near->stride : far->stride);
+    path->copies[box].adds = redist__part_added_to(transfer, !direction, part);
     path->offsets[box] = part->offset;
     path->far[box] = base + far->offset;
     return REDIST_OK;
@@ -100,13 +96,13 @@ static int prepare_path(struct redist__signalled *state, int direction,
                         const struct place places[]) {
     int size = state->problem->context->size, boxes = redist__signals_boxes(state->problem);
     struct redist__signal_path *path = &state->paths[direction];
-    if (!redist__signals_has_path(state->problem, direction) ||
+    if (!redist__peers_know(state->problem, direction) ||
         (direction == REDIST_BACKWARD && state->problem->transfer->one_way))
         return REDIST_OK;
     for (int box = 0; box < boxes; box++)
         REDIST_TRY(prepare_copy(state, direction, box, &places[box % size]));
     if (!state->by_kernel || state->problem->tiles != REDIST_WHOLE ||
-        redist__signals_adds(state->problem, direction))
+        redist__signals_pulls(state->problem, direction))
         return REDIST_OK;
     return state->signalling->boxes_create(size, boxes, path->copies, path->offsets, path->far,
                                            &path->boxes);

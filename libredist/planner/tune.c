@@ -195,9 +195,7 @@ static void enqueue(const struct contest *contest, struct redist__transport *tra
     method->start(transport->state, REDIST_FORWARD, array[0], array[1]);
     if (contest->problem->transfer->one_way)
         return;
-    if (!method->needs_peers_arrays ||
-        (contest->problem->bound[0] &&
-         (contest->problem->mapped[0] || contest->problem->context->size == 1)))
+    if (!method->needs_peers_arrays || redist__peers_know(contest->problem, REDIST_BACKWARD))
         method->start(transport->state, REDIST_BACKWARD, array[1], array[0]);
 }
 

@@ -397,6 +397,41 @@ void test_transform(const char *what, double bound, redist::index ghosts = 0) {
            "about a transform");
 }
 
+/* Forward adds ghosts and backward fills them, in parts of the library and in boxes. */
+void test_ghosts_of_transforms() {
+    for (int round = 0; round < 8; round++) {
+        ghosted<double> g;
+        fftnd::options options;
+        options.effort = FFTND_ESTIMATE;
+        options.ghosts = &g.halo;
+        options.accumulate_ghosts = random_between(0, 1);
+        if (round % 2)
+            options.box[FFTND_PHYSICAL] = &g.box;
+        fftnd::plan<double, std::complex<double>> plan(MPI_COMM_WORLD, g.sizes, options);
+        auto u = plan.physical();
+        auto v = plan.spectral();
+        for (int axis = 0; axis < 2; axis++) {
+            g.box.start[axis] = u.start(axis);
+            g.box.count[axis] = u.count(axis);
+        }
+        g.field = u.view<2>();
+        g.set();
+        std::vector<double> sums = g.sums();
+        if (!options.accumulate_ghosts)
+            std::fill(sums.begin(), sums.end(), 0.0);
+        plan.forward(u, v);
+        plan.backward(v, u);
+        double worst = 0;
+        g.each([&](redist::index i, redist::index j, redist::index place, bool) {
+            const double expected =
+                static_cast<double>(place) + sums[static_cast<std::size_t>(place)];
+            worst =
+                std::max(worst, std::abs(u(i, j) - expected) + std::abs(g.field(i, j) - u(i, j)));
+        });
+        expect(worst < 1e-11, "ghosts of a transform");
+    }
+}
+
 void test_cosines() {
     fftnd::options options;
     const fftnd_r2r kinds[] = {FFTND_DCT2, FFTND_DCT2};
@@ -502,6 +537,7 @@ int main(int argc, char **argv) {
     test_ghosts<std::array<double, 3>>("ghosts of three doubles", true);
     test_ghosts<particle>("ghosts of a structure", false);
     test_refused_ghosts();
+    test_ghosts_of_transforms();
     test_overlap();
     test_transform<double, std::complex<double>>("r2c", 1e-14);
     test_transform<double, std::complex<double>>("real, with ghosts", 1e-12, 2);

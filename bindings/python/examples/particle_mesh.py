@@ -30,8 +30,8 @@ charges = 1 - 2 * (lattice.sum(1) % 2)
 grid = redist.Grid(comm, 3)
 box = grid.box(shape.tolist(), (0, 1, 2)).with_ghosts(0, 3)
 charge, potential = (redist.zeros(box.extent, comm=comm) for _ in range(2))
-ghosts = redist.HaloPlan(comm, charge, box, 0, 3, shape=shape.tolist(), periodic=True, corners=True)
-plan = fftnd.Plan(comm, shape.tolist(), "r2c", scaling="none", box=(box, None))
+plan = fftnd.Plan(comm, shape.tolist(), "r2c", scaling="none", box=(box, None), accumulate_ghosts=True,
+                  ghosts=redist.Halo(0, 3, periodic=True, corners=True))
 
 cells = np.floor(positions * shape).astype(int)
 mine = ((cells >= box.start) & (cells < np.add(box.start, box.count))).all(1)
@@ -61,9 +61,7 @@ def mesh_forces():
 
     charge[...] = 0
     np.add.at(charge, at, q * weights([value] * 3))
-    ghosts.accumulate(charge)
-    solve(charge[box.local], out=potential[box.local])
-    ghosts.fill(potential)
+    solve(charge[box.local], out=potential[box.local])  # adds the charge's ghosts, and fills the potential's
     around = potential[at]
     return -q[:, None] * np.stack([(around * weights([slope if axis == along else value for axis in range(3)]))
                                    .sum((0, 1, 2)) for along in range(3)], 1)

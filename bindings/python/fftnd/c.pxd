@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The C interface of fftnd.h.
 from libc.stddef cimport ptrdiff_t
-from redist.c cimport (MPI_Comm, REDIST_MAX_NDIMS, redist_box, redist_grid, redist_index, redist_space,
+from redist.c cimport (MPI_Comm, REDIST_MAX_NDIMS, redist_box, redist_grid, redist_halo, redist_index, redist_space,
                        redist_staging)
 
 
@@ -108,6 +108,9 @@ cdef extern from "fftnd.h" nogil:
         double wait_seconds
         redist_index ranks
         const redist_index **offset
+        const redist_halo *ghosts
+        int fill_ghosts
+        int accumulate_ghosts
     int fftnd_options_init(fftnd_options *options, size_t size)
 
     ctypedef struct fftnd_plan

@@ -248,7 +248,7 @@ cdef class Operator:
         for i in range(2):
             fftnd_layout_init(&layout, sizeof(layout))
             check(fftnd_operator_layout(op, i, &layout))
-            plan._fill(&self.side[i], &layout, self.dtype)
+            plan._fill(&self.side[i], &layout, self.dtype, not self.points)
         if plan.in_place:  # one array for both
             self.side[0].bytes = self.side[1].bytes = max(self.side[0].bytes, self.side[1].bytes)
 
@@ -279,6 +279,11 @@ cdef class Operator:
         """An output array, as Plan.empty_physical makes one. Collective on the plan's ranks."""
         return self.plan._empty(&self.side[1], self.dtype)
 
+    def with_ghosts(self, array):
+        """An input or output array together with the ghosts around it; as Plan.with_ghosts."""
+        cdef int i = getattr(array, "shape", None) == self.output_shape
+        return self.plan._with_ghosts(array, &self.side[i], "array")
+
     cdef int call(self, fftnd_plan *plan, fftnd_operator *op, void *input, void *output) noexcept nogil:
         return (fftnd_apply_physical if self.points else fftnd_apply)(plan, op, input, output)
 
@@ -287,7 +292,7 @@ cdef class Operator:
 
         Args:
             array: of input_shape and the plan's strides; left as it was, unless the plan is in place or has
-                overwrite_input (then empty_input() makes it, and empty_output() `out`)
+                overwrite_input (then empty_input() makes it, and empty_output() `out`), or accumulate_ghosts
             out: array of output_shape; None = a new array each time (in place: the same memory)
         Returns:
             out
@@ -300,7 +305,8 @@ cdef class Operator:
         cdef View a, b
         cdef int code
         try:
-            a = self.plan._view(array, &self.side[0], "array", self.plan.in_place or self.plan.overwrites)
+            a = self.plan._view(array, &self.side[0], "array",
+                                self.plan._writes(FFTND_SPECTRAL if self.points else FFTND_PHYSICAL))
             if out is None:
                 out = self.plan._output(array, a, &self.side[1])
             b = self.plan._view(out, &self.side[1], "out", True)

@@ -58,6 +58,7 @@ cdef class Arguments:
     cdef redist_index *bounds[2][REDIST_MAX_NDIMS]
     cdef int split[2][REDIST_MAX_NDIMS]
     cdef redist_box box[2]
+    cdef redist_halo ghosts
     cdef list kept
     cdef int ndims
     cdef fftnd_kind kind
@@ -67,6 +68,7 @@ cdef class Arguments:
 
     def __init__(self, shape, kind, dtype):
         fftnd_options_init(&self.options, sizeof(fftnd_options))
+        redist_halo_init(&self.ghosts, sizeof(redist_halo))
         shape = _arguments.shape("shape", shape, REDIST_MAX_NDIMS - 1)
         self.ndims = len(shape)
         for i in range(self.ndims):
@@ -158,6 +160,15 @@ cdef class Arguments:
             if box is not None and _pair(box, "box")[side] is not None:
                 fill_box(&self.box[side], f"box[{side}]", box[side], self.ndims)
                 self.options.box[side] = &self.box[side]
+        return 0
+
+    cdef int set_ghosts(self, ghosts, fill_ghosts, accumulate_ghosts) except -1:
+        if ghosts is not None:
+            _arguments.instance("ghosts", ghosts, Halo, "a redist.Halo, such as redist.Halo(1), or None")
+            fill_halo(&self.ghosts, "ghosts.", ghosts, self.ndims)
+            self.options.ghosts = &self.ghosts
+        self.options.fill_ghosts = _arguments.flag("fill_ghosts", fill_ghosts)
+        self.options.accumulate_ghosts = _arguments.flag("accumulate_ghosts", accumulate_ghosts)
         return 0
 
     cdef int set_bounds(self, int side, bounds) except -1:

@@ -5,7 +5,7 @@ cdef struct Side:  # of the local array, with the batch as an axis of its own if
     int ndim
     redist_index[REDIST_MAX_NDIMS] shape
     ptrdiff_t[REDIST_MAX_NDIMS] stride
-    bint empty
+    bint empty, has_ghosts
     int code
     size_t bytes, offset  # of the whole memory, and before the first element
 
@@ -26,15 +26,15 @@ class _Alias:
         self.__array_interface__ = {"data": (address, False), "shape": (nbytes,), "typestr": "|u1", "version": 3}
 
 
-def _end_of_memory(array):
-    """The end address of an array's memory; None = unknown."""
+def _memory_of(array):
+    """The address and the bytes of an array's memory; None = unknown."""
     while isinstance(array, np.ndarray) and array.base is not None:
         array = array.base
     if isinstance(array, np.ndarray):
-        return array.ctypes.data + array.nbytes if array.flags.owndata else None
+        return (array.ctypes.data, array.nbytes) if array.flags.owndata else None
     if isinstance(array, (Memory, _Alias)):
-        return array.address + array.nbytes
-    return _streams.end_of_memory(array)
+        return array.address, array.nbytes
+    return _streams.memory_of(array)
 
 
 @cython.no_gc_clear
@@ -42,7 +42,7 @@ cdef class Plan:
     """A distributed transform, forward and backward.
 
     Attributes:
-        comm, shape, kind, batch: as it was made
+        comm, shape, kind, batch, ghosts: as it was made
         physical, spectral: the Layout of either side on this rank
 
     Arguments behind dtype are given by name.
@@ -80,6 +80,13 @@ cdef class Plan:
             grid and order
         split: the axis that each grid dimension splits; with grid
         box: this rank's redist.Box, in place of a part of the process grid
+
+    The physical side:
+        ghosts: a redist.Halo: copies of neighbours' points around each rank's part, for which arrays have room
+            (empty_physical(); with a box, by its extent and offset); with_ghosts() shows them
+        fill_ghosts: backward transforms fill them
+        accumulate_ghosts: forward transforms add them to the points that they show; the array may have these sums
+            afterwards
 
     The arrays:
         in_place: input and output are the same memory, which may have to be larger than either side: empty_physical and
@@ -120,13 +127,15 @@ cdef class Plan:
     cdef readonly tuple shape
     cdef readonly str kind
     cdef readonly object batch
+    cdef readonly object ghosts
+    cdef redist_halo halo
     cdef Side[2] side
     cdef readonly object physical
     cdef readonly object spectral
     cdef tuple dtypes
     cdef object started, workspace
     cdef list operators  # handles of those that were made for it
-    cdef bint in_place, overwrites, skip, last, cuda, works_on_device, kept
+    cdef bint in_place, overwrites, accumulates, skip, last, cuda, works_on_device, kept
     cdef size_t stream
     cdef str ranks_and_grid  # for repr
 
@@ -137,7 +146,8 @@ cdef class Plan:
                  space="auto", stream=None, device="auto", pin_arrays=False, device_bytes=0, effort="measure",
                  fusion="auto", local_transpose="auto", staging="auto", method=None, wisdom_file=None,
                  plan_seconds=0.0, tile_bytes=0, threads=1, skip_agreement=False, verbose=False, phases=False,
-                 asynchronous=False, wait_seconds=0.0, ranks=0, offset=None):
+                 asynchronous=False, wait_seconds=0.0, ranks=0, offset=None, ghosts=None, fill_ghosts=True,
+                 accumulate_ghosts=False):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef fftnd_plan *plan = NULL
@@ -152,6 +162,7 @@ cdef class Plan:
             given.set_execution(effort, fusion, local_transpose, staging, method, wisdom_file, plan_seconds,
                                 tile_bytes, threads, skip_agreement, verbose, phases, asynchronous, wait_seconds, ranks)
             given.set_sides(memory_order, padding, blocks, bounds, split, box, offset)
+            given.set_ghosts(ghosts, fill_ghosts, accumulate_ghosts)
         except BaseException as error:
             refuse(error)
             with nogil:
@@ -169,6 +180,8 @@ cdef class Plan:
         self.in_place, self.overwrites = given.options.in_place, given.options.overwrite_input
         self.skip = given.options.skip_agreement or given.options.asynchronous
         self.kept = given.options.asynchronous
+        self.ghosts, self.halo = ghosts, given.ghosts
+        self.accumulates = ghosts is not None and given.options.accumulate_ghosts
         self.last = given.options.batch_position == FFTND_BATCH_LAST
         self.cuda = given.options.space == REDIST_SPACE_CUDA
         self.works_on_device = self.cuda or given.options.device == REDIST_SPACE_CUDA
@@ -188,7 +201,7 @@ cdef class Plan:
         cdef fftnd_layout layout
         fftnd_layout_init(&layout, sizeof(layout))
         check(fftnd_plan_layout(self._plan(), <fftnd_side>which, &layout))
-        self._fill(&self.side[which], &layout, self.dtypes[which])
+        self._fill(&self.side[which], &layout, self.dtypes[which], which == FFTND_PHYSICAL)
         n = range(layout.ndims)
         start, count = tuple([layout.start[i] for i in n]), tuple([layout.count[i] for i in n])
         return Layout(tuple([layout.sizes[i] for i in n]), start, count,
@@ -196,7 +209,7 @@ cdef class Plan:
                       layout.batch_stride * <ptrdiff_t>layout.element_bytes, layout.element_bytes, layout.bytes,
                       tuple([slice(s, s + k) for s, k in zip(start, count)]))
 
-    cdef int _fill(self, Side *side, const fftnd_layout *layout, dtype) except -1:
+    cdef int _fill(self, Side *side, const fftnd_layout *layout, dtype, bint is_physical) except -1:
         """An array of the plan, or of an operator of it, with all fields along one axis."""
         cdef int i, at = 0
         side.ndim = layout.ndims
@@ -212,6 +225,7 @@ cdef class Plan:
         side.empty = False
         for i in range(side.ndim):
             side.empty = side.empty or side.shape[i] == 0
+        side.has_ghosts = is_physical and self.ghosts is not None and not side.empty
         side.code = ord(dtype.char)
         side.bytes = layout.bytes
         side.offset = <size_t>layout.offset * layout.element_bytes
@@ -266,6 +280,24 @@ cdef class Plan:
         """An array for the spectral side; as empty_physical. In place, forward() returns it."""
         return self._empty(&self.side[1], self.dtypes[1])
 
+    def with_ghosts(self, physical):
+        """An array of the physical side together with the ghosts around it: a view of its memory, of NumPy, or of CuPy
+        on a device. A rank without elements has no ghosts. Not collective. Errors: TypeError, ValueError."""
+        return self._with_ghosts(physical, &self.side[0], "physical")
+
+    cdef object _with_ghosts(self, object array, const Side *side, str name):
+        cdef View view = self._view(array, side, name, True)
+        cdef int i, d = len(self.shape), first = 0 if self.last else side.ndim - d
+        cdef ptrdiff_t begin = <ptrdiff_t>side.offset
+        if not side.has_ghosts:
+            return array
+        shape = list(_shape(side))
+        for i in range(d):
+            shape[first + i] += self.halo.low[i] + self.halo.high[i]
+            begin -= self.halo.low[i] * side.stride[first + i]
+        alias = _Alias(array, <uintptr_t>view.data, side.bytes, "cuda" if self.cuda else "host")
+        return array_in(alias, tuple(shape), np.dtype(chr(side.code)), _strides(side), begin)
+
     cdef View _view(self, object array, const Side *side, str name, bint writable):
         """The address of an array, if it fits the plan."""
         cdef View view = view_of(name, array, writable, self.stream)
@@ -284,21 +316,24 @@ cdef class Plan:
                                  f"of the plan are {_strides(side)}, as in the arrays that it makes (empty_physical, "
                                  "empty_spectral)")
         view.data = <char *>view.data - side.offset
-        if self.in_place or self.overwrites:
-            self._check_memory(array, <uintptr_t>view.data, side.bytes, name)
+        if self.in_place or self.overwrites or side.has_ghosts:
+            self._check_memory(array, <uintptr_t>view.data, side, name)
         return view
 
     cdef str _not_in_space(self, View view):
         return (f"is {'on a device' if view.cuda else 'in host memory'}; the plan was made with "
                 f"space={'cuda' if self.cuda else 'host'!r}")
 
-    cdef int _check_memory(self, object array, uintptr_t begin, size_t nbytes, str name) except -1:
-        """Steps in between, which may be larger than both sides, are stored in the arrays."""
-        end = _end_of_memory(array) if nbytes > 0 else None
-        if end is not None and end - begin < nbytes:
-            raise ValueError(f"{name} is in {end - begin} bytes of memory; with in_place or overwrite_input it "
-                             f"needs {nbytes}, which those of empty_physical() and empty_spectral() have (of an operator "
-                             "empty_input() and empty_output())")
+    cdef int _check_memory(self, object array, uintptr_t begin, const Side *side, str name) except -1:
+        """Ghosts are around the elements, and steps in between, which may be larger than both sides, are stored in the
+        arrays."""
+        memory = _memory_of(array) if side.bytes > 0 else None
+        if memory is not None and not memory[0] <= begin <= memory[0] + memory[1] - side.bytes:
+            before = begin + side.offset - memory[0]
+            raise ValueError(f"{name} is in {memory[1]} bytes of memory; with in_place, overwrite_input or ghosts it needs "
+                             f"{side.bytes}, of which {side.offset} are before its first element, where it has {before}; "
+                             "arrays of empty_physical() and empty_spectral() have that room (of an operator empty_input() "
+                             "and empty_output())")
         return 0
 
     cdef object _output(self, object given, View input, const Side *side):
@@ -312,6 +347,10 @@ cdef class Plan:
             return np.ndarray(shape, dtype, np.empty(nbytes, np.uint8), side.offset, strides)
         return _streams.new_array(given, nbytes, shape, dtype, strides, side.offset)
 
+    cdef bint _writes(self, int source):
+        """Whether a transform changes its input."""
+        return self.in_place or self.overwrites or (self.accumulates and source == FFTND_PHYSICAL)
+
     # ------------------------------------------------------------ transforms
 
     cdef object _run(self, object direction, str name, object given, object out, bint start):
@@ -321,7 +360,7 @@ cdef class Plan:
         try:
             source = FFTND_PHYSICAL if choice("direction", direction, _DIRECTIONS) == REDIST_FORWARD else FFTND_SPECTRAL
             target = 1 - source
-            a = self._view(given, &self.side[source], name, self.in_place or self.overwrites)
+            a = self._view(given, &self.side[source], name, self._writes(source))
             if out is None:
                 out = self._output(given, a, &self.side[target])
             b = self._view(out, &self.side[target], "out", True)
@@ -356,6 +395,7 @@ cdef class Plan:
         Args:
             physical: array of physical_shape and the plan's strides (C order unless in place); left as it was, unless
                 the plan is in place or has overwrite_input (then empty_physical() makes it, and empty_spectral() `out`)
+                or accumulate_ghosts
             out: array of spectral_shape; None = a new array each time (in place: the same memory)
         Returns:
             out

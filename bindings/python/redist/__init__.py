@@ -17,11 +17,11 @@ ranks of the communicator call a "collective" function, in the same order; what 
 """
 from mpi4py import MPI as _MPI  # noqa: F401 the MPI library is loaded by mpi4py, from where it finds it
 
-from ._redist import (AnyPlan, ArgumentError, Box, Error, Grid, HaloPlan, Memory, OutOfMemory, Plan, _check_mpi,
-                      as_array, collect, decompose, empty, exchange, forget_wisdom, methods, subcomm, version, zeros)
+from ._redist import (AnyPlan, ArgumentError, Box, Error, Grid, Halo, HaloPlan, Memory, OutOfMemory, Plan,
+                      _check_mpi, as_array, collect, decompose, empty, exchange, forget_wisdom, methods, subcomm, version, zeros)
 
 _check_mpi()
 
 __version__ = ".".join(str(number) for number in version())
-__all__ = ["AnyPlan", "ArgumentError", "Box", "Error", "Grid", "HaloPlan", "Memory", "OutOfMemory", "Plan", "as_array",
-           "collect", "decompose", "empty", "exchange", "forget_wisdom", "methods", "subcomm", "version", "zeros"]
+__all__ = ["AnyPlan", "ArgumentError", "Box", "Error", "Grid", "Halo", "HaloPlan", "Memory", "OutOfMemory", "Plan",
+           "as_array", "collect", "decompose", "empty", "exchange", "forget_wisdom", "methods", "subcomm", "version", "zeros"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-from typing import Any, Dict, Iterable, List, Literal, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Literal, NamedTuple, Optional, Sequence, Tuple, Union
 
 from mpi4py.MPI import Comm, Intracomm
 
@@ -83,6 +83,12 @@ class Plan(AnyPlan):
     def backward(self, b: Array = ..., a: Array = ...) -> Array: ...
     def start(self, direction: Literal["forward", "backward"] = ..., a: Array = ..., b: Array = ...) -> None: ...
     def __enter__(self) -> Plan: ...
+
+class Halo(NamedTuple):
+    low: Union[int, Sequence[int]]
+    high: Union[None, int, Sequence[int]] = ...
+    periodic: Union[bool, Sequence[bool]] = ...
+    corners: bool = ...
 
 class HaloPlan(AnyPlan):
     box: Box

@@ -2,7 +2,7 @@
 # Declarations for the extension module of fftnd.
 from cpython.buffer cimport Py_buffer
 from libc.stddef cimport ptrdiff_t
-from redist.c cimport MPI_Comm, redist_box, redist_index
+from redist.c cimport MPI_Comm, redist_box, redist_halo, redist_index
 
 cdef enum Release:  # in the order in which dropped objects are freed
     RELEASE_OPERATOR
@@ -59,4 +59,5 @@ cdef int contiguous(View view, str name) except -1
 cdef str type_of_elements(object array)
 cdef int choice(str name, object value, dict choices) except -1
 cdef int fill_box(redist_box *box, str name, object given, int ndims) except -1
+cdef int fill_halo(redist_halo *halo, str prefix, object given, int ndims) except -1
 cdef int read_dims(str name, object dims, int *given) except? -1

@@ -9,6 +9,7 @@ from libc.string cimport memset
 from redist.c cimport *
 
 import re
+from collections import namedtuple
 
 from mpi4py import MPI
 import numpy as np

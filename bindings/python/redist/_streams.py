@@ -44,23 +44,23 @@ def pointer(stream, array=None, device=False):
     raise TypeError(f"stream is {shown(stream)}; it is a stream of CuPy, PyTorch or Numba, or its address")
 
 
-def _end_of_cupy(memory):
+def _memory_of_cupy(memory):
     """Memory of redist.Memory is known; that of others may be larger than CuPy's array of it."""
     owner = getattr(memory, "_owner", None)
     if owner is None and type(memory).__name__ != "DLPackMemory":
-        return memory.ptr + memory.size
-    return owner.address + owner.nbytes if hasattr(owner, "address") else None
+        return memory.ptr, memory.size
+    return (owner.address, owner.nbytes) if hasattr(owner, "address") else None
 
 
-def end_of_memory(array):
-    """The end address of the memory of an array of another library than NumPy; None = unknown."""
+def memory_of(array):
+    """The address and the bytes of the memory of an array of another library than NumPy; None = unknown."""
     library = type(array).__module__.split(".")[0]
     if library == "cupy" and is_device_array(array):  # not pinned memory, which is the base of NumPy's arrays
-        return _end_of_cupy(array.data.mem)
-    if library == "torch":  # a storage in others' memory, not resizable, ends with the array that was given
+        return _memory_of_cupy(array.data.mem)
+    if library == "torch":  # a storage in others' memory, not resizable, is that of the array that was given
         storage = array.untyped_storage()
-        return storage.data_ptr() + storage.nbytes() if storage.resizable() else None
-    return array.memory.address + array.memory.nbytes if isinstance(array, DeviceArray) else None
+        return (storage.data_ptr(), storage.nbytes()) if storage.resizable() else None
+    return (array.memory.address, array.memory.nbytes) if isinstance(array, DeviceArray) else None
 
 
 def synchronize(stream):

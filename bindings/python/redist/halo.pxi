@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Ghosts of distributed arrays.
 
+Halo = namedtuple("Halo", "low high periodic corners", defaults=(None, False, False))
+Halo.__doc__ = """Ghosts around each rank's part of an array, for fftnd.Plan.
+
+Args:
+    low, high: ghosts before and behind the part along each axis, or one number for all axes; high=None is low
+    periodic: whether the last element along an axis is followed by the first one, for each axis or for all; else there
+        are no ghosts beyond the ends
+    corners: also the ghosts that are outside of the part along several axes"""
+
 
 cdef tuple _for_each(str name, value, int ndims):
     """One value for each axis, of a sequence or of one value for all."""
@@ -9,15 +18,16 @@ cdef tuple _for_each(str name, value, int ndims):
     return _arguments.sequence(name, value, "values, or one for all", ndims, "axis of the array")
 
 
-cdef int _fill_halo(redist_halo *halo, low, high, periodic, corners, int ndims) except -1:
+cdef int fill_halo(redist_halo *halo, str prefix, object given, int ndims) except -1:
+    """Reads a Halo; `prefix` stands before the names of its fields in messages."""
     redist_halo_init(halo, sizeof(redist_halo))
-    low, high = _for_each("low", low, ndims), _for_each("high", low if high is None else high, ndims)
-    periodic = _for_each("periodic", periodic, ndims)
+    low, high, periodic = [_for_each(f"{prefix}{name}", value, ndims) for name, value in (
+        ("low", given.low), ("high", given.low if given.high is None else given.high), ("periodic", given.periodic))]
     for i in range(ndims):
-        halo.low[i] = _arguments.integer(f"low[{i}]", low[i])
-        halo.high[i] = _arguments.integer(f"high[{i}]", high[i])
-        halo.periodic[i] = _arguments.flag(f"periodic[{i}]", periodic[i])
-    halo.corners = _arguments.flag("corners", corners)
+        halo.low[i] = _arguments.integer(f"{prefix}low[{i}]", low[i])
+        halo.high[i] = _arguments.integer(f"{prefix}high[{i}]", high[i])
+        halo.periodic[i] = _arguments.flag(f"{prefix}periodic[{i}]", periodic[i])
+    halo.corners = _arguments.flag(f"{prefix}corners", given.corners)
     return 0
 
 
@@ -80,7 +90,7 @@ cdef class HaloPlan(AnyPlan):
             fill_sizes(sizes, shape, ndims, "axis of the array")
             fill_box(&held, "box", box, ndims)
             _check_extents(self.local, box, "array")
-            _fill_halo(&halo, low, high, periodic, corners, ndims)
+            fill_halo(&halo, "", Halo(low, high, periodic, corners), ndims)
         except BaseException as error:
             _refuse_plan(c, error)
         data = self.local.data if given.options.bind_a == REDIST_BIND_AT_PLAN else NULL

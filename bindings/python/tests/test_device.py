@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from conftest import comm
 from mpi4py import MPI
+from test_fftnd import close
+from test_ghosts import Transform, modes_of
 
 import fftnd
 import redist
@@ -284,6 +286,29 @@ def test_in_place(random):
     with fftnd.Plan(comm, (8, 8, 8), "c2c", complex, in_place=True, **FAST) as plan:
         with pytest.raises(ValueError, match="bytes of memory"):
             plan.apply("gradient", plan.empty_physical())
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_ghosts_of_transforms(random, in_place):
+    """Added and filled on the device; with_ghosts() is a view of the same memory."""
+    for dtype in ("d", "D", "f", "F"):
+        case = Transform(random, dtype=dtype, in_place=in_place, space="cuda")
+        with case.plan() as plan:
+            full = random.integers(0, 9, (case.batch or 1, *case.shape)).astype(dtype)
+            u, modes = plan.empty_physical(), None if in_place else plan.empty_spectral()
+            whole = plan.with_ghosts(u)
+            values = np.zeros(whole.shape, dtype)
+            added = case.fill(case.fields(values), full, random)
+            if values.size > 0:
+                put(whole, values)
+            modes = plan.forward(u, modes)
+            if case.accumulates:
+                full += added
+            expected = modes_of(full, dtype)[(slice(None), *plan.spectral_slices)]
+            assert 0 in modes.shape or close(case.fields(view(modes)), expected, dtype), case.keywords
+            back = plan.with_ghosts(plan.backward(modes, None if in_place else u))
+            if values.size > 0:
+                case.check(case.fields(view(back)), full)
 
 
 def test_functions_of_one_call(random):

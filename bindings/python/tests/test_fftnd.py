@@ -158,7 +158,7 @@ def tight(array):
     return np.ndarray(array.shape, array.dtype, np.zeros(nbytes, "u1"), 0, array.strides)
 
 
-def test_where_memory_of_other_libraries_ends(monkeypatch):
+def test_memory_of_other_libraries():
     """It is known of what PyTorch and CuPy allocated, not of what they made an array of."""
     def tensor(resizable):
         storage = types.SimpleNamespace(data_ptr=lambda: 100, nbytes=lambda: 28, resizable=lambda: resizable)
@@ -170,14 +170,14 @@ def test_where_memory_of_other_libraries_ends(monkeypatch):
     def cupy_array(memory):
         return made("cupy", __cuda_array_interface__={}, data=types.SimpleNamespace(mem=memory))
 
-    end = _streams.end_of_memory
-    assert end(tensor(True)) == 128 and end(tensor(False)) is None
-    assert end(made("cupy.cuda.pinned_memory", ptr=100)) is None  # the base of cupyx.empty_pinned
+    memory = _streams.memory_of
+    assert memory(tensor(True)) == (100, 28) and memory(tensor(False)) is None
+    assert memory(made("cupy.cuda.pinned_memory", ptr=100)) is None  # the base of cupyx.empty_pinned
     ours = types.SimpleNamespace(address=100, nbytes=28)
-    assert end(cupy_array(types.SimpleNamespace(ptr=100, size=28))) == 128
-    assert end(cupy_array(types.SimpleNamespace(ptr=100, size=8, _owner=ours))) == 128
-    assert end(cupy_array(types.SimpleNamespace(ptr=100, size=8, _owner=tensor(True)))) is None
-    assert end(cupy_array(type("DLPackMemory", (), {"ptr": 100, "size": 8})())) is None
+    assert memory(cupy_array(types.SimpleNamespace(ptr=100, size=28))) == (100, 28)
+    assert memory(cupy_array(types.SimpleNamespace(ptr=100, size=8, _owner=ours))) == (100, 28)
+    assert memory(cupy_array(types.SimpleNamespace(ptr=100, size=8, _owner=tensor(True)))) is None
+    assert memory(cupy_array(type("DLPackMemory", (), {"ptr": 100, "size": 8})())) is None
 
 
 class Tensor:

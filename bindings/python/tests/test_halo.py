@@ -16,8 +16,8 @@ class Case:
     """A distributed array with random extents and ghosts; `places` says which element of the global array each element
     of the local array is or shows, -1 for none."""
 
-    def __init__(self, random):
-        ndims = int(random.integers(1, 4))
+    def __init__(self, random, ndims=None):
+        ndims = int(random.integers(1, 4)) if ndims is None else ndims
         self.shape = tuple(int(n) for n in random.integers(1, 9, ndims))
         self.periodic = tuple(bool(one) for one in random.integers(0, 2, ndims))
         self.low, self.high = ([int(random.integers(0, 5 if wraps else min(4, n) + 1))
@@ -25,7 +25,11 @@ class Case:
         self.corners = bool(random.integers(0, 2))
         split = int(random.integers(1, ndims + 1))
         with redist.Grid(comm, split) as grid:
-            self.box = grid.box(self.shape, range(split)).with_ghosts(self.low, self.high)
+            self.show(grid.box(self.shape, range(split)))
+
+    def show(self, box):
+        """Takes this rank's part of the array."""
+        self.box = box.with_ghosts(self.low, self.high)
         self.places = self._places()
         self.own = np.zeros(self.box.extent, bool)
         self.own[self.box.local] = True
