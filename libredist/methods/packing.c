@@ -431,7 +431,7 @@ int redist__check_copyable(const struct redist__transfer *transfer, const char *
 }
 
 int redist__is_single(const struct redist__transfer *transfer) {
-    return transfer->longest == 1 && transfer->adds == REDIST__NO_NUMBER;
+    return transfer->longest == 1 && transfer->adds == NULL;
 }
 
 int redist__check_single(const struct redist__transfer *transfer, const char *method) {

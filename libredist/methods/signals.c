@@ -55,7 +55,7 @@ static int applies(const struct redist__problem *problem,
     (void)candidate;
     REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
     REDIST_TRY(check_node(problem));
-    if (problem->transfer->adds != REDIST__NO_NUMBER && !problem->one_array)
+    if (problem->transfer->adds != NULL && !problem->one_array)
         return redist__fail(REDIST_ERR_METHOD, "method signals adds only ghosts");
     if (problem->partitions > most_partitions)
         return redist__fail(REDIST_ERR_LIMIT, "method signals has at most %d partitions, not %d",
@@ -183,7 +183,7 @@ static int map(const struct redist__signalled *state, const struct redist__memor
 
 /* Returns whether a direction adds: then this rank reads the peers' boxes, else it writes to them. */
 static int adds(const struct redist__problem *problem, int direction) {
-    return redist__added_to(problem->transfer, !direction) != REDIST__NO_NUMBER;
+    return redist__added_to(problem->transfer, !direction) != NULL;
 }
 
 /* Prepares the copy of a box of this rank's list for a peer. */
