@@ -959,6 +959,42 @@ START_TEST(sums_are_the_same_bits) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- operations that fail */
+
+static int reduction_fails;
+
+int MPI_Reduce_local(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op) {
+    return reduction_fails ? MPI_ERR_OTHER : PMPI_Reduce_local(from, to, count, type, op);
+}
+
+/* MPI refuses an operation on the last rank: it knows at once, the others at the end of the next execution. */
+START_TEST(failing_operations) {
+    NEEDS_ARRAYS();
+    if (arrays_device() != NULL)
+        skip_test("in host memory");
+    static const char *const names[] = {"direct", "p2p", "alltoallv"};
+    const operation by = {"max", MPI_MAX, 0};
+    halo_case given = case_of_all();
+    size_t elements = elements_of(&given, &given.given.boxes[0][harness_rank]);
+    given.by = &by;
+    for (int i = 0; i < 3; i++) {
+        test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED, elements * sizeof(double));
+        redist_plan *plan = NULL;
+        harness_case("method %s", names[i]);
+        check_ok(plan_of(&given, MPI_DOUBLE, &array, names[i], REDIST_OVERLAP_REFUSED, 0, &plan));
+        visit_all(&given, harness_rank, set_element, array.data);
+        reduction_fails = harness_rank == harness_nranks - 1;
+        int first = redist_plan_execute(plan, REDIST_ACCUMULATE);
+        check_all(first == REDIST_ERR_MPI || !reduction_fails, "the failure has code %d", first);
+        reduction_fails = 0;
+        int second = redist_plan_execute(plan, REDIST_ACCUMULATE);
+        check_all(second != REDIST_OK, "the failure of rank %d is not known", harness_nranks - 1);
+        check_ok(redist_plan_free(&plan));
+        array_free(&array);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- refused */
 
 static void check_refused(const halo_case *given, MPI_Datatype type, enum redist_overlap overlap,
@@ -1149,6 +1185,7 @@ int main(int argc, char **argv) {
                                   enqueued_long,
                                   enqueued_failures,
                                   sums_are_the_same_bits,
+                                  failing_operations,
                                   bad_widths,
                                   tiles,
                                   widths_that_differ,
