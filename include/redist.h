@@ -407,7 +407,7 @@ REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int nd
  * redist_plan_exchange.
  * Collective on comm. Errors: as redist_plan_exchange; ERR_ARGUMENT also for options.operation in a plan that adds
  * nothing, or with arrays in device memory, ERR_DATATYPE for elements to which it does not apply, and ERR_MPI if MPI
- * refuses it and the error handler of MPI_COMM_WORLD returns.
+ * refuses it and MPI's error handler returns: that of MPI_COMM_WORLD, since MPI 4 that of MPI_COMM_SELF.
  */
 REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                                  const redist_index sizes[], const redist_box *box_a, void *a,

@@ -1148,6 +1148,14 @@ START_TEST(operations_refused) {
     given.by = max;
     check_refused(&given, mixed, REDIST_OVERLAP_REFUSED, REDIST_ERR_DATATYPE, "MPI_Op_create");
     MPI_Type_free(&mixed);
+    MPI_Errhandler usual;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &usual);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    check_refused(&given, MPI_C_DOUBLE_COMPLEX, REDIST_OVERLAP_REFUSED, REDIST_ERR_MPI, "MPI");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, usual);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, usual);
+    MPI_Errhandler_free(&usual);
     given.by = harness_rank == harness_nranks - 1 ? own : NULL;
     if (harness_nranks > 1)
         check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_ADD, REDIST_ERR_DISAGREE,

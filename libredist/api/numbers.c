@@ -108,13 +108,14 @@ int redist__find_numbers(struct redist__request *request) {
     int may_add = overlap == REDIST_OVERLAP_REFUSED && request->halo != NULL;
     int by_operation = redist__operation_is_given(request);
     struct numbers numbers;
-    if (overlap != REDIST_OVERLAP_ADD && !may_add)
-        return !by_operation
-                   ? REDIST_OK
-                   : redist_fail_in(request->function, REDIST_ERR_ARGUMENT,
-                                    "options->operation is given, but the plan adds nothing "
-                                    "with options->overlap = %s",
-                                    redist__overlap_name((int)overlap));
+    int adds = overlap == REDIST_OVERLAP_ADD || may_add;
+    if (by_operation && !adds)
+        return redist_fail_in(
+            request->function, REDIST_ERR_ARGUMENT,
+            "options->operation is given, but the plan adds nothing with options->overlap = %s",
+            redist__overlap_name((int)overlap));
+    if (!adds)
+        return REDIST_OK;
     REDIST_TRY(find_common(request->datatype, &numbers));
     if (by_operation)
         return redist__operation_prepare(request, numbers.type);

@@ -61,7 +61,7 @@ int redist__operation_prepare(struct redist__request *request, MPI_Datatype base
     if (size != extent || request->element.run == 0 || request->element.run % (size_t)size != 0)
         return FAIL(REDIST_ERR_DATATYPE,
                     "options->operation needs elements without gaps, but datatype has %d bytes of "
-                    "data in an extent of %zu: make the gaps data",
+                    "data in an extent of %zu: make gaps part of it, such as by MPI_BYTE",
                     request->item_size, request->element.extent);
     own->sum = (struct redist__sum){REDIST__OPERATION, (size_t)size, apply};
     request->adds = &own->sum;
