@@ -499,7 +499,7 @@ static int read_boxes(const struct redist__signalled *state, const struct redist
     int boxes = count_boxes(state->problem), size = state->signals.size;
     for (int rank = 0; rank < size; rank++)
         for (int box = rank; box < boxes; box += size)
-            if (path->copies[box].run != 0 && (path->copies[box].adds != REDIST__NO_NUMBER) == adds)
+            if (path->copies[box].run != 0 && (path->copies[box].adds != NULL) == adds)
                 REDIST_TRY(state->problem->space->copy(&path->copies[box], path->far[box],
                                                        destination + path->offsets[box],
                                                        REDIST__KERNEL, state->problem->stream));
