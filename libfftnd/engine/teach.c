@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks that measure serial transforms at the same time disturb each other, and the slowest of them decides when the
- * plan is complete. Their problems are the same, or nearly so. Larger arrays are measured by all at once, since they
- * share the memory's bandwidth in the transform, too.
+ * plan is complete. Their arrays have a few shapes: one rank measures for all that have the same one. Larger arrays are
+ * measured by all at once, since they share the memory's bandwidth in the transform, too.
  */
 #include "teach.h"
 
@@ -18,7 +18,7 @@ static int has_other_threads(void) {
     return MPI_Query_thread(&level) != MPI_SUCCESS || level != MPI_THREAD_SINGLE;
 }
 
-int fftnd__has_teacher(const struct fftnd__transform *transform, size_t largest_bytes) {
+static int has_teachers(const struct fftnd__transform *transform, size_t largest_bytes) {
     int nranks = 1;
     MPI_Comm_size(transform->comm, &nranks);
     if (nranks == 1 || transform->library->tell_found == NULL ||
@@ -29,24 +29,67 @@ int fftnd__has_teacher(const struct fftnd__transform *transform, size_t largest_
     return code == REDIST_OK && teaches;
 }
 
-/* Sends a text of rank 0 to the others, which allocate memory for it. Collective. */
-static int send_text(MPI_Comm comm, int rank, char **text) {
-    size_t bytes = rank == 0 && *text != NULL ? strlen(*text) + 1 : 0;
-    int code = redist_agree(comm, redist_broadcast(comm, &bytes, sizeof bytes, 0));
-    if (code != REDIST_OK || bytes == 0)
-        return code;
-    if (rank != 0)
-        *text = redist_calloc(bytes, 1);
-    REDIST_TRY(redist_agree(comm, *text != NULL ? REDIST_OK : REDIST_ERR_MEMORY));
-    return redist_agree(comm, redist_broadcast(comm, *text, bytes, 0));
+/* Returns a number for the shape of this rank's arrays at all alignments. */
+static long long hash_shape(const struct fftnd__chain *chain) {
+    size_t bytes = (size_t)chain->ndims * sizeof(redist_index);
+    long long hash = 0;
+    for (int i = 0; i < chain->nlinks; i++) {
+        hash = redist_hash_bytes(hash, chain->links[i].physical.count, bytes);
+        hash = redist_hash_bytes(hash, chain->links[i].spectral.count, bytes);
+    }
+    return hash;
 }
 
-void fftnd__teach(const struct fftnd__transform *transform) {
+/* Lists the first rank of each shape, as far as there is room. */
+static int list_first(int nranks, const long long shapes[], int firsts[FFTND__MOST_TEACHERS]) {
+    int n = 0;
+    for (int rank = 0; rank < nranks && n < FFTND__MOST_TEACHERS; rank++) {
+        int same = 0;
+        while (same < n && shapes[firsts[same]] != shapes[rank])
+            same++;
+        if (same == n)
+            firsts[n++] = rank;
+    }
+    return n;
+}
+
+int fftnd__list_teachers(const struct fftnd__transform *transform, size_t largest_bytes,
+                         int teachers[FFTND__MOST_TEACHERS]) {
+    int nranks, n = 0;
+    long long shape = hash_shape(&transform->chain);
+    if (!has_teachers(transform, largest_bytes))
+        return 0;
+    MPI_Comm_size(transform->comm, &nranks);
+    long long *shapes = redist_calloc((size_t)nranks, sizeof *shapes);
+    int code = redist_agree(transform->comm, shapes != NULL ? REDIST_OK : REDIST_ERR_MEMORY);
+    if (code == REDIST_OK)
+        code = redist_agree(transform->comm,
+                            redist_all_gather(transform->comm, &shape, sizeof shape, shapes));
+    if (code == REDIST_OK)
+        n = list_first(nranks, shapes, teachers);
+    redist_release(shapes);
+    return n;
+}
+
+/* Sends a text of one rank to the others, which allocate memory for it. Collective. */
+static int send_text(MPI_Comm comm, int is_sender, int sender, char **text) {
+    size_t bytes = is_sender && *text != NULL ? strlen(*text) + 1 : 0;
+    int code = redist_agree(comm, redist_broadcast(comm, &bytes, sizeof bytes, sender));
+    if (code != REDIST_OK || bytes == 0)
+        return code;
+    if (!is_sender)
+        *text = redist_calloc(bytes, 1);
+    REDIST_TRY(redist_agree(comm, *text != NULL ? REDIST_OK : REDIST_ERR_MEMORY));
+    return redist_agree(comm, redist_broadcast(comm, *text, bytes, sender));
+}
+
+void fftnd__teach(const struct fftnd__transform *transform, int teacher) {
     int rank;
     MPI_Comm_rank(transform->comm, &rank);
-    char *text = rank == 0 ? transform->library->tell_found(transform->precision) : NULL;
-    int code = send_text(transform->comm, rank, &text);
-    if (rank == 0) {
+    int tells = rank == teacher;
+    char *text = tells ? transform->library->tell_found(transform->precision) : NULL;
+    int code = send_text(transform->comm, tells, teacher, &text);
+    if (tells) {
         free(text);
         return;
     }
