@@ -18,7 +18,7 @@ static int plan_line(unsigned flags) {
     return made;
 }
 
-/* Returns whether all ranks know the line of one of them after a transform of n x 64 x 32 points was planned. */
+/* Returns whether the ranks from the teacher on know its line after a transform of n x 64 x 32 points was planned. */
 static int is_known_after(int n, enum fftnd_effort effort, int teacher) {
     fft_case given = FFT_CASE(FFTND_C2C, n, 64, 32);
     fftnd_plan *plan = NULL;
@@ -28,7 +28,7 @@ static int is_known_after(int n, enum fftnd_effort effort, int teacher) {
         plan_line(0);
     check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
     check_ok(fftnd_plan_free(&plan));
-    int known = plan_line(FFTW_WISDOM_ONLY);
+    int known = plan_line(FFTW_WISDOM_ONLY) || harness_rank < teacher;
     MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return known;
 }
@@ -47,8 +47,8 @@ END_TEST
 
 /* Behind the ranks that have one element more than others, of which rank 0 is one, the first of the others teaches. */
 START_TEST(another_shape) {
-    if (harness_nranks == 1)
-        skip_test("rank 0 is alone");
+    if (harness_nranks < 3)
+        skip_test("no two ranks but rank 0 have one shape");
     int other = (SMALL + 1) % harness_nranks;
     check_all(is_known_after(SMALL + 1, FFTND_MEASURE, other) == has_one_thread(),
               "ranks %s what rank %d has found", has_one_thread() ? "lack" : "have", other);

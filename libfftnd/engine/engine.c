@@ -285,15 +285,14 @@ static void free_programs(struct fftnd__engine *engine) {
 /* Collective; the result is this rank's. */
 static int plan_by_teachers(struct fftnd__engine *engine) {
     const struct fftnd__transform *transform = &engine->transform;
-    int teachers[FFTND__MOST_TEACHERS], rank, code = REDIST_OK;
-    int n = fftnd__list_teachers(transform, engine->largest_bytes, teachers), measures = n == 0;
+    struct fftnd__teachers teachers;
+    int rank, code = REDIST_OK;
+    fftnd__find_teachers(transform, engine->largest_bytes, &teachers);
     MPI_Comm_rank(transform->comm, &rank);
-    for (int i = 0; i < n; i++)
-        measures |= teachers[i] == rank;
+    int measures = teachers.count == 0 || teachers.own == rank;
     if (measures)
         code = plan_in_scratch(engine);
-    for (int i = 0; i < n; i++)
-        fftnd__teach(transform, teachers[i]);
+    fftnd__teach(transform, &teachers);
     return measures ? code : plan_in_scratch(engine);
 }
 

@@ -41,24 +41,27 @@ static long long hash_shape(const struct fftnd__chain *chain) {
 }
 
 /* Lists the first rank of each shape, as far as there is room. */
-static int list_first(int nranks, const long long shapes[], int firsts[FFTND__MOST_TEACHERS]) {
-    int n = 0;
-    for (int rank = 0; rank < nranks && n < FFTND__MOST_TEACHERS; rank++) {
+static void list_first(int nranks, const long long shapes[], long long own,
+                       struct fftnd__teachers *teachers) {
+    for (int rank = 0; rank < nranks && teachers->count < FFTND__MOST_TEACHERS; rank++) {
         int same = 0;
-        while (same < n && shapes[firsts[same]] != shapes[rank])
+        while (same < teachers->count && shapes[teachers->ranks[same]] != shapes[rank])
             same++;
-        if (same == n)
-            firsts[n++] = rank;
+        if (same < teachers->count)
+            continue;
+        teachers->ranks[teachers->count++] = rank;
+        if (shapes[rank] == own)
+            teachers->own = rank;
     }
-    return n;
 }
 
-int fftnd__list_teachers(const struct fftnd__transform *transform, size_t largest_bytes,
-                         int teachers[FFTND__MOST_TEACHERS]) {
-    int nranks, n = 0;
+void fftnd__find_teachers(const struct fftnd__transform *transform, size_t largest_bytes,
+                          struct fftnd__teachers *teachers) {
+    int nranks;
     long long shape = hash_shape(&transform->chain);
+    *teachers = (struct fftnd__teachers){.own = -1};
     if (!has_teachers(transform, largest_bytes))
-        return 0;
+        return;
     MPI_Comm_size(transform->comm, &nranks);
     long long *shapes = redist_calloc((size_t)nranks, sizeof *shapes);
     int code = redist_agree(transform->comm, shapes != NULL ? REDIST_OK : REDIST_ERR_MEMORY);
@@ -66,9 +69,8 @@ int fftnd__list_teachers(const struct fftnd__transform *transform, size_t larges
         code = redist_agree(transform->comm,
                             redist_all_gather(transform->comm, &shape, sizeof shape, shapes));
     if (code == REDIST_OK)
-        n = list_first(nranks, shapes, teachers);
+        list_first(nranks, shapes, shape, teachers);
     redist_release(shapes);
-    return n;
 }
 
 /* Sends a text of one rank to the others, which allocate memory for it. Collective. */
@@ -83,17 +85,32 @@ static int send_text(MPI_Comm comm, int is_sender, int sender, char **text) {
     return redist_agree(comm, redist_broadcast(comm, *text, bytes, sender));
 }
 
-void fftnd__teach(const struct fftnd__transform *transform, int teacher) {
+/* Passes on what one serial library of a teacher has found. */
+static void teach(const struct fftnd__transform *transform, const struct lines__library *library,
+                  int teacher, int takes) {
     int rank;
     MPI_Comm_rank(transform->comm, &rank);
     int tells = rank == teacher;
-    char *text = tells ? transform->library->tell_found(transform->precision) : NULL;
+    char *text = tells ? library->tell_found(transform->precision) : NULL;
     int code = send_text(transform->comm, tells, teacher, &text);
     if (tells) {
         free(text);
         return;
     }
-    if (code == REDIST_OK && text != NULL)
-        transform->library->take_found(transform->precision, text);
+    if (code == REDIST_OK && text != NULL && takes)
+        library->take_found(transform->precision, text);
     redist_release(text);
+}
+
+/* Passes on the choice of the library for each problem, too: a rank that chose another one would measure for it. So
+ * would one that took the choice of another shape's teacher: where two libraries are as fast, teachers choose
+ * differently. */
+void fftnd__teach(const struct fftnd__transform *transform,
+                  const struct fftnd__teachers *teachers) {
+    const struct lines__library *library;
+    for (int i = 0; (library = lines__library_at(i)) != NULL; i++)
+        for (int k = 0; k < teachers->count && library->tell_found != NULL; k++)
+            if (library->space == transform->library->space)
+                teach(transform, library, teachers->ranks[k],
+                      teachers->own < 0 || teachers->own == teachers->ranks[k]);
 }
