@@ -606,6 +606,7 @@ const struct redist__method redist__method_nccl = {
     .own = redist__nccl_own,
     .store = redist__nccl_store,
     .stores_partitions = 1,
+    .progress = redist__nccl_progress,
     .arrived = redist__nccl_arrived,
     .await = redist__nccl_await,
     .close = redist__nccl_close,
