@@ -135,7 +135,8 @@ enum redist_overlap {
     /** boxes in B may: several ranks receive the same elements. The plan goes forward only */
     REDIST_OVERLAP_READ = 1,
     /** boxes in B may; backward adds their elements to those in A, in the order of ranks, where forward copies. The
-     * datatype consists of integers or of floating-point numbers, real or complex, of one kind */
+     * datatype consists of integers or of floating-point numbers, real or complex, of one kind, unless
+     * options.operation is given */
     REDIST_OVERLAP_ADD = 2
 };
 
@@ -202,7 +203,14 @@ typedef struct redist_options {
 
     /** whether boxes in B may overlap, and what backward does then; without tiles; must agree */
     enum redist_overlap overlap;
-    int reserved; /**< 0; no padding follows the last field */
+    int reserved; /**< 0 */
+    /** the operation of REDIST_OVERLAP_ADD and REDIST_ACCUMULATE; NULL, or a pointer to MPI_OP_NULL, = the sum. An
+     * element x of A becomes MPI_Reduce_local(y, x, 1, datatype, *operation), which is y op x, for each y that arrives,
+     * in the order of ranks; the operation need not be commutative. A predefined one is applied to the numbers of which
+     * the datatype consists, all of one predefined datatype; one of MPI_Op_create to whole elements without gaps, whose
+     * datatype it gets, or a duplicate. Host memory only. Read when the plan is made, and valid as long as the plan is;
+     * effort REDIST_MEASURE applies it to scratch arrays, too. Whether it is given must agree, and it is the same */
+    const MPI_Op *operation;
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
@@ -213,7 +221,7 @@ typedef struct redist_options {
         .bind_a = REDIST_BIND_AT_PLAN, .bind_b = REDIST_BIND_AT_PLAN, .tiles = REDIST_WHOLE,       \
         .concurrent = 0, .partitions = 0, .partition_axis = 0, .skip_agreement = 0, .phases = 0,   \
         .asynchronous = 0, .wait_seconds = 0.0, .segments = 0, .segment_axis = 0,                  \
-        .overlap = REDIST_OVERLAP_REFUSED, .reserved = 0                                           \
+        .overlap = REDIST_OVERLAP_REFUSED, .reserved = 0, .operation = NULL                        \
     }
 
 /** REDIST_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -288,7 +296,9 @@ REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int nd
  *   b      the local array B; the boxes must not overlap in memory, but the arrays may, or be one
  * An element in no box of the source is unchanged in the destination. The other arguments are those of
  * redist_plan_exchange.
- * Collective on comm. Errors: as redist_plan_exchange.
+ * Collective on comm. Errors: as redist_plan_exchange; ERR_ARGUMENT also for options.operation in a plan that adds
+ * nothing, or with arrays in device memory, ERR_DATATYPE for elements to which it does not apply, and ERR_MPI if MPI
+ * refuses it and MPI's error handler returns: that of MPI_COMM_WORLD, since MPI 4 that of MPI_COMM_SELF.
  */
 REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                                  const redist_index sizes[], const redist_box *box_a, void *a,

@@ -44,11 +44,15 @@ REDIST_API int redist_halo_init(redist_halo *halo, size_t size);
 /**
  * Plans the exchange of ghosts in a distributed array. redist_plan_execute(plan, REDIST_FILL) copies elements to the
  * ghosts that show them, redist_plan_execute(plan, REDIST_ACCUMULATE) adds ghosts to the elements that they show, in
- * the order of ranks. Between redist_plan_start and redist_plan_wait the program leaves ghosts alone, and elements that
- * ghosts show: these it may read in REDIST_FILL. It may work on all other elements of its box.
+ * the order of ranks, or combines them by options.operation. If a rank has several ghosts of one element, those along
+ * axis 0 come first, before the box and then behind it, each in the order of memory, then those along axis 1, and so
+ * on; a ghost outside of the box along several axes counts as one along the last of them. Between redist_plan_start and
+ * redist_plan_wait the program leaves ghosts alone, and elements that ghosts show: these it may read in REDIST_FILL. It
+ * may work on all other elements of its box.
  *   comm      the ranks among which the array is distributed; must agree
  *   datatype  one element, as in redist_plan_exchange. REDIST_ACCUMULATE needs integers, or floating-point numbers,
- *             real or complex, of one kind; with other elements, and long doubles on a device, it returns ERR_ARGUMENT
+ *             real or complex, of one kind, or options.operation; with other elements, and long doubles on a device, it
+ *             returns ERR_ARGUMENT
  *   ndims     array axes, 1..REDIST_MAX_NDIMS; must agree. Several fields are an axis without ghosts that each rank has
  *             whole, or elements of several numbers
  *   sizes     global extents (ndims values); must agree

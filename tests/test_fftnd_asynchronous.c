@@ -2,8 +2,9 @@
 /*
  * Asynchronous transforms: results as of FFTW, whole and in segments and partitions. On a device that stands in for
  * CUDA, or on CUDA's.
- *     test_fftnd_asynchronous [RANKS_PER_NODE]
- * With an argument nodes are imitated by REDIST_NODE_SIZE, and exchanges between them are NCCL's, or by both links.
+ *     test_fftnd_asynchronous [RANKS_PER_NODE [short]]
+ * With an argument nodes are imitated by REDIST_NODE_SIZE, and exchanges between them are NCCL's, or by both links;
+ * with "short" only the tests in which it matters how many ranks and nodes there are.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,27 @@ START_TEST(slabs_and_pencils) {
                 given.options.method = "hier:nccl";
                 fft_check_once(MPI_COMM_WORLD, &given);
             }
+}
+END_TEST
+
+/* The transform behind an exchange begins with what has arrived by both links. */
+START_TEST(by_partitions) {
+    NEEDS_FFT_STREAMS();
+    fft_case given = asynchronous(FFT_CASE(FFTND_C2C, 16, 16, 16));
+    given.options.grid_ndims = 1;
+    given.options.method = has_nodes ? "hier:nccl" : NULL;
+    for (int stores = 0; stores < 3; stores++) {
+        fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+        fftnd_plan *plan;
+        fft_use_chunks(2, 0, 2, stores);
+        check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+        check_ok(fftnd_plan_get_info(plan, &info));
+        check_all(harness_nranks == 1 || info.partitions == 2 || stores == 1, "%d partitions",
+                  info.partitions);
+        check_ok(fftnd_plan_free(&plan));
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 
@@ -226,14 +248,23 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {slabs_and_pencils,   stored,
-                                  by_messages,         real_to_real,
-                                  retained_modes,      random_retained_modes,
-                                  random_cases,        ends_with_an_exchange,
-                                  contiguous_arrivals, refusals,
-                                  on_some_ranks,       NULL};
+    const TTest *const tests[] = {slabs_and_pencils,
+                                  by_partitions,
+                                  stored,
+                                  by_messages,
+                                  real_to_real,
+                                  retained_modes,
+                                  random_retained_modes,
+                                  random_cases,
+                                  ends_with_an_exchange,
+                                  contiguous_arrivals,
+                                  refusals,
+                                  on_some_ranks,
+                                  NULL};
+    const TTest *const both_links[] = {slabs_and_pencils, by_partitions, stored, on_some_ranks,
+                                       NULL};
     has_nodes = argc > 1;
     if (has_nodes)
         setenv("REDIST_NODE_SIZE", argv[1], 1);
-    return harness_run(argc, argv, "test_fftnd_asynchronous", tests);
+    return harness_run(argc, argv, "test_fftnd_asynchronous", argc > 2 ? both_links : tests);
 }

@@ -2,8 +2,9 @@
 /*
  * Asynchronous pairs of transforms, and operators, that are enqueued with work of the user in between, or replayed;
  * failures. On a device that stands in for CUDA, or on CUDA's.
- *     test_fftnd_pairs [RANKS_PER_NODE]
- * With an argument nodes are imitated by REDIST_NODE_SIZE, and exchanges between them are NCCL's, or by both links.
+ *     test_fftnd_pairs [RANKS_PER_NODE [short]]
+ * With an argument nodes are imitated by REDIST_NODE_SIZE, and exchanges between them are NCCL's, or by both links;
+ * with "short" only the tests in which it matters how many ranks and nodes there are.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -422,8 +423,9 @@ int main(int argc, char **argv) {
     const TTest *const tests[] = {
         enqueued,  replayed, spoilt,      many_arrays,   another_workspace, function_of_user,
         operators, late,     late_inside, late_operator, measured_in_vain,  NULL};
+    const TTest *const both_links[] = {enqueued, replayed, NULL};
     has_nodes = argc > 1;
     if (has_nodes)
         setenv("REDIST_NODE_SIZE", argv[1], 1);
-    return harness_run(argc, argv, "test_fftnd_pairs", tests);
+    return harness_run(argc, argv, "test_fftnd_pairs", argc > 2 ? both_links : tests);
 }

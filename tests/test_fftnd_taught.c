@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Serial transforms that rank 0 measures for all: whatever its FFTW knows, that of the others knows afterwards. */
+/* Serial transforms that some ranks measure for all: whatever their FFTW knows, that of the others knows afterwards. */
 #include <fftw3.h>
 
 #include "fft_run.h"
@@ -18,17 +18,17 @@ static int plan_line(unsigned flags) {
     return made;
 }
 
-/* Returns whether all ranks know the line of rank 0 after a transform of n x 64 x 32 points was planned. */
-static int is_known_after(int n, enum fftnd_effort effort) {
+/* Returns whether the ranks from the teacher on know its line after a transform of n x 64 x 32 points was planned. */
+static int is_known_after(int n, enum fftnd_effort effort, int teacher) {
     fft_case given = FFT_CASE(FFTND_C2C, n, 64, 32);
     fftnd_plan *plan = NULL;
     given.options.effort = effort;
     fftw_forget_wisdom();
-    if (harness_rank == 0)
+    if (harness_rank == teacher)
         plan_line(0);
     check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
     check_ok(fftnd_plan_free(&plan));
-    int known = plan_line(FFTW_WISDOM_ONLY);
+    int known = plan_line(FFTW_WISDOM_ONLY) || harness_rank < teacher;
     MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return known;
 }
@@ -40,8 +40,19 @@ static int has_one_thread(void) {
 }
 
 START_TEST(small) {
-    check_all(is_known_after(SMALL, FFTND_MEASURE) == has_one_thread(),
+    check_all(is_known_after(SMALL, FFTND_MEASURE, 0) == has_one_thread(),
               "ranks %s what rank 0 has found", has_one_thread() ? "lack" : "have");
+}
+END_TEST
+
+/* Behind the ranks that have one element more than others, of which rank 0 is one, the first of the others teaches. */
+START_TEST(another_shape) {
+    if (harness_nranks < 3)
+        skip_test("no two ranks but rank 0 have one shape");
+    int other = (SMALL + 1) % harness_nranks;
+    check_all(is_known_after(SMALL + 1, FFTND_MEASURE, other) == has_one_thread(),
+              "ranks %s what rank %d has found", has_one_thread() ? "lack" : "have", other);
+    check_all(!is_known_after(SMALL, FFTND_MEASURE, other), "ranks of one shape have two teachers");
 }
 END_TEST
 
@@ -49,8 +60,8 @@ END_TEST
 START_TEST(not_taught) {
     if (harness_nranks == 1)
         skip_test("rank 0 is alone");
-    check_all(!is_known_after(SMALL, FFTND_ESTIMATE), "ranks know more after an estimate");
-    check_all(!is_known_after(LARGE * harness_nranks, FFTND_MEASURE), "ranks know large plans");
+    check_all(!is_known_after(SMALL, FFTND_ESTIMATE, 0), "ranks know more after an estimate");
+    check_all(!is_known_after(LARGE * harness_nranks, FFTND_MEASURE, 0), "ranks know large plans");
 }
 END_TEST
 
@@ -65,6 +76,6 @@ START_TEST(correct) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {small, not_taught, correct, NULL};
+    const TTest *const tests[] = {small, another_shape, not_taught, correct, NULL};
     return harness_run(argc, argv, "test_fftnd_taught", tests);
 }

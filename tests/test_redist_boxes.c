@@ -255,6 +255,69 @@ START_TEST(added_in_a) {
 }
 END_TEST
 
+/* A number gets the digits of another one behind its own. */
+static void append_digits(void *arriving, void *element, int *count, MPI_Datatype *type) {
+    const int64_t *from = arriving;
+    int64_t *to = element;
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        to[i] = 10 * to[i] + from[i];
+}
+
+/* Each rank appends its rank + 1 to all elements, and finds the digits of all ranks in their order in its own. */
+static void append_by(const char *method, MPI_Op op, int64_t *own, int64_t *all) {
+    enum { COUNT = 3 };
+    const redist_index size = (redist_index)COUNT * harness_nranks;
+    redist_box mine = REDIST_BOX_DEFAULT, whole = REDIST_BOX_DEFAULT;
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    int64_t expected = 9;
+    int wrong = 0;
+    mine.start[0] = (redist_index)COUNT * harness_rank;
+    mine.count[0] = COUNT;
+    whole.count[0] = size;
+    options.method = method;
+    options.overlap = REDIST_OVERLAP_ADD;
+    options.operation = &op;
+    options.tune_seconds = 1e-4;
+    int code = redist_plan_boxes(MPI_COMM_WORLD, MPI_INT64_T, 1, &size, &mine, own, &whole, all,
+                                 &options, &plan);
+    if (code == REDIST_ERR_METHOD)
+        return;
+    check_ok(code);
+    for (int i = 0; i < size; i++)
+        all[i] = harness_rank + 1;
+    for (int i = 0; i < COUNT; i++)
+        own[i] = expected;
+    for (int rank = 0; rank < harness_nranks; rank++)
+        expected = 10 * expected + rank + 1;
+    check_ok(redist_plan_execute(plan, REDIST_BACKWARD));
+    for (int i = 0; i < COUNT; i++)
+        wrong += own[i] != expected;
+    for (int i = 0; i < size; i++)
+        wrong += all[i] != harness_rank + 1;
+    check_all(wrong == 0, "%d elements are wrong; one is %lld instead of %lld", wrong,
+              (long long)own[0], (long long)expected);
+    check_ok(redist_plan_free(&plan));
+}
+
+START_TEST(in_the_order_of_ranks) {
+    void *arrays[2];
+    MPI_Op op;
+    MPI_Op_create(append_digits, 0, &op);
+    for (int side = 0; side < 2; side++)
+        check_ok(redist_alloc(MPI_COMM_WORLD, sizeof(int64_t) * 3 * (size_t)harness_nranks,
+                              &arrays[side]));
+    for (int i = 0; i < request_count(); i++) {
+        harness_case("method %s", request_name(i));
+        append_by(request_name(i), op, arrays[0], arrays[1]);
+    }
+    MPI_Op_free(&op);
+    check_ok(redist_free(&arrays[0]));
+    check_ok(redist_free(&arrays[1]));
+}
+END_TEST
+
 START_TEST(nothing_to_add) {
     const redist_index size = 4;
     int own[4], all[4];
@@ -486,6 +549,7 @@ int main(int argc, char **argv) {
                                   gather_and_scatter,
                                   several_readers,
                                   added_in_a,
+                                  in_the_order_of_ranks,
                                   nothing_to_add,
                                   one_array,
                                   grid_to_grid,

@@ -104,11 +104,56 @@ static long read_number(const kind *of, const char *at) {
     }
 }
 
+/* ---------------------------------------------------------------- operations */
+
+/* What accumulates in the place of the sum. */
+typedef struct operation {
+    const char *name;
+    MPI_Op op;
+    int on_elements; /* of the user: on whole elements, in the order of ranks; else on their numbers */
+} operation;
+
+/* An element becomes that which arrives, plus three times itself, byte by byte. */
+static void multiply_and_add(void *arriving, void *element, int *count, MPI_Datatype *type) {
+    const unsigned char *from = arriving;
+    unsigned char *to = element;
+    int bytes;
+    MPI_Type_size(*type, &bytes);
+    for (int i = 0; i < *count * bytes; i++)
+        to[i] = (unsigned char)(from[i] + 3 * to[i]);
+}
+
+enum { OPERATIONS = 4 };
+
+/* The last one is to be freed. */
+static void make_operations(operation made[OPERATIONS]) {
+    made[0] = (operation){"max", MPI_MAX, 0};
+    made[1] = (operation){"min", MPI_MIN, 0};
+    made[2] = (operation){"prod", MPI_PROD, 0};
+    made[3] = (operation){.name = "multiply and add", .on_elements = 1};
+    MPI_Op_create(multiply_and_add, 0, &made[3].op);
+}
+
+/* Returns whether an operation is for elements of a kind; long doubles have bytes that are not defined. */
+static int is_for(const operation *by, kind of) {
+    int is_complex = of.base == MPI_C_DOUBLE_COMPLEX;
+    return by->on_elements ? of.number != 'l' && of.extent == of.bytes * (size_t)of.components
+                           : of.number != 'x' && (by->op == MPI_PROD || !is_complex);
+}
+
+static int kind_for(const operation *by) {
+    int index = random_between(0, KINDS - 1);
+    while (!is_for(by, kind_at(index)))
+        index++;
+    return index;
+}
+
 /* ---------------------------------------------------------------- cases */
 
 typedef struct halo_case {
     kind kind;
-    exchange given; /* its boxes of side 0 */
+    const operation *by; /* NULL: sums */
+    exchange given;      /* its boxes of side 0 */
     redist_halo halo;
     enum redist_staging staging;
     int enqueued; /* executions are asynchronous, */
@@ -173,8 +218,9 @@ static long own_value(size_t global, int component) {
     return (long)(random_hash(global * 8 + (size_t)component) % 50);
 }
 
+/* Values differ from 0, which would hide other factors. */
 static long ghost_value(int rank, size_t element, int component) {
-    return (long)(random_hash(((size_t)rank << 40) + element * 8 + (size_t)component + 1) % 4);
+    return (long)(random_hash(((size_t)rank << 40) + element * 8 + (size_t)component + 1) % 4) + 1;
 }
 
 static const long untouched = 77;
@@ -229,9 +275,65 @@ static void add_ghost(const halo_case *given, int rank, enum place place, size_t
             ghost_value(rank, element, c);
 }
 
+/* The global array that accumulation by an operation has to leave, and the slab of ghosts that is next. */
+typedef struct combination {
+    MPI_Datatype type;
+    char *elements;
+    int slab;
+} combination;
+
+/* Returns the slab of a ghost: before the box or behind it, along the last axis along which it is outside. */
+static int slab_of(const halo_case *given, const redist_box *box, size_t element) {
+    for (int i = given->given.ndims - 1; i >= 0; i--) {
+        redist_index at = (redist_index)(element % (size_t)extent_of(box, i)) - box->offset[i];
+        if (at < 0 || at >= box->count[i])
+            return 2 * i + (at >= 0);
+        element /= (size_t)extent_of(box, i);
+    }
+    return -1;
+}
+
+static void write_own(const halo_case *given, int rank, enum place place, size_t element,
+                      size_t global, void *data) {
+    const combination *of = data;
+    (void)rank;
+    (void)element;
+    for (int c = 0; c < given->kind.components && place == OWN; c++)
+        write_number(&given->kind,
+                     of->elements + global * given->kind.extent + (size_t)c * given->kind.bytes,
+                     own_value(global, c));
+}
+
+static void combine_ghost(const halo_case *given, int rank, enum place place, size_t element,
+                          size_t global, void *data) {
+    const combination *of = data;
+    const kind *numbers = &given->kind;
+    char ghost[64], *own = of->elements + global * numbers->extent;
+    int size, bytes = (int)numbers->bytes * numbers->components;
+    if (place != GHOST || slab_of(given, &given->given.boxes[0][rank], element) != of->slab)
+        return;
+    for (int c = 0; c < numbers->components; c++)
+        write_number(numbers, ghost + (size_t)c * numbers->bytes, ghost_value(rank, element, c));
+    MPI_Type_size(numbers->base, &size);
+    if (given->by->on_elements)
+        MPI_Reduce_local(ghost, own, 1, of->type, given->by->op);
+    else
+        MPI_Reduce_local(ghost, own, bytes / size, numbers->base, given->by->op);
+}
+
+/* Combines the ghosts of all ranks in their order, and those of each in the order of slabs and of memory. */
+static void combine_all(const halo_case *given, combination *of) {
+    for (int rank = 0; rank < given->given.nranks; rank++)
+        visit_all(given, rank, write_own, of);
+    for (int rank = 0; rank < given->given.nranks; rank++)
+        for (of->slab = 0; of->slab < 2 * given->given.ndims; of->slab++)
+            visit_all(given, rank, combine_ghost, of);
+}
+
 typedef struct check {
     const char *array;
-    const long *sums; /* NULL: ghosts were filled */
+    const long *sums;     /* NULL: ghosts were filled, or combined with */
+    const char *combined; /* elements; NULL: filled or added */
     size_t wrong;
     char text[128];
 } check;
@@ -243,10 +345,19 @@ static void check_element(const halo_case *given, int rank, enum place place, si
     for (int c = 0; c < components; c++) {
         size_t byte = element * given->kind.extent + (size_t)c * given->kind.bytes;
         char expected[sizeof(long double)];
-        long filled = place == GHOST && found->sums == NULL ? own_value(global, c)
-                      : place == GHOST                      ? ghost_value(rank, element, c)
-                      : place == OWN                        ? own_value(global, c)
-                                                            : untouched;
+        int adds = found->sums != NULL || found->combined != NULL;
+        long filled = place == GHOST && !adds ? own_value(global, c)
+                      : place == GHOST        ? ghost_value(rank, element, c)
+                      : place == OWN          ? own_value(global, c)
+                                              : untouched;
+        if (place == OWN && found->combined != NULL) {
+            const char *result = found->combined + global * given->kind.extent;
+            size_t bytes = given->kind.number == 'l' ? 10 : given->kind.bytes; /* of them numbers */
+            if (memcmp(found->array + byte, result + (size_t)c * given->kind.bytes, bytes) != 0 &&
+                found->wrong++ == 0)
+                snprintf(found->text, sizeof(found->text), "element %zu (own) differs", element);
+            continue;
+        }
         if (place == OWN && found->sums != NULL)
             filled += found->sums[global * (size_t)components + (size_t)c];
         write_number(&given->kind, expected, filled);
@@ -266,6 +377,7 @@ static redist_options options_of(const halo_case *given, const char *method,
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = method;
     options.overlap = overlap;
+    options.operation = given->by != NULL ? &given->by->op : NULL;
     options.tune_seconds = 0.02;
     options.space = arrays_device() != NULL ? arrays_device()->space : REDIST_SPACE_AUTO;
     options.staging = given->staging;
@@ -311,28 +423,53 @@ static void run(const halo_case *given, redist_plan *plan, int direction, int la
     copy_from_device(array);
 }
 
-/* Executes in both directions and compares the whole array. */
-static void check_plan(const halo_case *given, redist_plan *plan, int later,
-                       const test_array *array) {
-    const exchange *of = &given->given;
+static size_t global_elements(const halo_case *given) {
     size_t elements = 1;
-    for (int i = 0; i < of->ndims; i++)
-        elements *= (size_t)of->sizes[i];
-    long *sums = calloc(elements * (size_t)given->kind.components + 1, sizeof(long));
-    check filled = {.array = on_host(array)}, added = {.array = on_host(array), .sums = sums};
-    visit_all(given, of->rank, set_element, on_host(array));
-    run(given, plan, REDIST_FILL, later, array);
-    visit_all(given, of->rank, check_element, &filled);
-    check_all(filled.wrong == 0, "fill: %s", filled.text);
-    if (given->kind.number != 'x' && (given->kind.number != 'l' || arrays_device() == NULL)) {
-        for (int rank = 0; rank < of->nranks; rank++)
-            visit_all(given, rank, add_ghost, sums);
-        visit_all(given, of->rank, set_element, on_host(array));
-        run(given, plan, REDIST_ACCUMULATE, later, array);
-        visit_all(given, of->rank, check_element, &added);
-        check_all(added.wrong == 0, "accumulate: %s", added.text);
-    }
+    for (int i = 0; i < given->given.ndims; i++)
+        elements *= (size_t)given->given.sizes[i];
+    return elements;
+}
+
+/* Accumulates, and compares the whole array with what `expected` has. */
+static void check_accumulated(const halo_case *given, redist_plan *plan, int later,
+                              const test_array *array, check expected) {
+    expected.array = on_host(array);
+    visit_all(given, given->given.rank, set_element, on_host(array));
+    run(given, plan, REDIST_ACCUMULATE, later, array);
+    visit_all(given, given->given.rank, check_element, &expected);
+    check_all(expected.wrong == 0, "accumulate: %s", expected.text);
+}
+
+static void check_sums(const halo_case *given, redist_plan *plan, int later,
+                       const test_array *array) {
+    long *sums = calloc(global_elements(given) * (size_t)given->kind.components + 1, sizeof(long));
+    for (int rank = 0; rank < given->given.nranks; rank++)
+        visit_all(given, rank, add_ghost, sums);
+    check_accumulated(given, plan, later, array, (check){.sums = sums});
     free(sums);
+}
+
+static void check_combined(const halo_case *given, MPI_Datatype type, redist_plan *plan, int later,
+                           const test_array *array) {
+    combination of = {.type = type,
+                      .elements = calloc(global_elements(given) + 1, given->kind.extent)};
+    combine_all(given, &of);
+    check_accumulated(given, plan, later, array, (check){.combined = of.elements});
+    free(of.elements);
+}
+
+/* Executes in both directions and compares the whole array. */
+static void check_plan(const halo_case *given, MPI_Datatype type, redist_plan *plan, int later,
+                       const test_array *array) {
+    check filled = {.array = on_host(array)};
+    visit_all(given, given->given.rank, set_element, on_host(array));
+    run(given, plan, REDIST_FILL, later, array);
+    visit_all(given, given->given.rank, check_element, &filled);
+    check_all(filled.wrong == 0, "fill: %s", filled.text);
+    if (given->by != NULL)
+        check_combined(given, type, plan, later, array);
+    else if (given->kind.number != 'x' && (given->kind.number != 'l' || arrays_device() == NULL))
+        check_sums(given, plan, later, array);
 }
 
 /* Returns whether ghosts have corners along several axes. */
@@ -355,7 +492,7 @@ static void try_method(const halo_case *given, MPI_Datatype type, const char *me
                (strcmp(method, "axes:p2p") == 0 && has_axes(given));
     if (code != REDIST_ERR_METHOD || must) {
         check_ok(code);
-        check_plan(given, plan, later, &array);
+        check_plan(given, type, plan, later, &array);
         check_ok(redist_plan_free(&plan));
     }
     array_free(&array);
@@ -368,8 +505,9 @@ static void say(const halo_case *given, const char *method, enum test_memory mem
         n += snprintf(text + n, sizeof(text) - (size_t)n, " %lld(%lld,%lld%s)",
                       (long long)given->given.sizes[i], (long long)given->halo.low[i],
                       (long long)given->halo.high[i], given->halo.periodic[i] ? ",periodic" : "");
-    harness_case("%s,%s%s, method %s, %s%s%s", given->kind.name, text,
-                 given->halo.corners ? ", corners" : "", method, memory_name(memory),
+    harness_case("%s,%s%s%s%s, method %s, %s%s%s", given->kind.name, text,
+                 given->halo.corners ? ", corners" : "", given->by != NULL ? ", " : "",
+                 given->by != NULL ? given->by->name : "", method, memory_name(memory),
                  later ? ", later" : "",
                  given->staging == REDIST_STAGING_NEVER ? ", not staged" : "");
 }
@@ -464,6 +602,28 @@ START_TEST(bricks) {
     NEEDS_ARRAYS();
     for (int i = 0; harness_another(i, 4); i++)
         try_random(0, i);
+}
+END_TEST
+
+/* Operations in the place of sums, one of which depends on the order of ghosts. */
+START_TEST(operations) {
+    NEEDS_ARRAYS();
+    if (arrays_device() != NULL)
+        skip_test("in host memory");
+    operation all[OPERATIONS];
+    make_operations(all);
+    for (int i = 0; harness_another(i, 4 * OPERATIONS); i++) {
+        int ndims = i / OPERATIONS % 3 + 1;
+        const operation *by = &all[i % OPERATIONS];
+        redist_index sizes[REDIST_MAX_NDIMS];
+        random_sizes(ndims, 1, ndims == 1 ? 40 : 24 / ndims, 400, sizes);
+        halo_case given = case_of(ndims, sizes, kind_for(by));
+        given.by = by;
+        exchange_set_bricks(&given.given, 0);
+        set_halo(&given);
+        try_methods(&given);
+    }
+    MPI_Op_free(&all[OPERATIONS - 1].op);
 }
 END_TEST
 
@@ -652,7 +812,7 @@ static void try_enqueued(halo_case *given, const char *method) {
         check_code(code, REDIST_ERR_METHOD);
     for (int i = 0; i < 2 && plan != NULL; i++) {
         given->replayed = i;
-        check_plan(given, plan, 0, &array);
+        check_plan(given, type, plan, 0, &array);
         check_ok(redist_plan_query(plan));
     }
     check_ok(redist_plan_free(&plan));
@@ -977,6 +1137,42 @@ START_TEST(ghosts_on_the_way) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- operations that fail */
+
+static int reduction_fails;
+
+int MPI_Reduce_local(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op) {
+    return reduction_fails ? MPI_ERR_OTHER : PMPI_Reduce_local(from, to, count, type, op);
+}
+
+/* MPI refuses an operation on the last rank: it knows at once, the others at the end of the next execution. */
+START_TEST(failing_operations) {
+    NEEDS_ARRAYS();
+    if (arrays_device() != NULL)
+        skip_test("in host memory");
+    static const char *const names[] = {"direct", "p2p", "alltoallv"};
+    const operation by = {"max", MPI_MAX, 0};
+    halo_case given = case_of_all();
+    size_t elements = elements_of(&given, &given.given.boxes[0][harness_rank]);
+    given.by = &by;
+    for (int i = 0; i < 3; i++) {
+        test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED, elements * sizeof(double));
+        redist_plan *plan = NULL;
+        harness_case("method %s", names[i]);
+        check_ok(plan_of(&given, MPI_DOUBLE, &array, names[i], REDIST_OVERLAP_REFUSED, 0, &plan));
+        visit_all(&given, harness_rank, set_element, array.data);
+        reduction_fails = harness_rank == harness_nranks - 1;
+        int first = redist_plan_execute(plan, REDIST_ACCUMULATE);
+        check_all(first == REDIST_ERR_MPI || !reduction_fails, "the failure has code %d", first);
+        reduction_fails = 0;
+        int second = redist_plan_execute(plan, REDIST_ACCUMULATE);
+        check_all(second != REDIST_OK, "the failure of rank %d is not known", harness_nranks - 1);
+        check_ok(redist_plan_free(&plan));
+        array_free(&array);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- refused */
 
 static void check_refused(const halo_case *given, MPI_Datatype type, enum redist_overlap overlap,
@@ -1107,9 +1303,60 @@ START_TEST(elements_without_sums) {
 }
 END_TEST
 
+START_TEST(operations_refused) {
+    NEEDS_ARRAYS();
+    operation all[OPERATIONS];
+    make_operations(all);
+    const operation *max = &all[0], *own = &all[OPERATIONS - 1];
+    halo_case given = simple_case();
+    given.by = max;
+    check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_READ, REDIST_ERR_ARGUMENT,
+                  "options->overlap = REDIST_OVERLAP_READ");
+    check_refused(&given, MPI_DOUBLE_INT, REDIST_OVERLAP_ADD, REDIST_ERR_DATATYPE, "without gaps");
+    kind with_gaps = kind_at(6), bytes = kind_at(KINDS - 1);
+    MPI_Datatype type = make_type(&with_gaps), mixed;
+    given.by = own;
+    check_refused(&given, type, REDIST_OVERLAP_ADD, REDIST_ERR_DATATYPE, "without gaps");
+    MPI_Type_free(&type);
+    const int lengths[2] = {1, 1};
+    const MPI_Aint places[2] = {0, 4};
+    const MPI_Datatype types[2] = {MPI_INT, MPI_FLOAT};
+    MPI_Type_create_struct(2, lengths, places, types, &mixed);
+    MPI_Type_commit(&mixed);
+    given.by = max;
+    check_refused(&given, mixed, REDIST_OVERLAP_REFUSED, REDIST_ERR_DATATYPE, "MPI_Op_create");
+    MPI_Type_free(&mixed);
+    MPI_Errhandler usual;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &usual);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    check_refused(&given, MPI_C_DOUBLE_COMPLEX, REDIST_OVERLAP_REFUSED, REDIST_ERR_MPI, "MPI");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, usual);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, usual);
+    MPI_Errhandler_free(&usual);
+    given.by = harness_rank == harness_nranks - 1 ? own : NULL;
+    if (harness_nranks > 1)
+        check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_ADD, REDIST_ERR_DISAGREE,
+                      "whether options->operation is given");
+    type = make_type(&bytes);
+    given.by = own;
+    test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED, 200 * sizeof(double));
+    redist_plan *plan = NULL;
+    check_code(plan_of(&given, type, &array, "auto", REDIST_OVERLAP_REFUSED, 0, &plan),
+               arrays_device() != NULL ? REDIST_ERR_ARGUMENT : REDIST_OK);
+    check_all(arrays_device() == NULL || strstr(redist_error_message(), "host memory") != NULL,
+              "the message is %s", redist_error_message());
+    check_ok(redist_plan_free(&plan));
+    array_free(&array);
+    MPI_Type_free(&type);
+    MPI_Op_free(&all[OPERATIONS - 1].op);
+}
+END_TEST
+
 int main(int argc, char **argv) {
     const TTest *const tests[] = {blocks,
                                   bricks,
+                                  operations,
                                   periodic_on_one_rank,
                                   wider_than_blocks,
                                   long_messages,
@@ -1127,11 +1374,13 @@ int main(int argc, char **argv) {
                                   sums_are_the_same_bits,
                                   sums_on_the_way,
                                   ghosts_on_the_way,
+                                  failing_operations,
                                   bad_widths,
                                   tiles,
                                   widths_that_differ,
                                   holes_and_overlaps,
                                   elements_without_sums,
+                                  operations_refused,
                                   NULL};
     if (stream_device_memory != NULL)
         arrays_use(stream_device_memory());

@@ -16,7 +16,12 @@
 
 static const char *const all_methods[] = {"signals:kernel", "signals:engines", "nccl",
                                           "nccl:plain",     "hier:nccl",       "auto"};
-enum { IN_NODE = 2, ALL_METHODS = sizeof all_methods / sizeof all_methods[0], MOST_PARTITIONS = 5 };
+enum {
+    IN_NODE = 2,
+    ALL_METHODS = sizeof all_methods / sizeof all_methods[0],
+    MOST_PARTITIONS = 5,
+    MOST_SEGMENTS = 4
+};
 
 /* The methods that work on the nodes here, and one of them that copies into the peers' arrays. */
 static const char *const *methods = all_methods, *copies_directly = "signals";
@@ -189,37 +194,67 @@ END_TEST
 
 /* ---------------------------------------------------------------- tiles */
 
-static int put_slab(const struct job *job, int axis, int from, int to) {
+/* A box of array A, put or stored by this program. */
+struct box {
+    const struct job *job;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    char *data;
+};
+
+static struct box slab_of(const struct job *job, int axis, int from, int to) {
     const exchange *given = job->given;
-    const redist_box *box = &given->boxes[0][given->rank];
-    redist_index start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS];
-    ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)given->element->extent;
+    const redist_box *all = &given->boxes[0][given->rank];
+    struct box box = {.job = job};
+    ptrdiff_t step = (ptrdiff_t)given->element->extent;
     for (int i = given->ndims - 1; i >= 0; i--) {
-        count[i] = box->count[i];
-        stride[i] = step;
-        step *= count[i];
+        box.count[i] = all->count[i];
+        box.stride[i] = step;
+        step *= box.count[i];
     }
-    start[axis] = from;
-    count[axis] = to - from;
-    return redist_plan_put(job->plan, start, count, (char *)address(job, 0) + from * stride[axis],
-                           stride);
+    box.start[axis] = from;
+    box.count[axis] = to - from;
+    box.data = (char *)address(job, 0) + from * box.stride[axis];
+    return box;
 }
 
-/* Each rank cuts as it likes. */
-static int put_all(const struct job *job, uint64_t *sequence) {
-    int axis = random_from(sequence, 0, job->given->ndims - 1), failed = 0, to;
-    int extent = (int)job->given->boxes[0][job->given->rank].count[axis];
-    for (int from = 0; from < extent; from = to) {
-        to = random_from(sequence, from + 1, extent);
-        failed |= put_slab(job, axis, from, to);
+static int store_box(void *data, int ntargets, const redist_target targets[], void *stream) {
+    const struct box *box = data;
+    const exchange *given = box->job->given;
+    int failed = 0;
+    for (int n = 0; n < ntargets; n++) {
+        const char *from = box->data;
+        for (int i = 0; i < given->ndims; i++)
+            from += (targets[n].start[i] - box->start[i]) * box->stride[i];
+        failed |= redist_copy_box_in(REDIST_SPACE_CUDA, stream, given->ndims, targets[n].count,
+                                     given->element->extent, from, box->stride, targets[n].memory,
+                                     targets[n].stride);
     }
     return failed;
 }
 
-/* Copies each partition away as soon as the stream has it: what comes later would be missing. */
-static int take_partitions(const struct job *job, char *taken) {
+/* Each rank cuts as it likes, along the axis of the segments where these are told, and some of them store. */
+static int put_all(const struct job *job, uint64_t *sequence) {
+    int axis = job->options.segments > 1 ? job->options.segment_axis
+                                         : random_from(sequence, 0, job->given->ndims - 1);
+    int extent = (int)job->given->boxes[0][job->given->rank].count[axis];
+    int stores = random_from(sequence, 0, 2), failed = 0, to;
+    for (int from = 0; from < extent; from = to) {
+        to = random_from(sequence, from + 1, extent);
+        struct box box = slab_of(job, axis, from, to);
+        int is_stored = stores == 1 || (stores == 2 && random_from(sequence, 0, 1));
+        if (is_stored && redist_plan_has_direct_stores(job->plan))
+            failed |= redist_plan_store_directly(job->plan, box.start, box.count, store_box, &box);
+        else
+            failed |= redist_plan_put(job->plan, box.start, box.count, box.data, box.stride);
+    }
+    return failed;
+}
+
+/* Copies partitions away as soon as the stream has them, one or several: what comes later would be missing. */
+static int take_partitions(const struct job *job, uint64_t *sequence, char *taken) {
     const redist_box *box = &job->given->boxes[1][job->given->rank];
-    int ndims = job->given->ndims, axis = job->options.partition_axis, failed = 0;
+    int ndims = job->given->ndims, axis = job->options.partition_axis, failed = 0, here = 0;
     ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)job->given->element->extent;
     for (int i = ndims - 1; i >= 0; i--) {
         stride[i] = step;
@@ -229,7 +264,10 @@ static int take_partitions(const struct job *job, char *taken) {
         redist_index count[REDIST_MAX_NDIMS], start;
         memcpy(count, box->count, sizeof(count));
         redist_decompose(box->count[axis], job->options.partitions, i, &count[axis], &start);
-        failed |= redist_plan_put_wait(job->plan, i + 1);
+        if (here <= i) {
+            here = random_from(sequence, i + 1, job->options.partitions);
+            failed |= redist_plan_put_wait(job->plan, here);
+        }
         failed |= redist_copy_box_in(REDIST_SPACE_CUDA, job->stream, ndims, count,
                                      job->given->element->extent,
                                      (char *)address(job, 1) + start * stride[axis], stride,
@@ -238,52 +276,107 @@ static int take_partitions(const struct job *job, char *taken) {
     return failed;
 }
 
+static int enqueue_tiles(const struct job *job, uint64_t *sequence, char *taken) {
+    int failed = redist_plan_put_begin(job->plan, address(job, 1));
+    if (job->options.partitions > 1 && job->arrays[0].bytes > 0) /* too early, which is no harm */
+        failed |= redist_plan_put_wait(job->plan, 1) != REDIST_ERR_STATE;
+    if (job->options.partitions > 1) /* none need not be waited for */
+        failed |= redist_plan_put_wait(job->plan, 0);
+    failed |= put_all(job, sequence);
+    if (job->options.partitions > 1)
+        failed |= take_partitions(job, sequence, taken);
+    return failed | redist_plan_put_end(job->plan);
+}
+
+static void *capture_tiles(const struct job *job, uint64_t *sequence, char *taken) {
+    stream_device_capture(job->stream);
+    int failed = enqueue_tiles(job, sequence, taken);
+    void *graph = stream_device_captured(job->stream);
+    check_all(!failed && graph != NULL, "%s", redist_error_message());
+    return graph;
+}
+
+/* Executes once, or replays a graph, on each rank in any order that its edges allow. */
+static void check_tiles(const struct job *job, uint64_t *sequence, void *graph, char *taken) {
+    size_t bytes = job->arrays[1].bytes;
+    uint64_t salt = random_bits();
+    char *found = malloc(bytes + 1), *arrived = malloc(bytes + 1);
+    exchange_prepare(job->given, job->arrays, REDIST_FORWARD, salt);
+    if (graph != NULL)
+        stream_device_replay(graph, job->stream);
+    else
+        check_ok(enqueue_tiles(job, sequence, taken));
+    check_result(job, REDIST_FORWARD, salt);
+    arrays_device()->copy(found, taken, bytes);
+    arrays_device()->copy(arrived, address(job, 1), bytes);
+    check_all(job->options.partitions == 1 || memcmp(found, arrived, bytes) == 0,
+              "a partition of %d along axis %d was not complete", job->options.partitions,
+              job->options.partition_axis);
+    free(found);
+    free(arrived);
+}
+
 static void try_tiles(const exchange *given, const char *method) {
     struct job job = begin_job(given, method);
     job.options.tiles = REDIST_PUT;
-    job.options.partitions =
-        strcmp(method, "hier:nccl") == 0 ? 1 : random_between(1, MOST_PARTITIONS);
+    job.options.partitions = random_between(1, MOST_PARTITIONS);
     job.options.partition_axis = random_between(0, given->ndims - 1);
+    job.options.segments = random_between(0, MOST_SEGMENTS);
+    job.options.segment_axis = random_between(0, given->ndims - 1);
     if (strcmp(method, "nccl:plain") == 0) {
         check_code(plan_job(&job), REDIST_ERR_METHOD);
         end_job(&job);
         return;
     }
+    if (job.stream == NULL)
+        job.options.stream = job.stream = stream_device_create();
     check_ok(plan_job(&job));
     uint64_t sequence = random_bits() ^ random_hash((uint64_t)given->rank);
-    size_t bytes = job.arrays[1].bytes;
-    char *taken = arrays_device()->allocate(given->comm, bytes + 1, 0);
-    char *found = malloc(bytes + 1), *arrived = malloc(bytes + 1);
-    for (int round = 0; round < 3; round++) {
-        uint64_t salt = random_bits();
-        exchange_prepare(given, job.arrays, REDIST_FORWARD, salt);
-        int failed = redist_plan_put_begin(job.plan, address(&job, 1));
-        if (job.options.partitions > 1 && job.arrays[0].bytes > 0) /* too early, which is no harm */
-            failed |= redist_plan_put_wait(job.plan, 1) != REDIST_ERR_STATE;
-        if (job.options.partitions > 1) /* none need not be waited for */
-            failed |= redist_plan_put_wait(job.plan, 0);
-        failed |= put_all(&job, &sequence);
-        if (job.options.partitions > 1)
-            failed |= take_partitions(&job, taken);
-        failed |= redist_plan_put_end(job.plan);
-        check_all(!failed, "%d partitions along axis %d: %s", job.options.partitions,
-                  job.options.partition_axis, redist_error_message());
-        check_result(&job, REDIST_FORWARD, salt);
-        arrays_device()->copy(found, taken, bytes);
-        arrays_device()->copy(arrived, address(&job, 1), bytes);
-        check_all(job.options.partitions == 1 || memcmp(found, arrived, bytes) == 0,
-                  "a partition of %d along axis %d was not complete", job.options.partitions,
-                  job.options.partition_axis);
-    }
+    char *taken = arrays_device()->allocate(given->comm, job.arrays[1].bytes + 1, 0);
+    for (int round = 0; round < 2; round++)
+        check_tiles(&job, &sequence, NULL, taken);
+    void *graph = capture_tiles(&job, &sequence, taken);
+    for (int replay = 0; replay < 6; replay++)
+        check_tiles(&job, &sequence, graph, taken);
+    stream_device_free(graph);
     arrays_device()->release(taken, 0);
-    free(found);
-    free(arrived);
     end_job(&job);
 }
 
 START_TEST(tiles) {
     NEEDS_STREAM_DEVICE();
     try_random(4, 1, 12, try_tiles);
+}
+END_TEST
+
+/* Many replays of an exchange in which each rank sends and receives in each wave and partition: none waits for what
+ * its peers do only after what waits for it. */
+START_TEST(tiles_in_any_order) {
+    NEEDS_STREAM_DEVICE();
+    test_element element = element_create(2);
+    const redist_index n = 3 * harness_nranks, sizes[] = {n, n, 5};
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    for (int i = 0; i < nmethods; i++) {
+        struct job job = begin_job(&given, methods[i]);
+        uint64_t sequence = random_bits() ^ random_hash((uint64_t)harness_rank);
+        job.options.tiles = REDIST_PUT;
+        job.options.partitions = 3;
+        job.options.partition_axis = 2;
+        if (job.stream == NULL)
+            job.options.stream = job.stream = stream_device_create();
+        if (strcmp(methods[i], "nccl:plain") != 0 && plan_job(&job) == REDIST_OK) {
+            char *taken = arrays_device()->allocate(given.comm, job.arrays[1].bytes + 1, 0);
+            check_tiles(&job, &sequence, NULL, taken);
+            void *graph = capture_tiles(&job, &sequence, taken);
+            for (int replay = 0; replay < harness_cases(50); replay++)
+                stream_device_replay(graph, job.stream);
+            check_tiles(&job, &sequence, graph, taken);
+            stream_device_free(graph);
+            arrays_device()->release(taken, 0);
+        }
+        end_job(&job);
+    }
+    element_free(&element);
 }
 END_TEST
 
@@ -358,8 +451,8 @@ static void put_late(const struct job *job, uint64_t sequence) {
 
 START_TEST(late_inside) {
     NEEDS_STREAM_DEVICE();
-    if (harness_nranks < 3)
-        skip_test("no other node");
+    if (harness_nranks < 3 || strcmp(getenv("REDIST_NODE_SIZE"), "1") == 0)
+        skip_test("no other node, or no other rank in a node");
     test_element element = element_create(2);
     const redist_index sizes[] = {9, 10, 11};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
@@ -583,13 +676,14 @@ START_TEST(on_the_host) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes,     between_boxes, enqueued,     replayed,
-                                  waited_for,       tiles,         failures,     refusals,
-                                  never_plain,      not_packed,    other_arrays, unmapped_source,
-                                  freed_unfinished, on_the_host,   NULL};
+    const TTest *const tests[] = {
+        between_axes,       between_boxes,    enqueued,    replayed,    waited_for, tiles,
+        tiles_in_any_order, failures,         refusals,    never_plain, not_packed, other_arrays,
+        unmapped_source,    freed_unfinished, on_the_host, NULL};
     const TTest *const between_nodes[] = {
-        between_axes, between_boxes, enqueued,     replayed,        waited_for,       tiles,
-        failures,     late_inside,   other_arrays, unmapped_source, freed_unfinished, NULL};
+        between_axes,    between_boxes,      enqueued, replayed,    waited_for,
+        tiles,           tiles_in_any_order, failures, late_inside, other_arrays,
+        unmapped_source, freed_unfinished,   NULL};
     if (argc > 1)
         imitate_nodes(argv[1]);
     int code = harness_run(argc, argv, "test_redist_signals", argc > 1 ? between_nodes : tests);

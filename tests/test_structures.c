@@ -34,7 +34,7 @@ union passed {
                        offsetof(type, size) == 0,                                                  \
                    #type)
 ENDS_WITH(redist_box, offset);
-ENDS_WITH(redist_options, reserved);
+ENDS_WITH(redist_options, operation);
 ENDS_WITH(redist_halo, reserved);
 ENDS_WITH(redist_plan_info, concurrent);
 ENDS_WITH(redist_phases, own_part);

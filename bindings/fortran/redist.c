@@ -77,6 +77,12 @@ int redist__f_free_array(CFI_cdesc_t *array) {
 
 /* ---------------------------------------------------------------- plans */
 
+/* Puts C's handle of an operation in memory that has room for it. */
+int redist__f_operation(MPI_Fint operation, void *handle) {
+    *(MPI_Op *)handle = MPI_Op_f2c(operation);
+    return REDIST_OK;
+}
+
 /* Arguments of the functions for any two axes. */
 struct exchange {
     int ndims; /* 0, which the library refuses on all ranks, if the arrays have different ranks */

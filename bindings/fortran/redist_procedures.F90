@@ -3,7 +3,7 @@
 module redist_procedures
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64
-  use mpi_f08, only: MPI_Comm
+  use mpi_f08, only: MPI_Comm, MPI_Op
   use redist_c
   use redist_support
   implicit none
@@ -272,12 +272,13 @@ contains
     call redist__finish(c_exchange(comm%MPI_VAL, a, axis_a, b, axis_b), ierror)
   end subroutine redist_exchange
 
-  ! Options for C; the texts live in `held`. d is the number of axes.
-  subroutine fill(options, held, d, &
+  ! Options for C; the texts live in `held` and `file`, C's operation in `handle`. d is the number of axes.
+  subroutine fill(options, held, handle, d, &
 #include "redist_arguments.inc"
       file)
     type(redist_options), intent(out) :: options
     character(len=:), allocatable, target, intent(inout) :: held, file
+    integer(c_intptr_t), target, intent(inout) :: handle
     integer, intent(in) :: d
 #include "redist_options.inc"
     integer(c_int) :: code
@@ -300,6 +301,10 @@ contains
     call redist__flag(skip_agreement, options%skip_agreement)
     if (present(wait_seconds)) options%wait_seconds = wait_seconds
     if (present(overlap)) options%overlap = overlap
+    if (present(operation)) then
+      code = c_operation(operation%MPI_VAL, c_loc(handle))
+      options%operation = c_loc(handle)
+    end if
     call redist__flag(phases, options%phases)
     call redist__flag(asynchronous, options%asynchronous)
   end subroutine fill
@@ -316,8 +321,9 @@ contains
     integer, intent(out), optional :: ierror
     type(redist_options) :: options
     character(len=:), allocatable, target :: held, file
+    integer(c_intptr_t), target :: handle
     plan%ndims = rank(a)
-    call fill(options, held, rank(a), &
+    call fill(options, held, handle, rank(a), &
 #include "redist_arguments.inc"
       file)
     call redist__finish(c_plan_exchange(comm%MPI_VAL, a, axis_a, b, axis_b, options, plan%handle), ierror)
@@ -336,10 +342,11 @@ contains
     integer, intent(out), optional :: ierror
     type(redist_options) :: options
     character(len=:), allocatable, target :: held, file
+    integer(c_intptr_t), target :: handle
     integer :: d
     d = size(sizes)
     plan%ndims = d
-    call fill(options, held, d, &
+    call fill(options, held, handle, d, &
 #include "redist_arguments.inc"
       file)
     call redist__finish(c_plan_boxes(comm%MPI_VAL, d, sizes(d:1:-1), redist__reversed(box_a, d, -1), a, &
@@ -377,6 +384,7 @@ contains
     type(redist_options) :: options
     type(redist_halo) :: halo
     character(len=:), allocatable, target :: held, file
+    integer(c_intptr_t), target :: handle
     character(len=:), allocatable :: wrong
     logical :: around(size(sizes))
     integer(c_int) :: code
@@ -384,7 +392,7 @@ contains
     d = size(sizes)
     n = d
     plan%ndims = d
-    call fill(options, held, d, &
+    call fill(options, held, handle, d, &
 #include "redist_arguments.inc"
       file)
     code = c_halo_init(halo, c_sizeof(halo))
@@ -633,8 +641,9 @@ contains
     integer, intent(out), optional :: ierror
     type(redist_options) :: options
     character(len=:), allocatable, target :: held, file
+    integer(c_intptr_t), target :: handle
     integer(c_int) :: code
-    call fill(options, held, 0, method=method, space=space, file=file)
+    call fill(options, held, handle, 0, method=method, space=space, file=file)
     code = c_model_init(model, c_sizeof(model))
     if (code == REDIST_OK) code = c_model_fit(comm%MPI_VAL, options, model)
     call redist__finish(code, ierror)

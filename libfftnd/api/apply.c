@@ -44,7 +44,7 @@ int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
 /* ---------------------------------------------------------------- the appliers */
 
 /* Returns nonzero if gradient, divergence or curl are applied as derivatives along one axis each: their fields have to
- * be arrays of the plan, and a device adds no results. */
+ * be arrays of the plan, a device adds no results, and each derivative would add the ghosts of its input again. */
 static int is_by_axis(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
     int depends[REDIST_MAX_NDIMS] = {0};
     for (int a = 0; a < op->naxes; a++)
@@ -52,7 +52,8 @@ static int is_by_axis(const struct fftnd__operator *op, const struct fftnd__tran
     depends[op->symbols[0].axis] = op->naxes == 1;
     int adds = op->kind == FFTND_DIVERGENCE || op->kind == FFTND_CURL;
     int has_derivatives = op->kind == FFTND_GRADIENT || (adds && !transform->space->asynchronous);
-    return has_derivatives && op->naxes > 1 && !transform->settings.in_place &&
+    int adds_ghosts = transform->room != NULL && transform->room->accumulates;
+    return has_derivatives && op->naxes > 1 && !transform->settings.in_place && !adds_ghosts &&
            transform->settings.batch_position == FFTND_BATCH_FIRST &&
            fftnd__subset_suits(transform, depends);
 }

@@ -136,22 +136,24 @@ static void free_programs(struct fftnd__engine *engine) {
 }
 
 /* Collective; the result is this rank's. */
-static int plan_by_teacher(struct fftnd__engine *engine) {
+static int plan_by_teachers(struct fftnd__engine *engine) {
     const struct fftnd__transform *transform = &engine->transform;
-    int rank, code = REDIST_OK, taught = fftnd__has_teacher(transform, engine->largest_bytes);
+    struct fftnd__teachers teachers;
+    int rank, code = REDIST_OK;
+    fftnd__find_teachers(transform, engine->largest_bytes, &teachers);
     MPI_Comm_rank(transform->comm, &rank);
-    if (!taught || rank == 0)
+    int measures = teachers.count == 0 || teachers.own == rank;
+    if (measures)
         code = plan_in_scratch(engine);
-    if (taught)
-        fftnd__teach(transform);
-    return taught && rank != 0 ? plan_in_scratch(engine) : code;
+    fftnd__teach(transform, &teachers);
+    return measures ? code : plan_in_scratch(engine);
 }
 
 /* Plans all stages, once; none after a failure. Collective. */
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
         return REDIST_OK;
-    int code = plan_by_teacher(engine);
+    int code = plan_by_teachers(engine);
     if (code == REDIST_OK)
         code = allocate_tiles(engine);
     code = redist_agree(engine->transform.comm, code);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks that measure serial transforms at the same time disturb each other, and the slowest of them decides when the
- * plan is complete. Their problems are the same, or nearly so. Larger arrays are measured by all at once, since they
- * share the memory's bandwidth in the transform, too.
+ * plan is complete. Their arrays have a few shapes: one rank measures for all that have the same one. Larger arrays are
+ * measured by all at once, since they share the memory's bandwidth in the transform, too.
  */
 #include "teach.h"
 
@@ -18,7 +18,7 @@ static int has_other_threads(void) {
     return MPI_Query_thread(&level) != MPI_SUCCESS || level != MPI_THREAD_SINGLE;
 }
 
-int fftnd__has_teacher(const struct fftnd__transform *transform, size_t largest_bytes) {
+static int has_teachers(const struct fftnd__transform *transform, size_t largest_bytes) {
     int nranks = 1;
     MPI_Comm_size(transform->comm, &nranks);
     if (nranks == 1 || transform->library->tell_found == NULL ||
@@ -29,28 +29,88 @@ int fftnd__has_teacher(const struct fftnd__transform *transform, size_t largest_
     return code == REDIST_OK && teaches;
 }
 
-/* Sends a text of rank 0 to the others, which allocate memory for it. Collective. */
-static int send_text(MPI_Comm comm, int rank, char **text) {
-    size_t bytes = rank == 0 && *text != NULL ? strlen(*text) + 1 : 0;
-    int code = redist_agree(comm, redist_broadcast(comm, &bytes, sizeof bytes, 0));
-    if (code != REDIST_OK || bytes == 0)
-        return code;
-    if (rank != 0)
-        *text = redist_calloc(bytes, 1);
-    REDIST_TRY(redist_agree(comm, *text != NULL ? REDIST_OK : REDIST_ERR_MEMORY));
-    return redist_agree(comm, redist_broadcast(comm, *text, bytes, 0));
+/* Returns a number for the shape of this rank's arrays at all alignments. */
+static long long hash_shape(const struct fftnd__chain *chain) {
+    size_t bytes = (size_t)chain->ndims * sizeof(redist_index);
+    long long hash = 0;
+    for (int i = 0; i < chain->nlinks; i++) {
+        hash = redist_hash_bytes(hash, chain->links[i].physical.count, bytes);
+        hash = redist_hash_bytes(hash, chain->links[i].spectral.count, bytes);
+    }
+    return hash;
 }
 
-void fftnd__teach(const struct fftnd__transform *transform) {
+/* Lists the first rank of each shape, as far as there is room. */
+static void list_first(int nranks, const long long shapes[], long long own,
+                       struct fftnd__teachers *teachers) {
+    for (int rank = 0; rank < nranks && teachers->count < FFTND__MOST_TEACHERS; rank++) {
+        int same = 0;
+        while (same < teachers->count && shapes[teachers->ranks[same]] != shapes[rank])
+            same++;
+        if (same < teachers->count)
+            continue;
+        teachers->ranks[teachers->count++] = rank;
+        if (shapes[rank] == own)
+            teachers->own = rank;
+    }
+}
+
+void fftnd__find_teachers(const struct fftnd__transform *transform, size_t largest_bytes,
+                          struct fftnd__teachers *teachers) {
+    int nranks;
+    long long shape = hash_shape(&transform->chain);
+    *teachers = (struct fftnd__teachers){.own = -1};
+    if (!has_teachers(transform, largest_bytes))
+        return;
+    MPI_Comm_size(transform->comm, &nranks);
+    long long *shapes = redist_calloc((size_t)nranks, sizeof *shapes);
+    int code = redist_agree(transform->comm, shapes != NULL ? REDIST_OK : REDIST_ERR_MEMORY);
+    if (code == REDIST_OK)
+        code = redist_agree(transform->comm,
+                            redist_all_gather(transform->comm, &shape, sizeof shape, shapes));
+    if (code == REDIST_OK)
+        list_first(nranks, shapes, shape, teachers);
+    redist_release(shapes);
+}
+
+/* Sends a text of one rank to the others, which allocate memory for it. Collective. */
+static int send_text(MPI_Comm comm, int is_sender, int sender, char **text) {
+    size_t bytes = is_sender && *text != NULL ? strlen(*text) + 1 : 0;
+    int code = redist_agree(comm, redist_broadcast(comm, &bytes, sizeof bytes, sender));
+    if (code != REDIST_OK || bytes == 0)
+        return code;
+    if (!is_sender)
+        *text = redist_calloc(bytes, 1);
+    REDIST_TRY(redist_agree(comm, *text != NULL ? REDIST_OK : REDIST_ERR_MEMORY));
+    return redist_agree(comm, redist_broadcast(comm, *text, bytes, sender));
+}
+
+/* Passes on what one serial library of a teacher has found. */
+static void teach(const struct fftnd__transform *transform, const struct lines__library *library,
+                  int teacher, int takes) {
     int rank;
     MPI_Comm_rank(transform->comm, &rank);
-    char *text = rank == 0 ? transform->library->tell_found(transform->precision) : NULL;
-    int code = send_text(transform->comm, rank, &text);
-    if (rank == 0) {
+    int tells = rank == teacher;
+    char *text = tells ? library->tell_found(transform->precision) : NULL;
+    int code = send_text(transform->comm, tells, teacher, &text);
+    if (tells) {
         free(text);
         return;
     }
-    if (code == REDIST_OK && text != NULL)
-        transform->library->take_found(transform->precision, text);
+    if (code == REDIST_OK && text != NULL && takes)
+        library->take_found(transform->precision, text);
     redist_release(text);
+}
+
+/* Passes on the choice of the library for each problem, too: a rank that chose another one would measure for it. So
+ * would one that took the choice of another shape's teacher: where two libraries are as fast, teachers choose
+ * differently. */
+void fftnd__teach(const struct fftnd__transform *transform,
+                  const struct fftnd__teachers *teachers) {
+    const struct lines__library *library;
+    for (int i = 0; (library = lines__library_at(i)) != NULL; i++)
+        for (int k = 0; k < teachers->count && library->tell_found != NULL; k++)
+            if (library->space == transform->library->space)
+                teach(transform, library, teachers->ranks[k],
+                      teachers->own < 0 || teachers->own == teachers->ranks[k]);
 }

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Serial plans that one rank measures for all. */
+/* Serial plans that some ranks measure for all. */
 #ifndef FFTND__TEACH_H
 #define FFTND__TEACH_H
 
 #include "../program/program.h"
 
-/* Returns whether rank 0 measures first, alone, and the others take what it has found: for arrays of at most
- * `largest_bytes` on this rank that fit the caches of all ranks, if the serial library can pass its findings on.
- * Collective, the same on all ranks. */
-int fftnd__has_teacher(const struct fftnd__transform *transform, size_t largest_bytes);
+/* The most ranks that measure at once for all: those of a grid of three dimensions whose blocks have two sizes. */
+enum { FFTND__MOST_TEACHERS = 8 };
 
-/* Passes on what rank 0 has found. Where it fails, ranks measure for themselves. Collective. */
-void fftnd__teach(const struct fftnd__transform *transform);
+/* The ranks that measure first, one for each shape of the ranks' arrays, while the others wait. */
+struct fftnd__teachers {
+    int count; /* 0 = all ranks measure */
+    int ranks[FFTND__MOST_TEACHERS];
+    int own; /* that of this rank's shape, or -1 */
+};
+
+/* Finds the teachers: there are some for arrays of at most `largest_bytes` on this rank that fit the caches of all
+ * ranks, if the serial library can pass its findings on. Collective. */
+void fftnd__find_teachers(const struct fftnd__transform *transform, size_t largest_bytes,
+                          struct fftnd__teachers *teachers);
+
+/* Passes on what the teachers have found: to the ranks of their shape, and to those whose shape has none. Where it
+ * fails, ranks measure for themselves. Collective. */
+void fftnd__teach(const struct fftnd__transform *transform, const struct fftnd__teachers *teachers);
 
 #endif

@@ -226,17 +226,20 @@ static int find_way(const struct lines__problem *problem, redist_index n) {
     return best;
 }
 
+/* What was measured: of each length 1 + the number of the fastest way, and the percentage. */
+static short known_ways[FFTND_FLOAT + 1][LINES__LONGEST + 1];
+static short known_percent[FFTND_FLOAT + 1][LINES__LONGEST + 1];
+
 struct lines__radices lines__columns_radices(const struct lines__problem *problem, redist_index n) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static char known[FFTND_FLOAT + 1][LINES__LONGEST + 1];
     const struct lines__column_loops *loops = lines__column_loops_here();
     struct lines__radices radices = {0};
     if (!lines__radices_at(loops, n, 0, &radices) || problem->effort == FFTND_ESTIMATE)
         return radices;
-    char *place = &known[problem->precision][n];
+    short *place = &known_ways[problem->precision][n];
     pthread_mutex_lock(&lock);
     if (*place == 0)
-        *place = (char)(1 + find_way(problem, n));
+        *place = (short)(1 + find_way(problem, n));
     (void)lines__radices_at(loops, n, *place - 1, &radices);
     pthread_mutex_unlock(&lock);
     return radices;
@@ -244,13 +247,12 @@ struct lines__radices lines__columns_radices(const struct lines__problem *proble
 
 /* Percent of the general library's time, in the caches. */
 static int find_percent(const struct lines__problem *problem, redist_index n) {
-    static short known[FFTND_FLOAT + 1][LINES__LONGEST + 1];
     size_t bytes;
     if (!lines__may_take(problem) || n < LINES__SHORTEST || !lines__passes_exist(n))
         return LINES__UNSUITED;
     const struct lines__problem trial = trial_of(problem, n, &bytes);
     return lines__trial_percent(&lines__library_columns, &trial, bytes, 0,
-                                &known[problem->precision][n]);
+                                &known_percent[problem->precision][n]);
 }
 
 /* Percent in a trial up to which columns are as fast in the array. Far rows are fetched while others are transformed,
@@ -296,9 +298,35 @@ static int percent(const struct lines__problem *problem, const void *in, const v
                                    : (int)(1 + 99 * full * paid / (as_fast_percent(far) * columns));
 }
 
+/* ---------------------------------------------------------------- passing on what was found */
+
+static void list_findings(enum fftnd_precision precision, struct lines__findings list[3]) {
+    list[0] = (struct lines__findings){"way", LINES__LONGEST + 1, known_ways[precision]};
+    list[1] = (struct lines__findings){"percent", LINES__LONGEST + 1, known_percent[precision]};
+    list[2] = (struct lines__findings){NULL, 0, NULL};
+}
+
+static char *tell_found(enum fftnd_precision precision) {
+    struct lines__findings list[3];
+    if (precision > FFTND_FLOAT)
+        return NULL;
+    list_findings(precision, list);
+    return lines__tell_findings(list);
+}
+
+static void take_found(enum fftnd_precision precision, const char *text) {
+    struct lines__findings list[3];
+    if (precision > FFTND_FLOAT)
+        return;
+    list_findings(precision, list);
+    lines__take_findings(list, text);
+}
+
 const struct lines__library lines__library_columns = {.name = "columns",
                                                       .space = REDIST_SPACE_HOST,
                                                       .percent = percent,
                                                       .create = create,
                                                       .execute = execute,
-                                                      .destroy = destroy};
+                                                      .destroy = destroy,
+                                                      .tell_found = tell_found,
+                                                      .take_found = take_found};

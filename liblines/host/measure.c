@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TRIALS = 5, RESOLVED_ELEMENTS = 64000, GUESSED_PERCENT = 60 };
@@ -62,4 +64,36 @@ int lines__trial_percent(const struct lines__library *own, const struct lines__p
     int found = *known > 0 ? *known : LINES__UNSUITED;
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+/* ---------------------------------------------------------------- passing on what was found */
+
+enum { WORD_BYTES = 16, FINDING_BYTES = 40 };
+
+char *lines__tell_findings(const struct lines__findings list[]) {
+    size_t findings = 0;
+    for (int i = 0; list[i].count > 0; i++)
+        for (int n = 0; n < list[i].count; n++)
+            findings += list[i].values[n] > 0;
+    char *text = calloc(findings + 1, FINDING_BYTES), *end = text; /* the caller calls free() */
+    for (int i = 0; list[i].count > 0 && text != NULL; i++)
+        for (int n = 0; n < list[i].count; n++)
+            if (list[i].values[n] > 0)
+                end +=
+                    snprintf(end, FINDING_BYTES, "%s %d %d\n", list[i].word, n, list[i].values[n]);
+    return text;
+}
+
+static void take_finding(const struct lines__findings list[], const char *word, int n, int value) {
+    for (int i = 0; list[i].count > 0; i++)
+        if (strcmp(list[i].word, word) == 0 && n >= 0 && n < list[i].count &&
+            list[i].values[n] == 0 && value > 0 && value <= LINES__UNSUITED)
+            list[i].values[n] = (short)value;
+}
+
+void lines__take_findings(const struct lines__findings list[], const char *text) {
+    char word[WORD_BYTES];
+    int n, value, bytes;
+    for (; sscanf(text, "%15s %d %d%n", word, &n, &value, &bytes) == 3; text += bytes)
+        take_finding(list, word, n, value);
 }

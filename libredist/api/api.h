@@ -9,6 +9,15 @@
 
 /* ---------------------------------------------------------------- the arguments of a plan (request.c) */
 
+/* What a user's operation combines in the place of sums. */
+struct redist__operation {
+    struct redist__sum sum;
+    MPI_Op operation;
+    MPI_Datatype type; /* of an element, or of the numbers of which it consists */
+    int owns_type;
+    struct redist__failure *failure; /* of the plan */
+};
+
 /* Arguments common to both kinds of plans. */
 struct redist__request {
     const char *function; /* for messages */
@@ -19,9 +28,10 @@ struct redist__request {
     const char *const *names; /* of both arrays: "a" and "b" */
     void *arrays[2];
     redist_options options;
-    struct redist__element element; /* redist__check_datatype sets this, */
-    int item_size;                  /* and the bytes of data in an element */
-    enum redist__number adds;       /* the numbers that backward adds, or none */
+    struct redist__element element;     /* redist__check_datatype sets this, */
+    int item_size;                      /* and the bytes of data in an element */
+    const struct redist__sum *adds;     /* how backward adds, or NULL */
+    struct redist__operation operation; /* by which it does, if the user gave one */
     const redist_box *boxes; /* of this rank in both arrays, the plan's; NULL = all of them */
     const redist_halo
         *halo; /* of redist_plan_halo, whose arrays are one; empty once the plan is made */
@@ -37,8 +47,13 @@ int redist__check_segments(const struct redist__request *request);
 
 /* Checks the datatype, after ndims. */
 int redist__check_datatype(struct redist__request *request);
-/* Finds what a plan that adds has to add: the numbers of the datatype, after redist__check_datatype. */
+/* Finds how a plan adds: the numbers of the datatype, or by a user's operation, after redist__check_datatype. */
 int redist__find_numbers(struct redist__request *request);
+/* Returns whether the user gave an operation; and prepares it for elements that consist of `base`, a predefined
+ * datatype, or of several (MPI_DATATYPE_NULL). What it holds is freed also after a failure. */
+int redist__operation_is_given(const struct redist__request *request);
+int redist__operation_prepare(struct redist__request *request, MPI_Datatype base);
+void redist__operation_free(struct redist__operation *operation);
 int redist__check_ndims(const struct redist__request *request, int least);
 
 /* Refuses null and overlapping arrays; arrays bound at execution are not checked. */

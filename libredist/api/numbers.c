@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The numbers of which a datatype consists, for plans that add them. */
+#include "../copy/copy.h"
 #include "api.h"
+
+/* What all numbers of a type have in common. */
+struct numbers {
+    enum redist__number kind;
+    MPI_Datatype type; /* predefined; MPI_DATATYPE_NULL = there are several */
+};
 
 static enum redist__number integer_of(size_t bytes) {
     return bytes == 1   ? REDIST__BYTES_1
@@ -52,16 +59,17 @@ static enum redist__number named(MPI_Datatype type) {
                                        : REDIST__NO_NUMBER;
 }
 
-static int find_kind(MPI_Datatype type, enum redist__number *kind);
+static int find_common(MPI_Datatype type, struct numbers *common);
 
-/* Finds the common kind of the types of which a type is made, and frees those that are not predefined. */
-static int find_common(int ntypes, MPI_Datatype types[], enum redist__number *kind) {
+/* Finds what the types have in common of which a type is made, and frees those that are not predefined. */
+static int find_common_of(int ntypes, MPI_Datatype types[], struct numbers *common) {
     int code = REDIST_OK;
     for (int i = 0; i < ntypes; i++) {
-        enum redist__number one = REDIST__NO_NUMBER;
+        struct numbers one = {REDIST__NO_NUMBER, MPI_DATATYPE_NULL};
         int integers, addresses, inner, combiner = MPI_COMBINER_NAMED;
-        redist__keep_first(&code, find_kind(types[i], &one));
-        *kind = i == 0 || one == *kind ? one : REDIST__NO_NUMBER;
+        redist__keep_first(&code, find_common(types[i], &one));
+        common->kind = i == 0 || one.kind == common->kind ? one.kind : REDIST__NO_NUMBER;
+        common->type = i == 0 || one.type == common->type ? one.type : MPI_DATATYPE_NULL;
         if (MPI_Type_get_envelope(types[i], &integers, &addresses, &inner, &combiner) ==
                 MPI_SUCCESS &&
             combiner != MPI_COMBINER_NAMED && inner > 0)
@@ -70,14 +78,14 @@ static int find_common(int ntypes, MPI_Datatype types[], enum redist__number *ki
     return code;
 }
 
-/* Finds the kind of all numbers of a type; none if there are several. */
-static int find_kind(MPI_Datatype type, enum redist__number *kind) {
+/* Finds what all numbers of a type have in common. */
+static int find_common(MPI_Datatype type, struct numbers *common) {
     int nintegers, naddresses, ntypes, combiner;
-    *kind = REDIST__NO_NUMBER;
+    *common = (struct numbers){REDIST__NO_NUMBER, MPI_DATATYPE_NULL};
     REDIST_TRY(
         redist_check_mpi(MPI_Type_get_envelope(type, &nintegers, &naddresses, &ntypes, &combiner)));
     if (combiner == MPI_COMBINER_NAMED)
-        *kind = named(type);
+        *common = (struct numbers){named(type), type};
     if (ntypes == 0)
         return REDIST_OK;
     int *integers = redist_calloc((size_t)nintegers, sizeof *integers);
@@ -88,7 +96,7 @@ static int find_kind(MPI_Datatype type, enum redist__number *kind) {
                                                             integers, addresses, types))
                    : redist__fail(REDIST_ERR_MEMORY, "no memory to examine a datatype");
     if (code == REDIST_OK)
-        code = find_common(ntypes, types, kind);
+        code = find_common_of(ntypes, types, common);
     redist_release(integers);
     redist_release(addresses);
     redist_release(types);
@@ -98,15 +106,25 @@ static int find_kind(MPI_Datatype type, enum redist__number *kind) {
 int redist__find_numbers(struct redist__request *request) {
     enum redist_overlap overlap = request->options.overlap;
     int may_add = overlap == REDIST_OVERLAP_REFUSED && request->halo != NULL;
-    if (overlap != REDIST_OVERLAP_ADD && !may_add)
+    int by_operation = redist__operation_is_given(request);
+    struct numbers numbers;
+    int adds = overlap == REDIST_OVERLAP_ADD || may_add;
+    if (by_operation && !adds)
+        return redist_fail_in(
+            request->function, REDIST_ERR_ARGUMENT,
+            "options->operation is given, but the plan adds nothing with options->overlap = %s",
+            redist__overlap_name((int)overlap));
+    if (!adds)
         return REDIST_OK;
-    REDIST_TRY(find_kind(request->datatype, &request->adds));
-    if (request->element.run % redist__number_bytes(request->adds) != 0 ||
-        request->element.run == 0)
-        request->adds = REDIST__NO_NUMBER;
-    if (request->adds != REDIST__NO_NUMBER || may_add)
+    REDIST_TRY(find_common(request->datatype, &numbers));
+    if (by_operation)
+        return redist__operation_prepare(request, numbers.type);
+    const struct redist__sum *sum = redist__sum_of(numbers.kind);
+    if (sum != NULL && request->element.run != 0 && request->element.run % sum->bytes == 0)
+        request->adds = sum;
+    if (request->adds != NULL || may_add)
         return REDIST_OK;
     return redist_fail_in(request->function, REDIST_ERR_DATATYPE,
                           "options->overlap = REDIST_OVERLAP_ADD, but datatype does not consist of "
-                          "numbers of one kind, at equal distances");
+                          "numbers of one kind, at equal distances: give options->operation");
 }

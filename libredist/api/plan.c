@@ -26,6 +26,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->request.boxes = NULL;
     plan->request.options.method = NULL; /* the user's strings need not live as long as the plan */
     plan->request.options.wisdom_file = NULL;
+    plan->request.options.operation = NULL;
     plan->request.halo = request->halo != NULL ? &no_ghosts : NULL;
     plan->request.around = NULL;
     plan->problem.context = request->context;
@@ -34,9 +35,11 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->transfer.nranks = request->context->size;
     plan->transfer.element = request->element;
     plan->transfer.array_ndims = request->ndims;
-    plan->transfer.adds = request->adds;
+    plan->request.operation.failure = &plan->failure;
+    plan->transfer.adds =
+        redist__operation_is_given(request) ? &plan->request.operation.sum : request->adds;
     plan->transfer.one_way =
-        request->adds == REDIST__NO_NUMBER && (request->halo != NULL || request->options.overlap);
+        request->adds == NULL && (request->halo != NULL || request->options.overlap);
     plan->problem.transfer = &plan->transfer;
     plan->problem.one_array = request->halo != NULL;
     plan->problem.tiles = request->options.tiles;
@@ -109,16 +112,23 @@ static int choose_loops(struct redist__problem *problem, const redist_options *o
     return REDIST_OK;
 }
 
-/* Devices have no long doubles to add. */
+/* Devices have no long doubles to add, nor operations of the user's. */
 static int check_sums(const struct redist__request *request, struct redist_plan *plan) {
     struct redist__transfer *transfer = &plan->transfer;
-    if (!plan->problem.space->asynchronous || transfer->adds != REDIST__LONG_DOUBLE)
+    enum redist__number added = redist__added(transfer->adds);
+    if (!plan->problem.space->asynchronous)
+        return REDIST_OK;
+    if (added == REDIST__OPERATION)
+        return redist_fail_in(request->function, REDIST_ERR_ARGUMENT,
+                              "options->operation is for arrays in host memory: copy them there, "
+                              "or add by options->operation = NULL");
+    if (added != REDIST__LONG_DOUBLE)
         return REDIST_OK;
     if (request->options.overlap == REDIST_OVERLAP_ADD)
         return redist_fail_in(request->function, REDIST_ERR_DATATYPE,
                               "options->overlap = REDIST_OVERLAP_ADD, but devices add no long "
                               "doubles");
-    transfer->adds = REDIST__NO_NUMBER;
+    transfer->adds = NULL;
     transfer->one_way = 1;
     return REDIST_OK;
 }
@@ -178,7 +188,8 @@ static int check_common(struct redist__request *request, const redist_options *o
 }
 
 /* Releases the resources of open_request. */
-static void close_request(const struct redist__request *request) {
+static void close_request(struct redist__request *request) {
+    redist__operation_free(&request->operation);
     redist__tags_give(request->context, request->tag);
     redist__context_release(request->context);
 }

@@ -2,11 +2,11 @@
 /* Copies that add the numbers of the source to those of the destination. */
 #include "copy.h"
 
-typedef void add_numbers(const char *from, char *to, size_t count);
-
 /* Neither end need be aligned, since elements may lie anywhere. */
 #define ADD(type)                                                                                  \
-    static void add_##type(const char *from, char *to, size_t count) {                             \
+    static void add_##type(const struct redist__sum *sum, const char *from, char *to,              \
+                           size_t count) {                                                         \
+        (void)sum;                                                                                 \
         struct __attribute__((packed, may_alias)) unaligned {                                      \
             type number;                                                                           \
         };                                                                                         \
@@ -25,22 +25,28 @@ ADD(float)
 ADD(double)
 ADD(long_double)
 
-static add_numbers *const additions[] = {[REDIST__BYTES_1] = add_uint8_t,
-                                         [REDIST__BYTES_2] = add_uint16_t,
-                                         [REDIST__BYTES_4] = add_uint32_t,
-                                         [REDIST__BYTES_8] = add_uint64_t,
-                                         [REDIST__FLOAT] = add_float,
-                                         [REDIST__DOUBLE] = add_double,
-                                         [REDIST__LONG_DOUBLE] = add_long_double};
+#define SUM(number, type) [number] = {number, sizeof(type), add_##type}
+
+static const struct redist__sum sums[] = {SUM(REDIST__BYTES_1, uint8_t),
+                                          SUM(REDIST__BYTES_2, uint16_t),
+                                          SUM(REDIST__BYTES_4, uint32_t),
+                                          SUM(REDIST__BYTES_8, uint64_t),
+                                          SUM(REDIST__FLOAT, float),
+                                          SUM(REDIST__DOUBLE, double),
+                                          SUM(REDIST__LONG_DOUBLE, long_double)};
+
+const struct redist__sum *redist__sum_of(enum redist__number number) {
+    return number != REDIST__NO_NUMBER ? &sums[number] : NULL;
+}
 
 void redist__copy_add(const struct redist__copy *copy, const void *source, void *destination) {
-    add_numbers *add = additions[copy->adds];
-    size_t count = copy->run / redist__number_bytes(copy->adds), index[REDIST_MAX_NDIMS] = {0};
+    const struct redist__sum *sum = copy->adds;
+    size_t count = copy->run / sum->bytes, index[REDIST_MAX_NDIMS] = {0};
     const char *from = source;
     char *to = destination;
     int axis = copy->run != 0 ? 0 : -1;
     while (axis >= 0) {
-        add(from, to, count);
+        sum->add(sum, from, to, count);
         for (axis = copy->ndims - 1; axis >= 0; axis--) {
             from += copy->source[axis];
             to += copy->destination[axis];

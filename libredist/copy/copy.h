@@ -22,6 +22,9 @@ enum redist__copy_use {
 void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
                       enum redist__copy_use use);
 
+/* Returns how numbers of a kind are added; NULL for none. */
+const struct redist__sum *redist__sum_of(enum redist__number number);
+
 /* Adds the box at the source to that at the destination. */
 void redist__copy_add(const struct redist__copy *copy, const void *source, void *destination);
 

@@ -6,7 +6,7 @@
 
 void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
                       enum redist__copy_use use) {
-    if (copy->adds != REDIST__NO_NUMBER)
+    if (copy->adds != NULL)
         redist__copy_add(copy, source, destination);
     else if (copy->run != 0 && !redist__copy_transposed(copy, source, destination, use))
         redist__copy_run_with(copy, source, destination, redist__copy_choose(copy, use));

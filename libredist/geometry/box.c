@@ -79,18 +79,6 @@ size_t redist__copy_bytes(const struct redist__copy *copy) {
     return bytes;
 }
 
-size_t redist__number_bytes(enum redist__number number) {
-    static const size_t bytes[] = {[REDIST__NO_NUMBER] = 1,
-                                   [REDIST__BYTES_1] = 1,
-                                   [REDIST__BYTES_2] = 2,
-                                   [REDIST__BYTES_4] = 4,
-                                   [REDIST__BYTES_8] = 8,
-                                   [REDIST__FLOAT] = sizeof(float),
-                                   [REDIST__DOUBLE] = sizeof(double),
-                                   [REDIST__LONG_DOUBLE] = sizeof(long double)};
-    return bytes[number];
-}
-
 /* ---------------------------------------------------------------- boxes in memory */
 
 /* The runs of a box by address, of which `copy` describes the source. */

@@ -10,7 +10,7 @@
  * contiguous on both sides are merged, so that few and long runs remain. */
 struct redist__copy {
     int ndims;                          /* loops around a run, outermost first */
-    enum redist__number adds;           /* added to the destination; 0 = the bytes replace it */
+    const struct redist__sum *adds;     /* to the destination; NULL = the bytes replace it */
     size_t run;                         /* bytes of one contiguous run; 0 = nothing to copy */
     size_t count[REDIST_MAX_NDIMS];     /* iterations of each loop */
     ptrdiff_t source[REDIST_MAX_NDIMS]; /* bytes from one iteration to the next */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kinds of numbers that copies add, also for kernels of devices. */
+/* What copies add: the kinds of numbers, also for kernels of devices, and how. */
 #ifndef REDIST__NUMBER_H
 #define REDIST__NUMBER_H
 
@@ -15,10 +15,20 @@ enum redist__number {
     REDIST__BYTES_8,
     REDIST__FLOAT,
     REDIST__DOUBLE,
-    REDIST__LONG_DOUBLE
+    REDIST__LONG_DOUBLE,
+    REDIST__OPERATION /* elements of any kind, by an operation of the user's; on the host only */
 };
 
-/* Bytes of a number. */
-size_t redist__number_bytes(enum redist__number number);
+/* How a box is added to another one. A user's operation has it as its first member. */
+struct redist__sum {
+    enum redist__number number;
+    size_t bytes; /* of a number, or of an element of the user's operation: runs consist of these */
+    void (*add)(const struct redist__sum *sum, const char *from, char *to, size_t count);
+};
+
+/* Returns the kind of what is added; NULL = nothing is. */
+static inline enum redist__number redist__added(const struct redist__sum *sum) {
+    return sum != NULL ? sum->number : REDIST__NO_NUMBER;
+}
 
 #endif

@@ -255,8 +255,9 @@ uint64_t redist__transfer_hash(const struct redist__transfer *transfer) {
         hash = redist__hash(redist__hash(hash, &element->extent, sizeof element->extent),
                             element->stride, (size_t)element->naxes * sizeof *element->stride);
     hash = redist__hash(hash, &transfer->rank, sizeof transfer->rank);
-    if (transfer->one_way || transfer->adds != REDIST__NO_NUMBER)
-        hash = redist__hash(hash, &transfer->adds, sizeof transfer->adds);
+    enum redist__number added = redist__added(transfer->adds);
+    if (transfer->one_way || added != REDIST__NO_NUMBER)
+        hash = redist__hash(hash, &added, sizeof added);
     for (int s = 0; s < 2; s++) {
         const struct redist__side *side = &transfer->side[s];
         hash = redist__hash(hash, side->extent, axes * sizeof *side->extent);

@@ -31,11 +31,12 @@ struct redist__transfer {
     int rank, nranks;
     struct redist__element element;
     int array_ndims;
-    int ndims;                /* with those inside an element */
-    int longest;              /* boxes in the longest list of any two ranks, >= 1 */
-    int one_way;              /* forward only, as several ranks may receive the same elements */
-    enum redist__number adds; /* backward adds these to array A, in the order of ranks; 0 = no */
-    size_t item;              /* contiguous bytes: one run of an element's data, or an element */
+    int ndims;   /* with those inside an element */
+    int longest; /* boxes in the longest list of any two ranks, >= 1 */
+    int one_way; /* forward only, as several ranks may receive the same elements */
+    size_t item; /* contiguous bytes: one run of an element's data, or an element */
+    const struct redist__sum
+        *adds; /* of backward, to array A, in the order of ranks; NULL = none */
     struct redist__side side[2];
 };
 
@@ -72,16 +73,17 @@ int redist__transfer_number(const struct redist__transfer *transfer, int side, i
 /* Returns the elements of all boxes of a list. */
 size_t redist__list_elements(const struct redist__part *list);
 
-/* Returns what is added when boxes arrive in the array of a side. */
-static inline enum redist__number redist__added_to(const struct redist__transfer *transfer,
-                                                   int side) {
-    return side == 0 ? transfer->adds : REDIST__NO_NUMBER;
+/* Returns how boxes that arrive in the array of a side are added to it; NULL = they replace it. */
+static inline const struct redist__sum *redist__added_to(const struct redist__transfer *transfer,
+                                                         int side) {
+    return side == 0 ? transfer->adds : NULL;
 }
 
 /* The same for one box. */
-static inline enum redist__number redist__part_added_to(const struct redist__transfer *transfer,
-                                                        int side, const struct redist__part *part) {
-    return part->replaces ? REDIST__NO_NUMBER : redist__added_to(transfer, side);
+static inline const struct redist__sum *
+redist__part_added_to(const struct redist__transfer *transfer, int side,
+                      const struct redist__part *part) {
+    return part->replaces ? NULL : redist__added_to(transfer, side);
 }
 
 /* Derives a description with empty parts for `nranks` ranks; to be freed also after a failure. REDIST_ERR_MEMORY. */

@@ -10,7 +10,7 @@ int redist__direct_has_part(const struct redist__direct *state, int side, int pe
 }
 
 int redist__direct_adds(const struct redist__direct *state, int direction) {
-    return redist__added_to(state->problem->transfer, !direction) != REDIST__NO_NUMBER;
+    return redist__added_to(state->problem->transfer, !direction) != NULL;
 }
 
 int redist__direct_pushes(const struct redist__traits *traits, int direction) {
@@ -246,7 +246,7 @@ static int issue_boxes(struct redist__direct *state, int peer, int adds, enum re
     const int *first = state->first[near_side(state)];
     int code = batch->copies[first[peer]].run != 0 ? find_addresses(state, peer) : REDIST_OK;
     for (int box = first[peer]; box < first[peer + 1] && code == REDIST_OK; box++)
-        if (batch->copies[box].run != 0 && (batch->copies[box].adds != REDIST__NO_NUMBER) == adds)
+        if (batch->copies[box].run != 0 && (batch->copies[box].adds != NULL) == adds)
             code = state->problem->space->copy(&batch->copies[box], batch->sources[box],
                                                batch->destinations[box], copier, stream);
     return code;

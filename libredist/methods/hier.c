@@ -10,7 +10,8 @@
  * and ends with another one, which waits for their copies. NCCL's messages are enqueued between both, beside the
  * copies. So all ranks wait for each other in one order, even where a graph does one thing after the other: at the
  * first gate, in the waves of messages, at the last gate, in NCCL's reduction of failures. Therefore no copy waits for
- * a step of a peer, as those of `signals` do elsewhere. Both halves fail by one word in host memory.
+ * a step of a peer, as those of `signals` do elsewhere. With partitions there is a gate for each: it comes after the
+ * wave of that partition, and the next wave after the signal of this rank. Both halves fail by one word in host memory.
  */
 #include "method.h"
 #include "packing.h"
@@ -70,9 +71,6 @@ static int preference(const struct redist__problem *problem,
 
 /* Checks the half inside of enqueued exchanges, whose ranks know the destination when the plan is made. */
 static int check_enqueued(const struct redist__problem *problem) {
-    if (problem->partitions > 1)
-        return redist__fail(REDIST_ERR_METHOD,
-                            "method hier:nccl has no partitions with options.asynchronous");
     if (!problem->bound[1] || !problem->mapped[1])
         return redist__fail(REDIST_ERR_METHOD,
                             "method hier:nccl needs an array b that the ranks of a node can map "
@@ -120,6 +118,10 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 
 /* ---------------------------------------------------------------- halves */
 
+static const struct redist__method *method_of(const struct half *half) {
+    return half->transport.candidate.method;
+}
+
 /* Describes the parts exchanged among the ranks of this node, or those with other nodes. */
 static int describe_half(const struct state *state, struct half *half,
                          struct redist__context *context, int inside) {
@@ -131,6 +133,8 @@ static int describe_half(const struct state *state, struct half *half,
     half->problem.is_half = problem->asynchronous;
     half->problem.word = state->word;
     half->problem.ranks = inside ? state->ranks : NULL;
+    if (problem->asynchronous && problem->partitions > 1 && !inside)
+        half->problem.told = method_of(&state->inside)->told(state->inside.transport.state);
     REDIST_TRY(
         redist__transfer_derive(&half->transfer, problem->transfer, context->rank, context->size));
     for (int rank = 0; rank < problem->context->size; rank++)
@@ -201,10 +205,6 @@ static int connect(void *data) {
 }
 
 /* ---------------------------------------------------------------- execution */
-
-static const struct redist__method *method_of(const struct half *half) {
-    return half->transport.candidate.method;
-}
 
 static void start_half(struct half *half, int direction, const void *source, void *destination) {
     method_of(half)->start(half->transport.state, direction, source, destination);
@@ -289,10 +289,28 @@ static void open_tiles(void *data, void *array) {
     open_half(opens_inside ? &state->between : &state->inside, array);
 }
 
+static void progress_half(struct half *half) {
+    if (method_of(half)->progress != NULL)
+        method_of(half)->progress(half->transport.state);
+}
+
+static void progress(void *data) {
+    struct state *state = data;
+    progress_half(&state->between);
+    progress_half(&state->inside);
+}
+
+/* Sends the messages that waited until the half inside had signalled. */
+static void send_held(struct state *state) {
+    if (state->problem->asynchronous)
+        progress_half(&state->between);
+}
+
 static void put_tile(void *data, const struct redist__tile *tile) {
     struct state *state = data;
     method_of(&state->between)->put(state->between.transport.state, tile);
     method_of(&state->inside)->put(state->inside.transport.state, tile);
+    send_held(state);
 }
 
 static void get_tile(void *data, const struct redist__tile *tile) {
@@ -306,23 +324,19 @@ static int own(const void *data, const struct redist__tile *tile, redist_target 
     return method_of(inside)->own(inside->transport.state, tile, target);
 }
 
-static void progress_half(struct half *half) {
-    if (method_of(half)->progress != NULL)
-        method_of(half)->progress(half->transport.state);
-}
-
-static void progress(void *data) {
-    struct state *state = data;
-    progress_half(&state->between);
-    progress_half(&state->inside);
-}
-
 static void arrived(void *data, int *partitions) {
     struct state *state = data;
     int inside = 0;
     method_of(&state->between)->arrived(state->between.transport.state, partitions);
     method_of(&state->inside)->arrived(state->inside.transport.state, &inside);
     *partitions = inside < *partitions ? inside : *partitions;
+}
+
+/* Waits for the messages first, as the other ranks do. */
+static int await(void *data, int partitions) {
+    const struct state *state = data;
+    REDIST_TRY(method_of(&state->between)->await(state->between.transport.state, partitions));
+    return method_of(&state->inside)->await(state->inside.transport.state, partitions);
 }
 
 /* Closes the half inside the node first, whose ranks wait for each other's steps. */
@@ -407,6 +421,7 @@ static void store_tile(void *data, const struct redist__tile *tile, redist_store
         ->store(state->inside.transport.state, tile, store_with_between, &store);
     if (!store.is_given)
         give_to_between(&store);
+    send_held(state);
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -462,6 +477,8 @@ const struct redist__method redist__method_hier_nccl = {
     .applies = applies_with_nccl,
     .preference = preference_with_nccl,
     .store = store_tile,
+    .stores_partitions = 1,
+    .await = await,
     .own = own,
     .progress = progress,
     .query = query,

@@ -8,6 +8,12 @@
 #include "../runtime/phases.h"
 #include "../runtime/space.h"
 
+/* The partitions that a rank has signalled in an execution, and the event after the signal of each. */
+struct redist__told {
+    void **events;
+    int count;
+};
+
 /* An exchange, and the properties of its arrays. */
 struct redist__problem {
     const struct redist__transfer *transfer;
@@ -45,6 +51,7 @@ struct redist__problem {
     /* Asynchronous: one of two methods that enqueue beside each other (hier.c). `await` and `close` end what `start`
      * has begun, as they end tiles; and no copy waits for those of the peers. */
     int is_half;
+    const struct redist__told *told; /* of the other half, of the one between nodes; or NULL */
 };
 
 /* Records a failure of an execution on this rank (REDIST_OK: nothing); and returns whether it has failed. */
@@ -174,6 +181,7 @@ struct redist__method {
     void (*arrived)(void *state, int *partitions); /* counts complete partitions; NULL = unknown */
     /* Asynchronous: makes the stream wait for partitions; before the last put REDIST_ERR_STATE, without effect. */
     int (*await)(void *state, int partitions);
+    const struct redist__told *(*told)(const void *state); /* of a half inside a node */
     void (*close)(void *state);
 
     /* Asynchronous: records failures of executions that the device has reached, and informs the peers. */

@@ -62,7 +62,7 @@ static int applies(const struct redist__problem *problem,
     int as_types = kind->layout == REDIST__AS_IN_ARRAY;
     if (!as_types || problem->staged)
         REDIST_TRY(redist__check_copyable(problem->transfer, name));
-    if (as_types && problem->transfer->adds != REDIST__NO_NUMBER)
+    if (as_types && problem->transfer->adds != NULL)
         return redist__fail(REDIST_ERR_METHOD, "method %s receives in array A, and adds nothing",
                             name);
     if (problem->tiles == REDIST_GET && problem->space->asynchronous)

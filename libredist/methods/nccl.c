@@ -111,7 +111,7 @@ static int cut_list(const struct redist__nccl *state, struct redist__wave *wave,
 /* Chooses how to cut, and returns the number of waves. */
 static int count_waves(struct redist__nccl *state, const struct kind *kind) {
     const struct redist__problem *problem = state->problem;
-    if (problem->transfer->adds != REDIST__NO_NUMBER)
+    if (problem->transfer->adds != NULL)
         return 1;
     int is_told = kind->waves > 1 && (problem->segments > 0 || problem->partitions > 1);
     state->nsegments = !is_told ? 0 : problem->segments > 1 ? problem->segments : 1;
@@ -130,8 +130,8 @@ static int create_wave(struct redist__nccl *state, int which) {
     for (int side = 0; side < 2; side++) {
         for (int peer = 0; peer < transfer->nranks; peer++)
             REDIST_TRY(cut_list(state, wave, side, peer, which));
-        int apart = redist__added_to(transfer, side) != REDIST__NO_NUMBER ||
-                    (side == 0 && problem->tiles == REDIST_PUT);
+        int apart =
+            redist__added_to(transfer, side) != NULL || (side == 0 && problem->tiles == REDIST_PUT);
         REDIST_TRY(redist__packing_create(&wave->packing[side], &part_of, side,
                                           apart ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
                                           0));
@@ -284,7 +284,7 @@ int redist__nccl_follow(const struct redist__nccl *state, void *earlier, void *e
 
 /* Returns whether a direction adds what arrives. */
 static int adds(const struct redist__nccl *state, int direction) {
-    return redist__added_to(state->problem->transfer, !direction) != REDIST__NO_NUMBER;
+    return redist__added_to(state->problem->transfer, !direction) != NULL;
 }
 
 /* Adds what is added to all else, the own part too. */
@@ -606,6 +606,7 @@ const struct redist__method redist__method_nccl = {
     .own = redist__nccl_own,
     .store = redist__nccl_store,
     .stores_partitions = 1,
+    .progress = redist__nccl_progress,
     .arrived = redist__nccl_arrived,
     .await = redist__nccl_await,
     .close = redist__nccl_close,

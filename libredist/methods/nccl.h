@@ -76,6 +76,7 @@ void redist__nccl_put(void *state, const struct redist__tile *tile);
 int redist__nccl_own(const void *state, const struct redist__tile *tile, redist_target *target);
 void redist__nccl_store(void *state, const struct redist__tile *tile, redist_store *store,
                         void *data);
+void redist__nccl_progress(void *state);
 void redist__nccl_arrived(void *state, int *partitions);
 int redist__nccl_await(void *state, int partitions);
 void redist__nccl_close(void *state);

@@ -14,11 +14,32 @@ static void count_missing(struct redist__wave *wave) {
             wave->missing += wave->transfer.side[0].parts[peer].elements;
 }
 
+/* Counts the partitions that the other half of the exchange signals before a wave leaves: all earlier ones, since a
+ * graph may do one thing after the other, and this wave may wait for ranks that wait for them. */
+static int told_before(const struct redist__nccl *state, int which) {
+    int earlier = which - state->nsegments + 1;
+    return state->problem->told != NULL && earlier > 0 ? earlier : 0;
+}
+
+static int may_leave(const struct redist__nccl *state, int which) {
+    int earlier = told_before(state, which);
+    return state->waves[which].missing == 0 &&
+           (earlier == 0 || earlier <= state->problem->told->count);
+}
+
+static void send_wave(struct redist__nccl *state, int which) {
+    const struct redist__problem *problem = state->problem;
+    int earlier = told_before(state, which);
+    if (earlier > 0 && earlier <= problem->told->count)
+        redist__attempt(problem, problem->space->stream_follow(state->streams[REDIST__MOVES],
+                                                               problem->told->events[earlier - 1]));
+    redist__nccl_move_wave(state, &state->waves[which], REDIST_FORWARD, NULL, state->destination);
+}
+
 /* Sends complete waves, in their order, or all of them. */
 static void send_waves(struct redist__nccl *state, int all) {
-    while (state->next < state->nwaves && (all || state->waves[state->next].missing == 0))
-        redist__nccl_move_wave(state, &state->waves[state->next++], REDIST_FORWARD, NULL,
-                               state->destination);
+    while (state->next < state->nwaves && (all || may_leave(state, state->next)))
+        send_wave(state, state->next++);
     if (state->next == state->nwaves)
         redist__nccl_post(state);
 }
@@ -149,23 +170,29 @@ void redist__nccl_store(void *data, const struct redist__tile *tile, redist_stor
     send_waves(state, 0);
 }
 
+void redist__nccl_progress(void *data) {
+    struct redist__nccl *state = data;
+    if (state->number != 0)
+        send_waves(state, 0);
+}
+
 /* ---------------------------------------------------------------- arrivals */
 
-/* The last wave with elements of a partition; of a whole array, in either direction, the last one of all. */
+/* The last wave with elements of a partition or of those before it, and that of the partition's number, which the half
+ * inside a node counts on; of a whole array, in either direction, the last one of all. */
 static int wave_of(const struct redist__nccl *state, int partition) {
     const struct redist__problem *problem = state->problem;
-    int axis = problem->partition_axis, last = 0;
+    int axis = problem->partition_axis, last = state->nsegments - 1 + partition;
     redist_index count, start;
-    if (problem->partitions == 1)
+    if (partition == problem->partitions - 1)
         return state->nwaves - 1;
     redist_decompose(problem->transfer->side[1].extent[axis], problem->partitions, partition,
                      &count, &start);
-    for (int i = 0; i < state->nwaves; i++) {
+    for (int i = last + 1; i < state->nwaves; i++) {
         const struct redist__transfer *transfer = &state->waves[i].transfer;
         for (int peer = 0; peer < transfer->nranks; peer++) {
             const struct redist__part *part = &transfer->side[1].parts[peer];
-            if (peer != transfer->rank && part->elements > 0 && part->start[axis] < start + count &&
-                part->start[axis] + part->count[axis] > start)
+            if (peer != transfer->rank && part->elements > 0 && part->start[axis] < start + count)
                 last = i;
         }
     }

@@ -115,12 +115,11 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
                            int side, enum redist__layout layout, int staged) {
     const struct redist__transfer *transfer = problem->transfer;
     const struct redist__space *space = problem->space;
-    *packing =
-        (struct redist__packing){.side = &transfer->side[side],
-                                 .space = space,
-                                 .layout = layout,
-                                 .staged = staged,
-                                 .adds = redist__added_to(transfer, side) != REDIST__NO_NUMBER};
+    *packing = (struct redist__packing){.side = &transfer->side[side],
+                                        .space = space,
+                                        .layout = layout,
+                                        .staged = staged,
+                                        .adds = redist__added_to(transfer, side) != NULL};
     REDIST_TRY(allocate(packing, transfer));
     for (int peer = 0; peer < transfer->nranks; peer++)
         prepare_peer(packing, transfer, peer);
@@ -427,7 +426,7 @@ static int run_own(const struct redist__copy *copy, const struct redist__problem
     struct redist__copy own = *copy;
     int code = REDIST_OK;
     while (own.run != 0 && code == REDIST_OK) {
-        if ((own.adds != REDIST__NO_NUMBER) == adds)
+        if ((own.adds != NULL) == adds)
             code = problem->space->copy(&own, (const char *)source + from->offset,
                                         (char *)destination + to->offset, REDIST__KERNEL, stream);
         from = from->next;
@@ -467,7 +466,7 @@ int redist__check_copyable(const struct redist__transfer *transfer, const char *
 }
 
 int redist__is_single(const struct redist__transfer *transfer) {
-    return transfer->longest == 1 && transfer->adds == REDIST__NO_NUMBER;
+    return transfer->longest == 1 && transfer->adds == NULL;
 }
 
 int redist__check_single(const struct redist__transfer *transfer, const char *method) {

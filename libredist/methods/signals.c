@@ -81,8 +81,8 @@ static int create_streams(struct redist__signalled *state) {
     REDIST_TRY(space->stream_create(&state->own_stream));
     REDIST_TRY(space->event_create(&state->forked));
     REDIST_TRY(space->event_create(&state->copied));
-    for (int i = 0; state->told != NULL && i < state->problem->partitions; i++)
-        REDIST_TRY(space->event_create(&state->told[i]));
+    for (int i = 0; state->told.events != NULL && i < state->problem->partitions; i++)
+        REDIST_TRY(space->event_create(&state->told.events[i]));
     return space->event_create(&state->owned);
 }
 
@@ -100,9 +100,10 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     int puts = problem->tiles == REDIST_PUT;
     state->held = puts ? redist_calloc(REDIST__MOST_HELD, sizeof *state->held) : NULL;
     state->targets = puts ? redist_calloc(size, sizeof *state->targets) : NULL;
-    state->told = puts ? redist_calloc((size_t)problem->partitions, sizeof *state->told) : NULL;
+    state->told.events =
+        puts ? redist_calloc((size_t)problem->partitions, sizeof *state->told.events) : NULL;
     state->remotes = redist_calloc(boxes, sizeof *state->remotes);
-    if ((puts && (state->held == NULL || state->targets == NULL || state->told == NULL)) ||
+    if ((puts && (state->held == NULL || state->targets == NULL || state->told.events == NULL)) ||
         !create_path(&state->paths[0], boxes) || !create_path(&state->paths[1], boxes) ||
         state->remotes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
@@ -273,7 +274,7 @@ static int read_boxes(const struct redist__signalled *state, const struct redist
     int boxes = redist__signals_boxes(state->problem), size = state->signals.size;
     for (int rank = 0; rank < size; rank++)
         for (int box = rank; box < boxes; box += size)
-            if (path->copies[box].run != 0 && (path->copies[box].adds != REDIST__NO_NUMBER) == adds)
+            if (path->copies[box].run != 0 && (path->copies[box].adds != NULL) == adds)
                 REDIST_TRY(state->problem->space->copy(&path->copies[box], path->far[box],
                                                        destination + path->offsets[box],
                                                        REDIST__KERNEL, state->problem->stream));
@@ -343,6 +344,10 @@ static void wait(void *data) {
 
 /* ---------------------------------------------------------------- the method */
 
+static const struct redist__told *told(const void *data) {
+    return &((const struct redist__signalled *)data)->told;
+}
+
 static size_t workspace(const void *data) {
     return ((const struct redist__signalled *)data)->block_bytes;
 }
@@ -371,13 +376,13 @@ static void destroy(void *data) {
     space->event_destroy(state->forked);
     space->event_destroy(state->copied);
     space->event_destroy(state->owned);
-    for (int i = 0; state->told != NULL && i < state->problem->partitions; i++)
-        space->event_destroy(state->told[i]);
+    for (int i = 0; state->told.events != NULL && i < state->problem->partitions; i++)
+        space->event_destroy(state->told.events[i]);
     space->release_pinned((void *)(size_t)state->status);
     redist_release(state->remotes);
     redist_release(state->held);
     redist_release(state->targets);
-    redist_release((void *)state->told);
+    redist_release((void *)state->told.events);
     redist_release(state);
 }
 
@@ -403,6 +408,7 @@ const struct redist__method redist__method_signals = {
     .store = redist__signals_store,
     .own = redist__signals_own,
     .await = redist__signals_await,
+    .told = told,
     .close = redist__signals_close,
     .workspace = workspace,
     .destroy = destroy,

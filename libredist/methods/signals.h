@@ -30,7 +30,7 @@ struct redist__signalled {
     struct redist__signal_path paths[2];
     void *copy_stream, *own_stream; /* for copies to peers, and for own parts */
     void *forked, *copied, *owned;  /* events of the user's stream, and of these two */
-    void **told;                    /* and of the signals of each partition, for tiles */
+    struct redist__told told;       /* and of the signals of each partition, for tiles */
     int direction;                  /* of the pending execution, in tiles or half of an exchange; */
     uint32_t steps, most_steps;     /* its steps; limit of their count */
     size_t elements;                /* put in it */

@@ -79,13 +79,21 @@ static struct redist__gate tell_stretch(const struct redist__signalled *state, i
                                  .steps_to = -1};
 }
 
+/* Records that a stream has signalled partitions, or that there is nothing to signal. */
+static int note_told(struct redist__signalled *state, int partitions, void *stream) {
+    struct redist__told *told = &state->told;
+    for (; told->count < partitions; told->count++)
+        REDIST_TRY(state->problem->space->event_record(told->events[told->count], stream));
+    return REDIST_OK;
+}
+
 /* Signals the last of the partitions sent. */
-static int tell_partitions(const struct redist__signalled *state, int partitions) {
+static int tell_partitions(struct redist__signalled *state, int partitions) {
     struct redist__gate gate = tell_stretch(state, partitions);
     gate.actions |= REDIST__TELL_ARRIVED;
     gate.partitions = (uint32_t)partitions;
     REDIST_TRY(redist__signals_gate(state, state->copy_stream, &gate));
-    return state->problem->space->event_record(state->told[partitions - 1], state->copy_stream);
+    return note_told(state, partitions, state->copy_stream);
 }
 
 /* Counts the partitions of tiles in the second half that are sent at once. */
@@ -103,17 +111,19 @@ static void hold(struct redist__signalled *state, const struct redist__tile *til
 static int send_partition(struct redist__signalled *state, const struct redist__tile *last,
                           int partition) {
     if (partition < count_early(state))
-        return sweep(state, last, partition, partition + 1);
+        return last != NULL ? sweep(state, last, partition, partition + 1) : REDIST_OK;
     for (int i = 0; i < state->nheld; i++)
         REDIST_TRY(sweep(state, &state->held[i], partition, partition + 1));
     return REDIST_OK;
 }
 
+/* Sends what is held, with the last tile unless that is stored. */
 static int send_last(struct redist__signalled *state, const struct redist__tile *tile) {
     const struct redist__gate before = tell_stretch(state, 0);
     if (before.actions != 0)
         REDIST_TRY(redist__signals_gate(state, state->copy_stream, &before));
-    hold(state, tile);
+    if (tile != NULL)
+        hold(state, tile);
     for (int i = 0; i < state->problem->partitions; i++) {
         begin_stretch(state, i + 1);
         REDIST_TRY(send_partition(state, tile, i));
@@ -189,7 +199,10 @@ static int store_whole(struct redist__signalled *state, int ntargets, redist_sto
 static int store_part(struct redist__signalled *state, int ntargets, redist_store *by, void *data) {
     REDIST_TRY(fork_stream(state));
     REDIST_TRY(by(data, ntargets, state->targets, state->copy_stream));
-    return all_put(state) ? tell_partitions(state, 1) : REDIST_OK;
+    if (!all_put(state))
+        return REDIST_OK;
+    return state->nheld > 0 ? send_last(state, NULL)
+                            : tell_partitions(state, state->problem->partitions);
 }
 
 static int store(struct redist__signalled *state, const struct redist__tile *tile, redist_store *by,
@@ -197,7 +210,7 @@ static int store(struct redist__signalled *state, const struct redist__tile *til
     int is_first = state->elements == 0;
     if (!note_tile(state, tile))
         return REDIST_OK;
-    int is_whole = is_first && all_put(state);
+    int is_whole = is_first && all_put(state) && state->problem->partitions == 1;
     return (is_whole ? store_whole : store_part)(state, list_targets(state, tile), by, data);
 }
 
@@ -211,14 +224,16 @@ static int join(const struct redist__signalled *state, void *event, void *stream
 }
 
 /* Opens with one gate instead of two, although the first transform begins a little later. */
-static int open(const struct redist__signalled *state) {
+static int open(struct redist__signalled *state) {
     int ends_steps = all_put(state) ? REDIST__TELL_STEPS : 0;
     const struct redist__gate first = {.actions =
                                            REDIST__TELL_READY | REDIST__AWAIT_READY | ends_steps,
                                        .direction = REDIST_FORWARD,
                                        .steps = REDIST__MOST_COUNT,
                                        .steps_to = -1};
-    return redist__signals_gate(state, state->problem->stream, &first);
+    REDIST_TRY(redist__signals_gate(state, state->problem->stream, &first));
+    return all_put(state) ? note_told(state, state->problem->partitions, state->problem->stream)
+                          : REDIST_OK;
 }
 
 void redist__signals_open(void *data, void *array) {
@@ -227,6 +242,7 @@ void redist__signals_open(void *data, void *array) {
     state->direction = REDIST_FORWARD;
     state->elements = 0;
     state->nheld = 0;
+    state->told.count = 0;
     begin_stretch(state, 0);
     state->has_forked = state->has_own = state->tells_last = 0;
     redist__signals_read(state);
@@ -255,7 +271,8 @@ static int await(const struct redist__signalled *state, int partitions) {
     if (state->has_own)
         REDIST_TRY(join(state, state->owned, state->own_stream));
     if (state->has_forked)
-        REDIST_TRY(problem->space->stream_follow(problem->stream, state->told[partitions - 1]));
+        REDIST_TRY(
+            problem->space->stream_follow(problem->stream, state->told.events[partitions - 1]));
     return redist__signals_gate(state, state->problem->stream, &gate);
 }
 

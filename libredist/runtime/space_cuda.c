@@ -342,9 +342,9 @@ void redist__cuda_describe(const struct redist__copy *copy, const void *source, 
 static int add_by_kernel(const struct redist__copy *copy, const void *source, void *destination,
                          cudaStream_t stream) {
     struct redist__cuda_part part;
-    int width = (int)redist__number_bytes(copy->adds);
+    int width = (int)copy->adds->bytes;
     describe(copy, source, destination, width, &part);
-    part.adds = (int)copy->adds;
+    part.adds = (int)copy->adds->number;
     part.aligned = find_width(copy, source, destination, width) == width;
     return CHECK(redist__cuda_add_part(&part, stream));
 }
@@ -432,7 +432,7 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
         return REDIST_OK;
     if (redist_place_is_gone())
         return redist__cuda_refuse("copying a box");
-    if (box->adds != REDIST__NO_NUMBER)
+    if (box->adds != NULL)
         return settle(add_by_kernel(box, source, destination, in_stream), in_stream);
     return settle(copier == REDIST__KERNEL
                       ? copy_by_kernel(box, source, destination, in_stream)
@@ -449,7 +449,7 @@ static int batch_run(struct redist__batch *batch, int first, int count, void *in
     if (redist_place_is_gone())
         return redist__cuda_refuse("copying boxes");
     for (int i = first; i < first + count && code == REDIST_OK; i++) {
-        if (batch->copies[i].adds != REDIST__NO_NUMBER) /* one after the other */
+        if (batch->copies[i].adds != NULL) /* one after the other */
             code = add_by_kernel(&batch->copies[i], batch->sources[i], batch->destinations[i],
                                  in_stream);
         else if (batch->copies[i].run != 0)

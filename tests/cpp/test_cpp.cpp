@@ -342,6 +342,23 @@ void test_overlap() {
            "sums of integers");
 }
 
+/* Rows that receive the highest value that a rank has of them. */
+void test_operation() {
+    redist::box row, all;
+    row.start[0] = rank;
+    row.count[0] = 1;
+    all.count[0] = nranks;
+    int own = 1;
+    std::vector<int> shown(static_cast<std::size_t>(nranks), rank + 7);
+    const MPI_Op highest = MPI_MAX;
+    redist::options options;
+    options.overlap = REDIST_OVERLAP_ADD;
+    options.operation = &highest;
+    redist::plan<int> plan(MPI_COMM_WORLD, {nranks}, row, &own, all, shown.data(), options);
+    plan.backward();
+    expect(own == nranks + 6, "the highest value");
+}
+
 /* The first wave along each axis has one mode (two for real fields). Around each rank's part are `ghosts`. */
 template <class P, class S>
 void test_transform(const char *what, double bound, redist::index ghosts = 0) {
@@ -539,6 +556,7 @@ int main(int argc, char **argv) {
     test_refused_ghosts();
     test_ghosts_of_transforms();
     test_overlap();
+    test_operation();
     test_transform<double, std::complex<double>>("r2c", 1e-14);
     test_transform<double, std::complex<double>>("real, with ghosts", 1e-12, 2);
     test_transform<std::complex<double>, std::complex<double>>("c2c", 1e-14);

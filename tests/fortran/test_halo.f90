@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Module redist: ghosts of random widths against a global array, elements of all kinds, elements that several ranks
-! read, errors.
+! read, operations, errors.
 program test_halo
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use mpi_f08
@@ -25,6 +25,7 @@ program test_halo
   call test_numbers()
   call test_other_elements()
   call test_overlap()
+  call test_operation()
   call test_errors()
   call finish()
 
@@ -240,6 +241,28 @@ contains
     call check(code == merge(REDIST_OK, REDIST_ERR_OVERLAP, nranks == 1), 'boxes that overlap')
     call redist_plan_free(plan)
   end subroutine test_overlap
+
+  ! Ghosts of which the highest stays.
+  subroutine test_operation()
+    real(c_double), target :: a(4)
+    type(redist_box) :: box
+    type(redist_plan) :: plan
+    integer :: code
+    call redist_box_init(box)
+    box%start(1) = 2*rank + 1
+    box%count(1) = 2
+    box%offset(1) = 1
+    call redist_plan_halo(MPI_COMM_WORLD, [2*nranks], box, a, [1], [1], plan, periodic=[.true.], operation=MPI_MAX, &
+      effort=REDIST_ESTIMATE)
+    a = [9, 1, 2, 3] + rank
+    call redist_plan_execute(plan, REDIST_ACCUMULATE)
+    call check(all(abs(a(2:3) - [max(rank + 1, 3 + mod(rank + nranks - 1, nranks)), 9 + mod(rank + 1, nranks)]) < 0.5), &
+      'the highest ghosts')
+    call redist_plan_free(plan)
+    call redist_plan_halo(MPI_COMM_WORLD, [2*nranks], box, a, [1], [1], plan, periodic=[.true.], &
+      overlap=REDIST_OVERLAP_READ, operation=MPI_MAX, ierror=code)
+    call check(code == REDIST_ERR_ARGUMENT, 'an operation without sums')
+  end subroutine test_operation
 
   subroutine test_errors()
     real(real64), target :: a(0:5, 0:2*nranks + 1)

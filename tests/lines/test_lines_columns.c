@@ -7,6 +7,7 @@
 #include <complex.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 29000, THREADS = LINES__SPARES + 4 };
@@ -258,6 +259,32 @@ START_TEST(few_columns) {
 }
 END_TEST
 
+/* What another process has measured is not measured again; what was known before, and nonsense, stays out. */
+START_TEST(found_elsewhere) {
+    const struct lines__library library = {.yields_lines = 1};
+    const struct lines__problem problem = {.general = &library, .effort = FFTND_MEASURE};
+    static const char *const texts[] = {
+        "percent 480 50\npercent 500 1000\nway 480 2\nway 500 99\n",
+        "percent 480 1000 percent -1 7 percent 99999 7 word 480 7 way 480 1 percent 640 x"};
+    for (int i = 0; i < 2; i++)
+        lines__library_columns.take_found(FFTND_DOUBLE, texts[i]);
+    check_all(lines__columns_gain(&problem, 480, 0) && !lines__columns_gain(&problem, 500, 1),
+              "found elsewhere, and measured here");
+    struct lines__radices second, told = lines__columns_radices(&problem, 480),
+                                  none = lines__columns_radices(&problem, 500);
+    check_all(lines__radices_at(lines__column_loops_here(), 480, 1, &second) == 0 ||
+                  memcmp(&told, &second, sizeof told) == 0,
+              "another way than that found elsewhere");
+    check_all(none.n > 0, "no way through 500 points");
+    char *text = lines__library_columns.tell_found(FFTND_DOUBLE);
+    check_all(text != NULL && strstr(text, "percent 480 50\n") != NULL &&
+                  strstr(text, "way 480 2\n") != NULL && strstr(text, "640") == NULL,
+              "%s", text);
+    free(text);
+    check_all(lines__library_columns.tell_found(FFTND_LONG_DOUBLE) == NULL, "long double");
+}
+END_TEST
+
 /* Rows that share sets of a cache make columns faster, beside FFTW, than others that are as near. */
 START_TEST(rows_that_conflict) {
     const struct lines__library library = {.yields_lines = 1};
@@ -277,7 +304,7 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {
-        all_registers,      threads, ways, lengths_that_are_refused, few_columns,
+        all_registers,      threads, ways, lengths_that_are_refused, few_columns, found_elsewhere,
         rows_that_conflict, NULL};
     return harness_run(argc, argv, "test_lines_columns", tests);
 }

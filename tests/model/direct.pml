@@ -11,6 +11,7 @@
  *   - a rank reads or writes a peer's array only while the peer is in that execution: the peer has announced
  *     the array and has not returned to its user;
  *   - a rank that returns without an error has all data of this execution;
+ *   - sums are made in the order of ranks, by one rank at a time;
  *   - a failure on one rank is an error on every rank, in that execution or in the next one;
  *   - partitions of a destination that a rank publishes as complete are complete;
  *   - with steps, none of them begun early, a rank serves no peer that another rank still serves;
@@ -19,9 +20,12 @@
  *
  * Chosen on the command line of spin:
  *   RANKS       2 to 4
- *   MODE         PUSH, PULL: whole arrays; MIXED: push, then pull; PUT: tiles with steps and partitions
+ *   MODE         PUSH, PULL: whole arrays; MIXED: push, then pull; PUT: tiles with steps and partitions;
+ *               HALO: ghosts in one array with what they show are filled, accumulated, filled and filled
+ *   FILL        with HALO: PUSH or PULL
  *   PACED       with PUSH and PULL: 0 = all peers at once, 1 = steps, 2 = steps, the next one begun early
- *   PATTERN     ALL: every rank sends to every other; CHAIN: each to the next one only
+ *   PATTERN     ALL: every rank sends to every other; CHAIN: each to the next one only; RING: to the ranks before
+ *               and behind it; WIDE: to the next two, which read the same rows
  *   FAILS, DIES 1: an action of one rank may fail, the process of one rank may end
  *   LEAVES      1: one rank may give up; so does whoever finds that out, or that a process has ended
  *   BREAK       a mistake that must be found: see the list below
@@ -30,8 +34,11 @@
 #define PULL 2
 #define MIXED 3
 #define PUT 4
+#define HALO 5
 #define ALL 1
 #define CHAIN 2
+#define RING 3
+#define WIDE 4
 
 #define NOTHING 0
 #define NO_READY_WAIT 1       /* copies without waiting for the peer's array */
@@ -49,6 +56,9 @@
 #define NO_GIVEN_UP 13        /* does not notice that a rank has given up */
 #define NO_SECOND_LOOK 14     /* does not look whether it has given up after it has announced its array */
 #define GONE_IN_IT 15         /* does not wait for a rank that has given up but is in this execution */
+#define ONE_READER 16         /* returns when one of the ranks that read its rows has copied */
+#define ANY_TURN 17           /* adds what is ready, in any order */
+#define PUSHED_SUMS 18        /* adds to the owner's rows from several ranks */
 
 #ifndef EXECUTIONS
 #define EXECUTIONS 2
@@ -61,6 +71,9 @@
 #endif
 #ifndef PACED
 #define PACED 0
+#endif
+#ifndef FILL
+#define FILL PULL
 #endif
 #ifndef PATTERN
 #define PATTERN ALL
@@ -96,6 +109,10 @@ byte senders[RANKS];  /* copies into a rank's array that are under way */
 byte broken;          /* the execution in which a step failed */
 bool injected, gone[RANKS], has_died;
 bool gave_up[RANKS], has_left;
+#if MODE == HALO
+byte written[RANKS]; /* the execution before which the user has last written its rows and ghosts */
+byte added[RANKS];   /* the rank behind the last one whose ghosts were added */
+#endif
 #if MODE == PUT
 byte got[RANKS * RANKS * PARTITIONS]; /* by receiver, sender, partition: the last execution, and how many tiles */
 #define HAS_ALL(to, from) (PATTERN == CHAIN && (to) != (from) + 1 || HAS_PARTITIONS(to, from, PARTITIONS))
@@ -108,16 +125,24 @@ byte got[RANKS * RANKS * PARTITIONS]; /* by receiver, sender, partition: the las
 #endif
 #else
 byte got[RANKS * RANKS]; /* by receiver and sender: the execution that its data is of */
-#define HAS_ALL(to, from) (!SENDS(from, to) || got[(to) * RANKS + (from)] == n)
+#define HAS_ALL(to, from) (!GOES(from, to) || got[(to) * RANKS + (from)] == n)
 #endif
 
 #if PATTERN == ALL
 #define SENDS(from, to) (1)
+#elif PATTERN == RING
+#define SENDS(from, to) (((to) + RANKS - (from)) % RANKS == 1 || ((from) + RANKS - (to)) % RANKS == 1)
+#elif PATTERN == WIDE
+#define SENDS(from, to) (((to) + RANKS - (from)) % RANKS == 1 || ((to) + RANKS - (from)) % RANKS == 2)
 #else
 #define SENDS(from, to) ((to) == (from) + 1)
 #endif
 #define SHARES(a, b) (SENDS(a, b) || SENDS(b, a))
-#define PUSHES (MODE == PUSH || MODE == PUT || (MODE == MIXED && n % 2 == 1))
+#define ADDS (MODE == HALO && n == 2)
+#define GOES(from, to) (!ADDS && SENDS(from, to) || ADDS && SENDS(to, from))
+#define FILL_PUSHES (MODE == HALO && FILL == PUSH && !ADDS)
+#define SUMS_PUSH (BREAK == PUSHED_SUMS && ADDS)
+#define PUSHES (MODE == PUSH || MODE == PUT || (MODE == MIXED && n % 2 == 1) || FILL_PUSHES || SUMS_PUSH)
 
 #define OF_PEERS(what, both)                                                                       \
     ((me == 0 || what(0)) both (me == 1 || what(1)) both (RANKS < 3 || me == 2 || what(2 % RANKS)) \
@@ -212,6 +237,16 @@ inline wait_done(other, number) {
     fi;
 }
 
+/* The user writes before each execution what others read in it. */
+inline write_array() {
+#if MODE == HALO
+    written[me] = n;
+    added[me] = 0;
+#else
+    skip;
+#endif
+}
+
 inline announce() {
 #if PATTERN != ALL && BREAK != NO_STRANGER_WAIT
     atomic {
@@ -236,6 +271,7 @@ inline announce() {
         :: !gave_up[me] -> may_fail();
         fi;
         skipped = false;
+        write_array();
     }
     may_leave();
     atomic {
@@ -251,6 +287,12 @@ inline announce() {
     }
 #endif
 }
+
+#if BREAK == ONE_READER
+#define IS_AWAITED(peer) ((peer) == (me + 1) % RANKS)
+#else
+#define IS_AWAITED(peer) (true)
+#endif
 
 inline publish_failure() {
     if
@@ -275,7 +317,7 @@ inline finish() {
         do
         :: peer < RANKS ->
             if
-            :: peer != me && SHARES(me, peer) -> wait_done(peer, n);
+            :: peer != me && SHARES(me, peer) && IS_AWAITED(peer) -> wait_done(peer, n);
             :: else -> skip;
             fi;
             peer++;
@@ -301,7 +343,7 @@ inline finish() {
 inline begin_copy(other) {
     assert(inside[other] == n);
     senders[other]++;
-    assert(DIES || injected || !PUSHES || AHEAD != 0 || senders[other] == 1);
+    assert(DIES || injected || !PUSHES || (AHEAD != 0 && !ADDS) || senders[other] == 1);
     may_fail();
 }
 
@@ -311,19 +353,39 @@ inline end_copy(other) {
     senders[other]--;
 }
 
+inline note_arrival(from, to) {
+#if MODE == HALO
+    if
+    :: ADDS ->
+        assert(from >= added[to]);
+        added[to] = from + 1;
+    :: else -> skip;
+    fi;
+    got[to * RANKS + from] = written[from];
+#else
+    got[to * RANKS + from] = n;
+#endif
+}
+
 inline note_whole(other) {
     if
-    :: PUSHES -> got[other * RANKS + me] = n;
-    :: else -> got[me * RANKS + other] = n;
+    :: PUSHES -> note_arrival(me, other);
+    :: else -> note_arrival(other, me);
     fi;
 }
 
-#define IS_NEEDED(peer) ((peer) != me && (PUSHES && SENDS(me, peer) || !PUSHES && SENDS(peer, me)))
+#define IS_NEEDED(peer) ((peer) != me && (PUSHES && GOES(me, peer) || !PUSHES && GOES(peer, me)))
+/* Sums are made in the order of ranks. */
+#if BREAK == ANY_TURN
+#define HAS_TURN(peer) (true)
+#else
+#define HAS_TURN(peer) (!ADDS || (todo & ((1 << (peer)) - 1)) == 0)
+#endif
 
 #if MODE != PUT && PACED == 0
 /* To all peers, each as soon as it is ready */
 #define COPY_WITH(other)                                                                           \
-    (todo & (1 << other)) && IS_READY(other) -> begin_copy(other);                                 \
+    (todo & (1 << other)) && HAS_TURN(other) && IS_READY(other) -> begin_copy(other);              \
     todo = todo & ~(1 << other)
 #define COPY_END(other)                                                                            \
     may_die();                                                                                     \

@@ -113,6 +113,7 @@ cdef extern from "redist.h" nogil:
         int asynchronous
         double wait_seconds
         redist_overlap overlap
+        const MPI_Op *operation
     int redist_options_init(redist_options *options, size_t size)
 
     ctypedef struct redist_plan

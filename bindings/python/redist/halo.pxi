@@ -58,6 +58,7 @@ cdef class HaloPlan(AnyPlan):
         corners: also the ghosts that are outside of the box along several axes; must agree
         overlap: "refused"; "read": a plan without accumulate, which more methods serve; "add": refuses elements that
             cannot be added
+        operation: that of accumulate in the place of the sum, as that of Plan; redist_halo.h has the order of ghosts
     What may differ between ranks: array, box, wisdom_file, stream, verbose. Collective on comm. Errors: Error, and
     TypeError or ValueError on a rank whose arguments are wrong (the other ranks get ArgumentError, which says the same).
     """
@@ -68,7 +69,7 @@ cdef class HaloPlan(AnyPlan):
     def __init__(self, comm, array, box, low, high=None, *, shape=None, periodic=False, corners=False, dtype=None,
                  method=None, effort="measure", bind="plan", tune_seconds=0.0, wisdom_file=None, nontemporal_bytes=0,
                  space="auto", staging="auto", stream=None, skip_agreement=False, verbose=False, phases=False,
-                 asynchronous=False, wait_seconds=0.0, overlap="refused"):
+                 asynchronous=False, wait_seconds=0.0, overlap="refused", operation=None):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef _Options given
@@ -81,7 +82,8 @@ cdef class HaloPlan(AnyPlan):
         cdef int code, ndims
         try:
             given = _Options("bind", bind, "bind", bind, method, effort, tune_seconds, wisdom_file, nontemporal_bytes,
-                             space, staging, skip_agreement, verbose, phases, asynchronous, wait_seconds, overlap)
+                             space, staging, skip_agreement, verbose, phases, asynchronous, wait_seconds, overlap,
+                             operation)
             given.set_stream(stream, array)
             self.local = _planned(array, dtype, "array", True, given.stream)
             contiguous(self.local, "array")
@@ -100,6 +102,7 @@ cdef class HaloPlan(AnyPlan):
         check(code)
         self._own(owner, comm, plan, given, f"{_elements(self.local)}, {_side(self.local, box)}")
         self.strict = True
+        self.operation = operation
         self.box = box
         self.array = array if given.options.bind_a == REDIST_BIND_AT_PLAN else None
 
@@ -128,7 +131,7 @@ cdef class HaloPlan(AnyPlan):
 
     def accumulate(self, array=None):
         """Adds ghosts to the elements that they show, in the order of ranks, and returns the array; ghosts are
-        unchanged. The elements are integers, or real or complex numbers. As fill."""
+        unchanged. The elements are integers, or real or complex numbers, or those of `operation`. As fill."""
         self._begin("accumulate", array, False)
         return self.array if array is None else array
 

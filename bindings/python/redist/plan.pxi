@@ -93,7 +93,8 @@ cdef class _Options:
     cdef bytes method, wisdom_file
 
     def __init__(self, str name_a, bind_a, str name_b, bind_b, method, effort, tune_seconds, wisdom_file,
-                 nontemporal_bytes, space, staging, skip_agreement, verbose, phases, asynchronous, wait_seconds, overlap):
+                 nontemporal_bytes, space, staging, skip_agreement, verbose, phases, asynchronous, wait_seconds, overlap,
+                 operation):
         cdef redist_options *options = &self.options
         redist_options_init(options, sizeof(redist_options))
         self.method, self.wisdom_file = _arguments.text("method", method), _arguments.path("wisdom_file", wisdom_file)
@@ -107,6 +108,9 @@ cdef class _Options:
         options.space = <redist_space>choice("space", space, _SPACES)
         options.staging = <redist_staging>choice("staging", staging, _STAGINGS)
         options.overlap = <redist_overlap>choice("overlap", overlap, _OVERLAPS)
+        if operation is not None:
+            _arguments.instance("operation", operation, MPI.Op, "an operation of mpi4py, such as MPI.MAX, or None")
+            options.operation = <const MPI_Op *><uintptr_t>MPI._addressof(operation)
         options.tune_seconds = _arguments.number("tune_seconds", tune_seconds)
         options.nontemporal_bytes = _arguments.integer("nontemporal_bytes", nontemporal_bytes, 0)
         options.verbose, options.phases = _arguments.flag("verbose", verbose), _arguments.flag("phases", phases)
@@ -147,7 +151,7 @@ cdef class AnyPlan:
     """What Plan and HaloPlan have in common."""
     cdef Handle handle
     cdef readonly object comm
-    cdef object started
+    cdef object started, operation
     cdef bint skip, cuda, strict
     cdef size_t stream
     cdef str sides  # for repr
@@ -297,6 +301,9 @@ cdef class Plan(AnyPlan):
         wait_seconds: for which the device then waits for a peer; 0 = 600
         overlap: "refused"; "read": boxes of `b` on several ranks may have the same elements, and the plan goes forward
             only; or "add": backward then adds these to `a`, in the order of ranks, where forward copies
+        operation: in the place of the sum, an operation of mpi4py, which is freed behind the plan; arrays in host
+            memory. y op x for an element x and each y that arrives; MPI.Op.Create makes one for elements of any type
+            without gaps. Whether it is given must agree
     What may differ between ranks: arrays, boxes, wisdom_file, stream, verbose. Collective on comm. Errors: Error, and
     TypeError or ValueError on a rank whose arguments are wrong (the other ranks get ArgumentError, which says the same).
     """
@@ -306,7 +313,7 @@ cdef class Plan(AnyPlan):
     def __init__(self, comm, a, axis_a, b, axis_b, *, shape=None, dtype=None, method=None, effort="measure",
                  bind="plan", bind_a=None, bind_b=None, tune_seconds=0.0, wisdom_file=None, nontemporal_bytes=0,
                  space="auto", staging="auto", stream=None, skip_agreement=False, verbose=False, phases=False,
-                 asynchronous=False, wait_seconds=0.0, overlap="refused"):
+                 asynchronous=False, wait_seconds=0.0, overlap="refused", operation=None):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef _Options given
@@ -322,7 +329,7 @@ cdef class Plan(AnyPlan):
             given = _Options("bind" if bind_a is None else "bind_a", bind if bind_a is None else bind_a,
                              "bind" if bind_b is None else "bind_b", bind if bind_b is None else bind_b, method, effort,
                              tune_seconds, wisdom_file, nontemporal_bytes, space, staging, skip_agreement, verbose,
-                             phases, asynchronous, wait_seconds, overlap)
+                             phases, asynchronous, wait_seconds, overlap, operation)
             given.set_stream(stream, b if isinstance(a, (tuple, list)) else a)
             self.shape_a = _planned(a, dtype, "a", False, given.stream)
             self.shape_b = _planned(b, dtype, "b", False, given.stream)
@@ -361,6 +368,7 @@ cdef class Plan(AnyPlan):
         self._own(owner, comm, plan, given, f"{_elements(self.shape_a)}, {_side(self.shape_a, axis_a)} to "
                                             f"{_side(self.shape_b, axis_b)}")
         self.strict = given.options.overlap == REDIST_OVERLAP_ADD
+        self.operation = operation
         self.a = a if given.options.bind_a == REDIST_BIND_AT_PLAN else None
         self.b = b if given.options.bind_b == REDIST_BIND_AT_PLAN else None
 

@@ -173,6 +173,34 @@ def test_elements_that_several_ranks_read():
         redist.Plan(comm, mixed[0], row, mixed[1], whole, shape=(P, 3), overlap="add", **FAST)
 
 
+def test_operations():
+    """The highest value that a rank has of an element; and digits, which are in the order of ranks."""
+    row, whole = redist.Box((RANK, 0), (1, 3)), redist.Box((0, 0), (P, 3))
+    a, b = np.full((1, 3), 9), np.full((P, 3), RANK + 1)
+    with redist.Plan(comm, a, row, b, whole, shape=(P, 3), overlap="add", operation=MPI.MAX, **FAST) as plan:
+        plan.backward()
+        assert same(a, np.full((1, 3), max(9, P)))
+
+    def append(arriving, elements, datatype):
+        own = np.frombuffer(elements, int)
+        own[:] = 10 * own + np.frombuffer(arriving, int)
+
+    digits = MPI.Op.Create(append)
+    a[...] = 9
+    with redist.Plan(comm, a, row, b, whole, shape=(P, 3), overlap="add", operation=digits, **FAST) as plan:
+        plan.backward()
+        assert same(a, np.full((1, 3), int("9" + "".join(str(rank + 1) for rank in range(P)))))
+    digits.Free()
+    given = ghosts_of_one()
+    with redist.HaloPlan(comm, **given, operation=MPI.MIN) as plan:
+        given["array"][...] = RANK
+        plan.accumulate()
+        assert same(plan.interior()[0], np.full(6, min(RANK, (RANK - 1) % P)))
+    refused(TypeError, ["operation is 'max'; it is an operation of mpi4py"],
+            lambda bad: redist.Plan(comm, a, row, b, whole, shape=(P, 3), overlap="add", **FAST,
+                                    operation="max" if bad else MPI.MAX))
+
+
 def ghosts_of_one():
     """The arguments of a plan of 8 x 6 numbers in rows."""
     count, start = redist.decompose(8, P, RANK)
