@@ -244,7 +244,7 @@ contains
 
   ! Ghosts of which the highest stays.
   subroutine test_operation()
-    real(c_double), target :: a(4)
+    real(real64), target :: a(4)
     type(redist_box) :: box
     type(redist_plan) :: plan
     integer :: code
