@@ -83,8 +83,7 @@ static void find_half(struct half *half, const struct fftnd__applied *applied,
     if (applied->inside.ndims > 0) {
         fftnd__copy_cut(&half->cut, &applied->inside);
         half->in.truncation = half->out.truncation = NULL;
-        half->steps[1].naxes = 1;
-        half->steps[1].axes[0] = axis_inside(transform, step);
+        fftnd__take_axis(&half->steps[1], axis_inside(transform, step));
     }
     if (applied->trip.library != NULL)
         fftnd__remove_axis(&half->steps[1], problem->trip_axis - applied->shift);

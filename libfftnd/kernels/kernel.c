@@ -60,8 +60,7 @@ struct lines__problem fftnd__kernel_lines(const struct fftnd__kernel_problem *pr
                                           const struct fftnd__side *in,
                                           const struct fftnd__side *out, int axis, int is_shorter) {
     struct substep alone = {in, out, *problem->step, *problem->step, -1};
-    alone.step.naxes = 1;
-    alone.step.axes[0] = axis - problem->transform->batch.shift;
+    fftnd__take_axis(&alone.step, axis - problem->transform->batch.shift);
     return serial_of(problem, &alone, is_shorter);
 }
 
@@ -121,8 +120,7 @@ static void select_axes(const struct fftnd__transform *transform, int is_r2r,
 static struct substep halved_of(const struct fftnd__kernel_problem *problem,
                                 const struct substep *substep) {
     struct substep alone = *substep;
-    alone.step.naxes = 1;
-    alone.step.axes[0] = problem->transform->chain.halved;
+    fftnd__take_axis(&alone.step, problem->transform->chain.halved);
     return alone;
 }
 

@@ -74,7 +74,8 @@ static struct fftnd__step *add_transform(struct fftnd__program *program, enum ff
                                          const struct fftnd__link *link, int first, int last) {
     struct fftnd__step *step = add_step(program, type);
     step->naxes = last - first;
-    memcpy(step->axes, link->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    for (int i = 0; i < step->naxes; i++)
+        step->axes[i] = (unsigned char)link->axes[first + i];
     return step;
 }
 

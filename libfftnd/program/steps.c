@@ -97,6 +97,11 @@ void fftnd__remove_axis(struct fftnd__step *step, int axis) {
     step->naxes = n;
 }
 
+void fftnd__take_axis(struct fftnd__step *step, int axis) {
+    step->naxes = 1;
+    step->axes[0] = (unsigned char)axis;
+}
+
 int fftnd__is_transformed(const struct fftnd__step *step, int axis) {
     for (int i = 0; i < step->naxes; i++)
         if (step->axes[i] == axis)

@@ -55,8 +55,8 @@ struct fftnd__step {
     enum fftnd__step_type type;
     int direction;                /* of its transform */
     int fields;                   /* of the array, each a batch */
-    struct fftnd__layout *layout; /* one for all arrays of equal layout */
     int real;                     /* the elements of the array are real */
+    struct fftnd__layout *layout; /* one for all arrays of equal layout */
     int buffer;                   /* enum fftnd__buffer: the array's memory */
     int reaches_output;           /* the array fits the output */
 
@@ -72,7 +72,7 @@ struct fftnd__step {
 
     /* A serial transform. */
     int naxes; /* 0 = copy */
-    int axes[REDIST_MAX_NDIMS];
+    unsigned char axes[REDIST_MAX_NDIMS];
     int ruins_source;     /* the library overwrites the source */
     int truncates;        /* some axes retain fewer modes than they have points */
     int truncates_inside; /* the serial library does that: pieces have the modes of their arrays */
@@ -155,8 +155,9 @@ void fftnd__byte_strides(const struct fftnd__transform *transform, const struct 
 /* Returns nonzero if an axis is transformed from real to real; of complex elements real and imaginary parts. */
 int fftnd__is_r2r(const struct fftnd__transform *transform, int axis);
 
-/* Removes an axis from those that a serial step transforms. */
+/* Removes an axis from those that a serial step transforms, or all others. */
 void fftnd__remove_axis(struct fftnd__step *step, int axis);
+void fftnd__take_axis(struct fftnd__step *step, int axis);
 
 /* Returns nonzero if a serial step transforms along an axis. */
 int fftnd__is_transformed(const struct fftnd__step *step, int axis);
