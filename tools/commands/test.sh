@@ -119,7 +119,7 @@ pass_quick() {
 pass_gcc() {
     export REDIST_TEST_SECONDS=0.1 REDIST_TEST_SCALE=0.15
     run_tests gcc build-test/gcc . "$many_ranks"
-    REDIST_TEST_SHARE=0.2 run_tests gcc build-test/gcc "$many_ranks"
+    REDIST_TEST_SHARE=0.16 run_tests gcc build-test/gcc "$many_ranks"
     unset REDIST_TEST_SECONDS REDIST_TEST_SCALE
     check "two nodes over TCP, in network namespaces" bash tools/test/netns.sh build-test/gcc
 }
