@@ -226,7 +226,7 @@ static int find_way(const struct lines__problem *problem, redist_index n) {
     return best;
 }
 
-/* What was measured: of each length 1 + the number of the fastest way, and the percentage. */
+/* Measurements: of each length 1 + the number of the fastest way, and the percentage. */
 static short known_ways[FFTND_FLOAT + 1][LINES__LONGEST + 1];
 static short known_percent[FFTND_FLOAT + 1][LINES__LONGEST + 1];
 
@@ -300,26 +300,17 @@ static int percent(const struct lines__problem *problem, const void *in, const v
 
 /* ---------------------------------------------------------------- passing on what was found */
 
-static void list_findings(enum fftnd_precision precision, struct lines__findings list[3]) {
+static void list_findings(enum fftnd_precision precision, struct lines__findings list[]) {
     list[0] = (struct lines__findings){"way", LINES__LONGEST + 1, known_ways[precision]};
     list[1] = (struct lines__findings){"percent", LINES__LONGEST + 1, known_percent[precision]};
-    list[2] = (struct lines__findings){NULL, 0, NULL};
 }
 
 static char *tell_found(enum fftnd_precision precision) {
-    struct lines__findings list[3];
-    if (precision > FFTND_FLOAT)
-        return NULL;
-    list_findings(precision, list);
-    return lines__tell_findings(list);
+    return lines__tell_findings(list_findings, precision);
 }
 
 static void take_found(enum fftnd_precision precision, const char *text) {
-    struct lines__findings list[3];
-    if (precision > FFTND_FLOAT)
-        return;
-    list_findings(precision, list);
-    lines__take_findings(list, text);
+    lines__take_findings(list_findings, precision, text);
 }
 
 const struct lines__library lines__library_columns = {.name = "columns",

@@ -161,7 +161,7 @@ static redist_index trial_lines(const struct lines__problem *problem, ptrdiff_t 
                : TRIAL_LINES;
 }
 
-/* What was measured: far, real, direction. */
+/* Measurements: far, real, direction. */
 static short known[FFTND_FLOAT + 1][2][2][2][LINES__LONGEST + 1];
 
 /* Percent of the general library's time, from array to array: in the caches, or of `far` arrays. */
@@ -212,26 +212,17 @@ static int percent(const struct lines__problem *problem, const void *in, const v
 /* ---------------------------------------------------------------- passing on what was found */
 
 /* Lists all percentages of a precision as one. */
-static void list_findings(enum fftnd_precision precision, struct lines__findings list[2]) {
+static void list_findings(enum fftnd_precision precision, struct lines__findings list[]) {
     int count = (int)(sizeof known[precision] / sizeof(short));
     list[0] = (struct lines__findings){"percent", count, &known[precision][0][0][0][0]};
-    list[1] = (struct lines__findings){NULL, 0, NULL};
 }
 
 static char *tell_found(enum fftnd_precision precision) {
-    struct lines__findings list[2];
-    if (precision > FFTND_FLOAT)
-        return NULL;
-    list_findings(precision, list);
-    return lines__tell_findings(list);
+    return lines__tell_findings(list_findings, precision);
 }
 
 static void take_found(enum fftnd_precision precision, const char *text) {
-    struct lines__findings list[2];
-    if (precision > FFTND_FLOAT)
-        return;
-    list_findings(precision, list);
-    lines__take_findings(list, text);
+    lines__take_findings(list_findings, precision, text);
 }
 
 const struct lines__library lines__library_contiguous = {.name = "contiguous",

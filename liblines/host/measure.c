@@ -70,13 +70,17 @@ int lines__trial_percent(const struct lines__library *own, const struct lines__p
 
 enum { WORD_BYTES = 16, FINDING_BYTES = 40 };
 
-char *lines__tell_findings(const struct lines__findings list[]) {
+char *lines__tell_findings(lines__list_findings *list_findings, enum fftnd_precision precision) {
+    struct lines__findings list[LINES__MOST_FINDINGS] = {{NULL, 0, NULL}};
     size_t findings = 0;
-    for (int i = 0; list[i].count > 0; i++)
+    if (precision > FFTND_FLOAT)
+        return NULL;
+    list_findings(precision, list);
+    for (int i = 0; i < LINES__MOST_FINDINGS; i++)
         for (int n = 0; n < list[i].count; n++)
             findings += list[i].values[n] > 0;
     char *text = calloc(findings + 1, FINDING_BYTES), *end = text; /* the caller calls free() */
-    for (int i = 0; list[i].count > 0 && text != NULL; i++)
+    for (int i = 0; i < LINES__MOST_FINDINGS && text != NULL; i++)
         for (int n = 0; n < list[i].count; n++)
             if (list[i].values[n] > 0)
                 end +=
@@ -85,15 +89,20 @@ char *lines__tell_findings(const struct lines__findings list[]) {
 }
 
 static void take_finding(const struct lines__findings list[], const char *word, int n, int value) {
-    for (int i = 0; list[i].count > 0; i++)
-        if (strcmp(list[i].word, word) == 0 && n >= 0 && n < list[i].count &&
+    for (int i = 0; i < LINES__MOST_FINDINGS; i++)
+        if (list[i].count > 0 && strcmp(list[i].word, word) == 0 && n >= 0 && n < list[i].count &&
             list[i].values[n] == 0 && value > 0 && value <= LINES__UNSUITED)
             list[i].values[n] = (short)value;
 }
 
-void lines__take_findings(const struct lines__findings list[], const char *text) {
+void lines__take_findings(lines__list_findings *list_findings, enum fftnd_precision precision,
+                          const char *text) {
+    struct lines__findings list[LINES__MOST_FINDINGS] = {{NULL, 0, NULL}};
     char word[WORD_BYTES];
     int n, value, bytes;
+    if (precision > FFTND_FLOAT)
+        return;
+    list_findings(precision, list);
     for (; sscanf(text, "%15s %d %d%n", word, &n, &value, &bytes) == 3; text += bytes)
         take_finding(list, word, n, value);
 }

@@ -18,17 +18,24 @@ int lines__may_take(const struct lines__problem *problem);
 int lines__trial_percent(const struct lines__library *own, const struct lines__problem *trial,
                          size_t bytes, int apart, short *known);
 
-/* What was measured of some problems, by their numbers: positive, 0 = unknown. */
+/* Measurements of some problems, by their numbers: positive, 0 = unknown. */
 struct lines__findings {
     const char *word; /* in texts */
     int count;
     short *values;
 };
 
-/* `tell_found` and `take_found` of a library that keeps its findings in a list, which ends with count 0. Those that are
- * known here are not taken. */
-char *lines__tell_findings(const struct lines__findings list[]);
-void lines__take_findings(const struct lines__findings list[], const char *text);
+enum { LINES__MOST_FINDINGS = 2 };
+
+/* Lists the findings of a library in float or double; the last ones of the list, which is zeroed, may stay empty. */
+typedef void lines__list_findings(enum fftnd_precision precision,
+                                  struct lines__findings list[LINES__MOST_FINDINGS]);
+
+/* `tell_found` and `take_found` of a library that keeps its findings in such lists. Those that are known here are not
+ * taken. */
+char *lines__tell_findings(lines__list_findings *list_findings, enum fftnd_precision precision);
+void lines__take_findings(lines__list_findings *list_findings, enum fftnd_precision precision,
+                          const char *text);
 
 /* The least seconds of some runs of each plan, in turns. Plans transform so many elements; runs are repeated until the
  * clock resolves them. */

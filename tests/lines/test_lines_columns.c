@@ -259,7 +259,7 @@ START_TEST(few_columns) {
 }
 END_TEST
 
-/* What another process has measured is not measured again; what was known before, and nonsense, stays out. */
+/* Measurements of another process are not repeated; they replace none of this one, and nonsense is not taken. */
 START_TEST(found_elsewhere) {
     const struct lines__library library = {.yields_lines = 1};
     const struct lines__problem problem = {.general = &library, .effort = FFTND_MEASURE};
