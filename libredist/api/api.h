@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------- the arguments of a plan (request.c) */
 
-/* What a user's operation combines in the place of sums. */
+/* A user's operation in the place of sums. */
 struct redist__operation {
     struct redist__sum sum;
     MPI_Op operation;

@@ -3,7 +3,7 @@
 #include "../copy/copy.h"
 #include "api.h"
 
-/* What all numbers of a type have in common. */
+/* Properties that all numbers of a type have in common. */
 struct numbers {
     enum redist__number kind;
     MPI_Datatype type; /* predefined; MPI_DATATYPE_NULL = there are several */

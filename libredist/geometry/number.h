@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What copies add: the kinds of numbers, also for kernels of devices, and how. */
+/* Sums of copies: the kinds of numbers, also for kernels of devices, and how they are added. */
 #ifndef REDIST__NUMBER_H
 #define REDIST__NUMBER_H
 

@@ -79,7 +79,12 @@ static inline const struct redist__sum *redist__added_to(const struct redist__tr
     return side == 0 ? transfer->adds : NULL;
 }
 
-/* The same for one box. */
+/* Returns whether executions of a direction add boxes. */
+static inline int redist__adds(const struct redist__transfer *transfer, int direction) {
+    return redist__added_to(transfer, !direction) != NULL;
+}
+
+/* Returns how one box is added to the array of a side. */
 static inline const struct redist__sum *
 redist__part_added_to(const struct redist__transfer *transfer, int side,
                       const struct redist__part *part) {

@@ -10,7 +10,7 @@ int redist__direct_has_part(const struct redist__direct *state, int side, int pe
 }
 
 int redist__direct_adds(const struct redist__direct *state, int direction) {
-    return redist__added_to(state->problem->transfer, !direction) != NULL;
+    return redist__adds(state->problem->transfer, direction);
 }
 
 int redist__direct_pushes(const struct redist__traits *traits, int direction) {

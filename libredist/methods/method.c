@@ -61,7 +61,7 @@ static int is_known(const struct redist__problem *problem, int side) {
 }
 
 int redist__peers_side(const struct redist__problem *problem, int direction) {
-    int adds = redist__added_to(problem->transfer, !direction) != NULL;
+    int adds = redist__adds(problem->transfer, direction);
     int reads = problem->transfer->one_way && problem->tiles == REDIST_WHOLE &&
                 !is_known(problem, !direction) && is_known(problem, direction);
     return adds || reads ? direction : !direction;

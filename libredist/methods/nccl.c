@@ -282,11 +282,6 @@ int redist__nccl_follow(const struct redist__nccl *state, void *earlier, void *e
     return state->problem->space->stream_follow(stream, event);
 }
 
-/* Returns whether a direction adds what arrives. */
-static int adds(const struct redist__nccl *state, int direction) {
-    return redist__added_to(state->problem->transfer, !direction) != NULL;
-}
-
 /* Adds what is added to all else, the own part too. */
 static int add_all(const struct redist__nccl *state, struct redist__wave *wave, int direction,
                    const void *source, void *destination) {
@@ -303,7 +298,7 @@ static int unpack(const struct redist__nccl *state, struct redist__wave *wave, i
     REDIST_TRY(redist__nccl_follow(state, state->streams[REDIST__MOVES], wave->moved, stream));
     REDIST_TRY(redist__packing_unpack(&wave->packing[!direction], 0, wave->transfer.nranks,
                                       destination, stream));
-    if (adds(state, direction))
+    if (redist__adds(state->problem->transfer, direction))
         REDIST_TRY(add_all(state, wave, direction, source, destination));
     return state->problem->space->event_record(wave->unpacked, stream);
 }
@@ -455,7 +450,7 @@ static void start(void *data, int direction, const void *source, void *destinati
                                              source, state->streams[REDIST__PACKS]));
         redist__nccl_move_wave(state, wave, direction, source, destination);
     }
-    if (!adds(state, direction))
+    if (!redist__adds(state->problem->transfer, direction))
         redist__attempt(problem,
                         redist__own_copy_run(&state->own[direction], problem, direction, source,
                                              destination, state->streams[REDIST__OWN]));
