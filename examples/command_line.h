@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What programs with several options share: numbers in them, and the loop over the command line. */
+/* Command lines of programs with several options: numbers, and the loop over all options. */
 #ifndef COMMAND_LINE_H
 #define COMMAND_LINE_H
 

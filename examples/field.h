@@ -46,7 +46,7 @@ static inline int take_setting(void *data, int letter, const char *value) {
            (letter == 'w' && read_space(value, &setting->space));
 }
 
-/* As read_options. Before MPI_Init, since a device is chosen before it. */
+/* Reads options as read_options does. Before MPI_Init, since a device is chosen before it. */
 static inline int read_setting(int argc, char *argv[], struct setting *setting) {
     static const struct option known[] = {{"shape", required_argument, NULL, 's'},
                                           {"space", required_argument, NULL, 'w'},

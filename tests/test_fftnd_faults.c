@@ -308,7 +308,7 @@ static int release_haunted(void *data) {
     return release(&haunted->job);
 }
 
-/* What is filled is as before. */
+/* Compares what is filled with the array before. */
 static int execute_haunted(void *data, int execution, char wrong[FAULT_TEXT_BYTES]) {
     struct haunted *haunted = data;
     const fft_array *points = haunted->job.run.array[FFTND_PHYSICAL];

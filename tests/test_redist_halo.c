@@ -106,7 +106,7 @@ static long read_number(const kind *of, const char *at) {
 
 /* ---------------------------------------------------------------- operations */
 
-/* What accumulates in the place of the sum. */
+/* Operations in the place of the sum. */
 typedef struct operation {
     const char *name;
     MPI_Op op;
@@ -821,13 +821,18 @@ static void try_enqueued(halo_case *given, const char *method) {
     MPI_Type_free(&type);
 }
 
+#define NEEDS_STREAMS()                                                                            \
+    do {                                                                                           \
+        if (arrays_device() == NULL)                                                               \
+            skip_test("for a device");                                                             \
+        if (!stream_device_begin())                                                                \
+            skip_test("fewer devices than ranks");                                                 \
+    } while (0)
+
 /* On a device, without the host: lists of boxes, sums, graphs. */
 START_TEST(enqueued) {
     NEEDS_ARRAYS();
-    if (arrays_device() == NULL)
-        skip_test("for a device");
-    if (!stream_device_begin())
-        skip_test("fewer devices than ranks");
+    NEEDS_STREAMS();
     for (int i = 0; harness_another(i, 2 * ENQUEUING); i++) {
         int ndims = i % 3 + 1;
         redist_index sizes[REDIST_MAX_NDIMS];
@@ -845,10 +850,7 @@ END_TEST
  * devices do not add. */
 START_TEST(enqueued_long) {
     NEEDS_ARRAYS();
-    if (arrays_device() == NULL)
-        skip_test("for a device");
-    if (!stream_device_begin())
-        skip_test("fewer devices than ranks");
+    NEEDS_STREAMS();
     for (int i = 0; i <= ENQUEUING - (harness_nranks > 2); i++) {
         int in_waves = i == ENQUEUING;
         int index = in_waves ? LONG_DOUBLE : 0, bytes = 1 << (in_waves ? 25 : 19);
@@ -914,10 +916,9 @@ static void try_failure(halo_case *given, const char *method, int is_late, int d
 /* NCCL's kernels wait for a late rank without limit. */
 START_TEST(enqueued_failures) {
     NEEDS_ARRAYS();
-    if (arrays_device() == NULL || harness_nranks == 1)
-        skip_test("for a device, and several ranks");
-    if (!stream_device_begin())
-        skip_test("fewer devices than ranks");
+    NEEDS_STREAMS();
+    if (harness_nranks == 1)
+        skip_test("for several ranks");
     halo_case given = case_of_all();
     for (int i = 0; i < 4 * ENQUEUING; i++) {
         const char *method = enqueuing[i / 4];
@@ -931,10 +932,9 @@ END_TEST
 /* Both links at once move one box between two ranks, in a stream too. */
 START_TEST(enqueued_by_both_links) {
     NEEDS_ARRAYS();
-    if (arrays_device() == NULL || harness_nranks == 1)
-        skip_test("for a device, and several ranks");
-    if (!stream_device_begin())
-        skip_test("fewer devices than ranks");
+    NEEDS_STREAMS();
+    if (harness_nranks == 1)
+        skip_test("for several ranks");
     halo_case given = case_of_all();
     test_array array =
         array_create(MPI_COMM_WORLD, MEMORY_SHARED,

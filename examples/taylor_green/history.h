@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was measured after each step, and how it compares with the reference run. */
+/* Measurements after each step, and how it compares with the reference run. */
 #ifndef HISTORY_H
 #define HISTORY_H
 
