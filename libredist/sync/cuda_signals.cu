@@ -49,8 +49,8 @@ __device__ inline int is_last(uint32_t *counter, unsigned count) {
 }
 
 /* Executes an exchange. Each block has a run of tiles; the blocks of a peer are a row of the grid, those of this rank
- * the first. Blocks wait for other devices only, so that none waits for a block that has not begun. Without a peer's
- * flag its blocks end, the execution never completes, and the plan has failed. */
+ * the first, and the boxes of a list are its layers. Blocks wait for other devices only, so that none waits for a block
+ * that has not begun. Without a peer's flag its blocks end, the execution never completes, and the plan has failed. */
 __global__ void __launch_bounds__(threads)
     exchange(const __grid_constant__ redist__signals signals, int direction,
              const redist__cuda_part *parts, int count, const char *source) {
@@ -58,13 +58,14 @@ __global__ void __launch_bounds__(threads)
     __shared__ int may_copy, ends;
     const int size = signals.size, first = static_cast<int>(threadIdx.x);
     const int peer = (signals.rank + static_cast<int>(blockIdx.y)) % size;
+    const int layers = static_cast<int>(gridDim.z), layer = static_cast<int>(blockIdx.z);
     await_stream();
     const int is_broken = first == 0 && redist__signal_is_broken(&signals);
     const uint64_t execution = redist__signal_execution(&signals);
-    if (blockIdx.x == 0 && blockIdx.y == 0)
+    if (blockIdx.x == 0 && blockIdx.y == 0 && layer == 0)
         for (int i = first; i < size; i += threads)
             redist__signal_tell_ready(&signals, direction, execution, i);
-    fetch_part(&parts[peer], &part);
+    fetch_part(&parts[peer + layer * size], &part);
     if (first == 0) {
         part.source += reinterpret_cast<intptr_t>(source); /* was an offset */
         may_copy =
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(threads)
         return;
     if (part.units != 0)
         copy_units(part);
-    for (int i = peer + size; i < count; i += size) { /* of lists only */
+    for (int i = peer + (layer + layers) * size; i < count; i += layers * size) {
         __syncthreads();
         fetch_part(&parts[i], &part);
         if (first == 0)
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(threads)
     __syncthreads();
     if (first == 0) {
         __threadfence_system();
-        ends = is_last(&redist__signal_words_of(signals.own, peer)->copied, gridDim.x);
+        ends = is_last(&redist__signal_words_of(signals.own, peer)->copied, gridDim.x * gridDim.z);
         if (ends) {
             __threadfence_system();
             redist__signal_tell_arrived(&signals, direction, redist__signal_counted(execution, 1),
@@ -128,18 +129,21 @@ __global__ void __launch_bounds__(most_gate_threads)
 } // namespace
 
 /* Returns the number of blocks; for two ranks one on each multiprocessor, as more slow each other down on the link. */
-unsigned redist__cuda_exchange_blocks(int ranks, uint64_t units) {
+unsigned redist__cuda_exchange_blocks(int ranks, uint64_t units, uint64_t largest) {
     const unsigned least = 16;
     unsigned most = blocks_for(ranks, units), enough = 2 * count_processors() / ranks;
     enough = enough < least ? least : enough;
     most = most < enough ? most : enough;
-    return most != 0 ? most : 1;
+    uint64_t share = units != 0 ? (most * largest + units - 1) / units : 0;
+    return share != 0 ? static_cast<unsigned>(share) : 1;
 }
 
 cudaError_t redist__cuda_exchange(const struct redist__signals *signals, int direction,
                                   const struct redist__cuda_part *parts, int count, unsigned blocks,
                                   const char *source, cudaStream_t stream) {
-    dim3 grid(blocks, static_cast<unsigned>(signals->size));
+    const int most_layers = 64, layers = count / signals->size;
+    dim3 grid(blocks, static_cast<unsigned>(signals->size),
+              static_cast<unsigned>(layers < most_layers ? layers : most_layers));
     return launch_early(exchange, grid, threads, 0, stream, *signals, direction, parts, count,
                         source);
 }

@@ -10,8 +10,9 @@
 extern "C" {
 #endif
 
-/* Returns the kernel's blocks for each rank, if the largest part has `units` units. */
-unsigned redist__cuda_exchange_blocks(int ranks, uint64_t units);
+/* Returns the kernel's blocks for each part, if the parts of a rank have `units` units together, the largest one
+ * `largest`. */
+unsigned redist__cuda_exchange_blocks(int ranks, uint64_t units, uint64_t largest);
 
 /* Launches a whole execution. The parts are as many for each rank, part i for rank i modulo the number of ranks; their
  * sources are offsets in `source`. */

@@ -40,12 +40,25 @@ static int upload(struct boxes *boxes, const struct redist__cuda_part parts[], s
     return space->stream_wait(space->stream(0));
 }
 
+/* Chooses the blocks of each part by the rank that gets most. */
+static unsigned choose_blocks(int ranks, int count, const struct redist__cuda_part parts[]) {
+    uint64_t most = 0, largest = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        uint64_t units = 0;
+        for (int i = rank; i < count; i += ranks) {
+            units += parts[i].units;
+            largest = parts[i].units > largest ? parts[i].units : largest;
+        }
+        most = units > most ? units : most;
+    }
+    return redist__cuda_exchange_blocks(ranks, most, largest);
+}
+
 static int boxes_create(int ranks, int count, const struct redist__copy copies[],
                         const size_t sources[], char *const destinations[], void **made) {
     struct boxes *boxes = *made = redist_calloc(1, sizeof *boxes);
     size_t bytes = (size_t)count * WIDTHS * sizeof(struct redist__cuda_part);
     struct redist__cuda_part *parts = redist_calloc(1, bytes);
-    uint64_t most = 0;
     int code = boxes != NULL && parts != NULL
                    ? REDIST_OK
                    : redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks", count);
@@ -53,11 +66,10 @@ static int boxes_create(int ranks, int count, const struct redist__copy copies[]
         const char *offset = (const char *)(uintptr_t)sources[i % count];
         redist__cuda_describe(&copies[i % count], offset, destinations[i % count], 16 >> i / count,
                               &parts[i]);
-        most = i < count && parts[i].units > most ? parts[i].units : most;
     }
     if (code == REDIST_OK) {
         boxes->count = count;
-        boxes->blocks = redist__cuda_exchange_blocks(ranks, most);
+        boxes->blocks = choose_blocks(ranks, count, parts);
         code = upload(boxes, parts, bytes);
     }
     redist_release(parts);
