@@ -255,10 +255,15 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     return REDIST_OK;
 }
 
+/* Runs backwards the boxes that are added beside each other, as their order must not matter. */
 static int batch_run(struct redist__batch *batch, int first, int count, void *stream) {
-    for (int i = first; i < first + count; i++)
-        (void)copy(&batch->copies[i], batch->sources[i], batch->destinations[i], REDIST__KERNEL,
-                   stream);
+    for (int i = first, next = first; i < first + count; i = next) {
+        for (next = i + 1; next < first + count && batch->copies[next].beside;)
+            next++;
+        for (int j = next - 1; j >= i; j--)
+            (void)copy(&batch->copies[j], batch->sources[j], batch->destinations[j], REDIST__KERNEL,
+                       stream);
+    }
     return REDIST_OK;
 }
 

@@ -11,6 +11,7 @@
 struct redist__copy {
     int ndims;                          /* loops around a run, outermost first */
     const struct redist__sum *adds;     /* to the destination; NULL = the bytes replace it */
+    int beside; /* in a batch: adds to other elements than those before it, up to one that is not beside them */
     size_t run;                         /* bytes of one contiguous run; 0 = nothing to copy */
     size_t count[REDIST_MAX_NDIMS];     /* iterations of each loop */
     ptrdiff_t source[REDIST_MAX_NDIMS]; /* bytes from one iteration to the next */

@@ -24,6 +24,13 @@ static int allocate_parts(const struct redist__transfer *transfer, struct redist
     return REDIST_OK;
 }
 
+int redist__parts_meet(const struct redist__transfer *transfer, const struct redist__part *a,
+                       const struct redist__part *b) {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    return redist__intersect(transfer->ndims, a->start, a->count, b->start, b->count, start,
+                             count) != 0;
+}
+
 void redist__part_copy(const struct redist__transfer *transfer, struct redist__part *part,
                        const struct redist__part *from) {
     size_t bytes = (size_t)transfer->ndims * sizeof *part->start;

@@ -96,6 +96,10 @@ int redist__transfer_derive(struct redist__transfer *derived, const struct redis
                             int rank, int nranks);
 void redist__transfer_free(struct redist__transfer *transfer);
 
+/* Returns whether two boxes of one array have an element in common. */
+int redist__parts_meet(const struct redist__transfer *transfer, const struct redist__part *a,
+                       const struct redist__part *b);
+
 /* Copies a part of the whole description to a derived one. */
 void redist__part_copy(const struct redist__transfer *transfer, struct redist__part *part,
                        const struct redist__part *from);

@@ -268,23 +268,10 @@ static int begin_half(struct redist__signalled *state, int direction, const char
     return copy_in_steps(state, direction, source, state->copy_stream);
 }
 
-/* Copies the boxes of a path that this rank reads, or adds those that are added, in the order of ranks. */
-static int read_boxes(const struct redist__signalled *state, const struct redist__signal_path *path,
-                      int adds, char *destination) {
-    int boxes = redist__signals_boxes(state->problem), size = state->signals.size;
-    for (int rank = 0; rank < size; rank++)
-        for (int box = rank; box < boxes; box += size)
-            if (path->copies[box].run != 0 && (path->copies[box].adds != NULL) == adds)
-                REDIST_TRY(state->problem->space->copy(&path->copies[box], path->far[box],
-                                                       destination + path->offsets[box],
-                                                       REDIST__KERNEL, state->problem->stream));
-    return REDIST_OK;
-}
-
 /* Executes by reading the peers' boxes, and the own ones. Peers are signalled as if this rank copied to the boxes that
  * it reads. */
 static int run_reads(struct redist__signalled *state, int direction, char *destination) {
-    const struct redist__signal_path *path = &state->paths[direction];
+    struct redist__signal_path *path = &state->paths[direction];
     void *stream = state->problem->stream;
     const struct redist__gate first = {.actions = REDIST__TELL_READY | REDIST__AWAIT_READY,
                                        .direction = !direction},
@@ -292,9 +279,10 @@ static int run_reads(struct redist__signalled *state, int direction, char *desti
                                                  REDIST__END,
                                       .direction = !direction,
                                       .partitions = 1};
+    for (int i = 0; i < path->reads.count; i++)
+        path->reads.destinations[i] = destination + path->offsets[i];
     REDIST_TRY(redist__signals_gate(state, stream, &first));
-    REDIST_TRY(read_boxes(state, path, 0, destination));
-    REDIST_TRY(read_boxes(state, path, 1, destination));
+    REDIST_TRY(state->problem->space->batch_run(&path->reads, 0, path->reads.count, stream));
     return redist__signals_gate(state, stream, &last);
 }
 
@@ -352,9 +340,10 @@ static size_t workspace(const void *data) {
     return ((const struct redist__signalled *)data)->block_bytes;
 }
 
-static void free_path(const struct redist__signalled *state, int direction) {
-    const struct redist__signal_path *path = &state->paths[direction];
+static void free_path(struct redist__signalled *state, int direction) {
+    struct redist__signal_path *path = &state->paths[direction];
     state->signalling->boxes_free(path->boxes);
+    redist__batch_free(&path->reads);
     redist_release(path->copies);
     redist_release(path->offsets);
     redist_release(path->far);

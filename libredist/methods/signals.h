@@ -10,9 +10,12 @@
  * follow each other, in the order of ranks. */
 struct redist__signal_path {
     struct redist__copy *copies;
-    size_t *offsets; /* bytes, of this rank's boxes in its array */
-    char **far;      /* the peers' boxes, as mapped here: read by sums, else written */
-    void *boxes;     /* the same for a kernel */
+    size_t *
+        offsets; /* bytes, of this rank's boxes in its array, in the order of `reads` if there are some */
+    char **far;  /* the peers' boxes, as mapped here: written */
+    void *boxes; /* the same for a kernel */
+    /* of a direction in which this rank reads: the boxes in the order in which it does so, from the peers' */
+    struct redist__batch reads;
 };
 
 enum { REDIST__MOST_HELD = 64 };

@@ -92,6 +92,53 @@ static int prepare_copy(struct redist__signalled *state, int direction, int box,
     return REDIST_OK;
 }
 
+/* Returns whether a box has no element in common with the last `count` ones before it. */
+static int is_beside(const struct redist__transfer *transfer,
+                     const struct redist__part *const parts[], int index, int count) {
+    for (int i = index - count; i < index; i++)
+        if (redist__parts_meet(transfer, parts[i], parts[index]))
+            return 0;
+    return 1;
+}
+
+/* Lists the boxes that replace elements, or those that are added, each in the order of ranks. Boxes that are added side
+ * by side are a wave. */
+static void list_reads(struct redist__signalled *state, int direction, int adds,
+                       const struct redist__part *parts[]) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    struct redist__signal_path *path = &state->paths[direction];
+    struct redist__batch *reads = &path->reads;
+    int longest = transfer->longest, wave = 0;
+    for (int i = 0; i < transfer->nranks * longest; i++) {
+        int peer = i / longest, box = i % longest * transfer->nranks + peer, n = reads->count;
+        if (path->copies[box].run == 0 || (path->copies[box].adds != NULL) != adds)
+            continue;
+        parts[n] = part_at(&transfer->side[!direction].parts[peer], i % longest);
+        reads->copies[n] = path->copies[box];
+        reads->sources[n] = path->far[box];
+        reads->destinations[n] = (char *)(uintptr_t)path->offsets[box];
+        reads->copies[n].beside = is_beside(transfer, parts, n, wave);
+        wave = reads->copies[n].beside ? wave + 1 : 1;
+        reads->count++;
+    }
+}
+
+static int prepare_reads(struct redist__signalled *state, int direction) {
+    struct redist__signal_path *path = &state->paths[direction];
+    int boxes = redist__signals_boxes(state->problem);
+    const struct redist__part **parts = redist_calloc((size_t)boxes, sizeof *parts);
+    int code = redist__batch_create(&path->reads, state->problem->space, boxes);
+    path->reads.count = 0;
+    if (parts == NULL && code == REDIST_OK)
+        code = redist__fail(REDIST_ERR_MEMORY, "no memory to order %d boxes", boxes);
+    for (int adds = 0; adds < 2 && code == REDIST_OK; adds++)
+        list_reads(state, direction, adds, parts);
+    for (int i = 0; i < path->reads.count; i++)
+        path->offsets[i] = (uintptr_t)path->reads.destinations[i];
+    redist_release((void *)parts);
+    return code;
+}
+
 static int prepare_path(struct redist__signalled *state, int direction,
                         const struct place places[]) {
     int size = state->problem->context->size, boxes = redist__signals_boxes(state->problem);
@@ -101,8 +148,9 @@ static int prepare_path(struct redist__signalled *state, int direction,
         return REDIST_OK;
     for (int box = 0; box < boxes; box++)
         REDIST_TRY(prepare_copy(state, direction, box, &places[box % size]));
-    if (!state->by_kernel || state->problem->tiles != REDIST_WHOLE ||
-        redist__signals_pulls(state->problem, direction))
+    if (redist__signals_pulls(state->problem, direction))
+        return prepare_reads(state, direction);
+    if (!state->by_kernel || state->problem->tiles != REDIST_WHOLE)
         return REDIST_OK;
     return state->signalling->boxes_create(size, boxes, path->copies, path->offsets, path->far,
                                            &path->boxes);

@@ -33,14 +33,16 @@ struct redist__copy;
 void redist__cuda_describe(const struct redist__copy *copy, const void *source, void *destination,
                            int most_width, struct redist__cuda_part *part);
 
-/* Copies up to REDIST__CUDA_PARTS boxes by one kernel, whose arguments they are: 4 KB hold so many. */
+/* Copies up to REDIST__CUDA_PARTS boxes by one kernel, whose arguments they are: 4 KB hold so many; or adds boxes, which
+ * are described with `adds`, to different elements. */
 enum { REDIST__CUDA_PARTS = 7 };
 cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part parts[], int count,
                                     cudaStream_t stream);
+cudaError_t redist__cuda_add_parts(const struct redist__cuda_part parts[], int count,
+                                   cudaStream_t stream);
 
-/* Copies one box; or adds one, described with `adds`. */
+/* Copies one box. */
 cudaError_t redist__cuda_copy_part(const struct redist__cuda_part *part, cudaStream_t stream);
-cudaError_t redist__cuda_add_part(const struct redist__cuda_part *part, cudaStream_t stream);
 
 /* Raises a word by a kernel of one thread; as `raise` of struct redist__space. */
 cudaError_t redist__cuda_raise(uint64_t *word, const uint64_t *to, cudaStream_t stream);

@@ -1,31 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels that copy boxes: to pack, to unpack, and directly into the memory of peers. */
 #include "cuda_copy.cuh"
+#include "redist_early_launch.cuh"
 
 namespace {
 
 template <int most> struct list { redist__cuda_part parts[most]; };
-
-template <int most>
-__global__ void __launch_bounds__(threads) copy_parts(const __grid_constant__ list<most> list) {
-    __shared__ redist__cuda_part part;
-    fetch_part(&list.parts[blockIdx.y], &part);
-    copy_units(part);
-}
-
-template <int most>
-cudaError_t launch(const redist__cuda_part parts[], int count, cudaStream_t stream) {
-    list<most> list;
-    uint64_t units = 0;
-    for (int i = 0; i < count; i++) {
-        list.parts[i] = parts[i];
-        units = parts[i].units > units ? parts[i].units : units;
-    }
-    dim3 grid(blocks_for(count, units), static_cast<unsigned>(count));
-    if (units != 0)
-        copy_parts<most><<<grid, threads, 0, stream>>>(list);
-    return cudaGetLastError();
-}
 
 __global__ void __launch_bounds__(threads)
     copy_part(const __grid_constant__ redist__cuda_part part) {
@@ -64,8 +44,7 @@ template <class number> __device__ void add_units(const redist__cuda_part &part)
     }
 }
 
-__global__ void __launch_bounds__(threads)
-    add_part(const __grid_constant__ redist__cuda_part part) {
+__device__ inline void add_units(const redist__cuda_part &part) {
     switch (part.adds) {
     case REDIST__BYTES_1:
         return add_units<uint8_t>(part);
@@ -84,6 +63,36 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+template <int most, bool adds>
+__global__ void __launch_bounds__(threads) move_parts(const __grid_constant__ list<most> list) {
+    __shared__ redist__cuda_part part;
+    await_stream();
+    fetch_part(&list.parts[blockIdx.y], &part);
+    if (adds)
+        add_units(part);
+    else
+        copy_units(part);
+}
+
+template <int most, bool adds>
+cudaError_t launch(const redist__cuda_part parts[], int count, cudaStream_t stream) {
+    list<most> list;
+    uint64_t units = 0;
+    for (int i = 0; i < count; i++) {
+        list.parts[i] = parts[i];
+        units = parts[i].units > units ? parts[i].units : units;
+    }
+    dim3 grid(blocks_for(count, units), static_cast<unsigned>(count));
+    return units == 0 ? cudaSuccess
+                      : launch_early(move_parts<most, adds>, grid, threads, 0, stream, list);
+}
+
+template <bool adds>
+cudaError_t launch_list(const redist__cuda_part parts[], int count, cudaStream_t stream) {
+    return count <= 3 ? launch<3, adds>(parts, count, stream)
+                      : launch<REDIST__CUDA_PARTS, adds>(parts, count, stream);
+}
+
 } // namespace
 
 cudaError_t redist__cuda_raise(uint64_t *word, const uint64_t *to, cudaStream_t stream) {
@@ -91,18 +100,15 @@ cudaError_t redist__cuda_raise(uint64_t *word, const uint64_t *to, cudaStream_t 
     return cudaGetLastError();
 }
 
-cudaError_t redist__cuda_add_part(const redist__cuda_part *part, cudaStream_t stream) {
-    if (part->units == 0)
-        return cudaSuccess;
-    add_part<<<blocks_for(1, part->units), threads, 0, stream>>>(*part);
-    return cudaGetLastError();
+cudaError_t redist__cuda_add_parts(const redist__cuda_part parts[], int count,
+                                   cudaStream_t stream) {
+    return launch_list<true>(parts, count, stream);
 }
 
 cudaError_t redist__cuda_copy_parts(const redist__cuda_part parts[], int count,
                                     cudaStream_t stream) {
-    return count == 1   ? redist__cuda_copy_part(&parts[0], stream)
-           : count <= 3 ? launch<3>(parts, count, stream)
-                        : launch<REDIST__CUDA_PARTS>(parts, count, stream);
+    return count == 1 ? redist__cuda_copy_part(&parts[0], stream)
+                      : launch_list<false>(parts, count, stream);
 }
 
 cudaError_t redist__cuda_copy_part(const redist__cuda_part *part, cudaStream_t stream) {

@@ -339,14 +339,19 @@ void redist__cuda_describe(const struct redist__copy *copy, const void *source, 
     describe(copy, source, destination, find_width(copy, source, destination, most_width), part);
 }
 
+static void describe_sum(const struct redist__copy *copy, const void *source, void *destination,
+                         struct redist__cuda_part *part) {
+    int width = (int)copy->adds->bytes;
+    describe(copy, source, destination, width, part);
+    part->adds = (int)copy->adds->number;
+    part->aligned = find_width(copy, source, destination, width) == width;
+}
+
 static int add_by_kernel(const struct redist__copy *copy, const void *source, void *destination,
                          cudaStream_t stream) {
     struct redist__cuda_part part;
-    int width = (int)copy->adds->bytes;
-    describe(copy, source, destination, width, &part);
-    part.adds = (int)copy->adds->number;
-    part.aligned = find_width(copy, source, destination, width) == width;
-    return CHECK(redist__cuda_add_part(&part, stream));
+    describe_sum(copy, source, destination, &part);
+    return CHECK(redist__cuda_add_parts(&part, 1, stream));
 }
 
 static int copy_by_kernel(const struct redist__copy *copy, const void *source, void *destination,
@@ -442,25 +447,45 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
 
 /* ---------------------------------------------------------------- batches */
 
+/* Boxes for one kernel. */
+struct wave {
+    struct redist__cuda_part parts[REDIST__CUDA_PARTS];
+    int count, adds;
+};
+
+static int launch_wave(struct wave *wave, cudaStream_t stream) {
+    int count = wave->count;
+    wave->count = 0;
+    if (count == 0)
+        return REDIST_OK;
+    return CHECK((wave->adds ? redist__cuda_add_parts : redist__cuda_copy_parts)(wave->parts, count,
+                                                                                 stream));
+}
+
+/* Adds a box to a wave, and launches those before it if it has to follow them. */
+static int join_wave(struct wave *wave, const struct redist__copy *copy, const void *source,
+                     void *destination, cudaStream_t stream) {
+    int adds = copy->adds != NULL;
+    if (wave->count == REDIST__CUDA_PARTS || adds != wave->adds || (adds && !copy->beside))
+        REDIST_TRY(launch_wave(wave, stream));
+    wave->adds = adds;
+    struct redist__cuda_part *part = &wave->parts[wave->count++];
+    if (adds)
+        describe_sum(copy, source, destination, part);
+    else
+        redist__cuda_describe(copy, source, destination, MOST_WIDTH, part);
+    return REDIST_OK;
+}
+
 /* Passes the boxes to kernels by value: nothing has to stay as it is until these run. */
 static int batch_run(struct redist__batch *batch, int first, int count, void *in_stream) {
-    struct redist__cuda_part parts[REDIST__CUDA_PARTS];
-    int n = 0, code = REDIST_OK;
-    if (redist_place_is_gone())
-        return redist__cuda_refuse("copying boxes");
-    for (int i = first; i < first + count && code == REDIST_OK; i++) {
-        if (batch->copies[i].adds != NULL) /* one after the other */
-            code = add_by_kernel(&batch->copies[i], batch->sources[i], batch->destinations[i],
-                                 in_stream);
-        else if (batch->copies[i].run != 0)
-            redist__cuda_describe(&batch->copies[i], batch->sources[i], batch->destinations[i],
-                                  MOST_WIDTH, &parts[n++]);
-        if (n == REDIST__CUDA_PARTS || (n > 0 && i + 1 == first + count)) {
-            code = CHECK(redist__cuda_copy_parts(parts, n, in_stream));
-            n = 0;
-        }
-    }
-    return settle(code, in_stream);
+    struct wave wave = {.count = 0};
+    int code = redist_place_is_gone() ? redist__cuda_refuse("copying boxes") : REDIST_OK;
+    for (int i = first; i < first + count && code == REDIST_OK; i++)
+        if (batch->copies[i].run != 0)
+            code = join_wave(&wave, &batch->copies[i], batch->sources[i], batch->destinations[i],
+                             in_stream);
+    return settle(code == REDIST_OK ? launch_wave(&wave, in_stream) : code, in_stream);
 }
 
 const struct redist__space redist__space_cuda = {
