@@ -127,7 +127,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- arrays and streams of another device */
 
-/* The message work_names both devices, and the plan stays whole. */
+/* The message names both devices, and the plan stays whole. */
 static void refuse_arrays(enum work work, int asynchronous) {
     const int other = other_device();
     if (work == TILES)
