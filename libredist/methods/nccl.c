@@ -74,8 +74,8 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
-    int nwaves =
-        redist__nccl_count_waves(state, ((const struct kind *)candidate->method->kind)->waves);
+    const struct kind *kind = candidate->method->kind;
+    int nwaves = redist__nccl_count_waves(state, kind->waves);
     size_t ntargets = (size_t)nwaves * (size_t)problem->context->size;
     state->waves = redist_calloc((size_t)nwaves, sizeof *state->waves);
     state->targets =

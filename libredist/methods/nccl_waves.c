@@ -2,7 +2,7 @@
 /* Waves of method nccl: which part of each message is in which, the same at both ends, and their buffers. */
 #include "nccl.h"
 
-enum { LEAST_BYTES = 32 << 20 };
+enum { LEAST_BYTES = 32 << 20 }; /* of a message that is cut unless it is told how */
 
 static void cut_part(struct redist__part *part, const struct redist__side *side, int axis, int n,
                      int i) {
