@@ -19,10 +19,8 @@
 
 /* Data by which the methods of this file differ. */
 struct kind {
-    int waves; /* 1, or those of messages of at least LEAST_BYTES, unless segments and partitions say how to cut */
+    int waves; /* 1, or those of long messages, unless segments and partitions say how to cut */
 };
-
-enum { LEAST_BYTES = 32 << 20 };
 
 static int check_space(const struct redist__problem *problem) {
     if (!problem->space->asynchronous)
@@ -41,115 +39,6 @@ static int applies(const struct redist__problem *problem,
 static int check_ranks(const struct redist__problem *problem) {
     REDIST_TRY(check_space(problem));
     return redist__check_devices(problem, "nccl");
-}
-
-/* ---------------------------------------------------------------- waves */
-
-static void cut_part(struct redist__part *part, const struct redist__side *side, int axis, int n,
-                     int i) {
-    redist_index count, start;
-    if (part->elements == 0 || n <= 1)
-        return;
-    redist_decompose(part->count[axis], n, i, &count, &start);
-    part->elements = part->elements / (size_t)part->count[axis] * (size_t)count;
-    part->start[axis] += start;
-    part->count[axis] = count;
-    part->offset += (size_t)start * (size_t)side->stride[axis];
-}
-
-/* Chooses the slowest axis that can be cut in all waves, else the longest: the same at both ends of a message. */
-static int choose_axis(const struct redist__part *part, int ndims, int nwaves) {
-    int longest = 0;
-    for (int i = 0; i < ndims; i++) {
-        if (part->count[i] >= nwaves)
-            return i;
-        if (part->count[i] > part->count[longest])
-            longest = i;
-    }
-    return longest;
-}
-
-/* Cuts as the user says how tiles come and partitions go: segments, the last of them by partitions. */
-static void cut_as_told(const struct redist__nccl *state, struct redist__part *part,
-                        const struct redist__side *side, int which) {
-    const struct redist__problem *problem = state->problem;
-    int last = state->nsegments - 1, segment = which < last ? which : last;
-    cut_part(part, side, problem->segment_axis, state->nsegments, segment);
-    if (segment == last)
-        cut_part(part, side, problem->partition_axis, problem->partitions, which - last);
-}
-
-static void cut_freely(const struct redist__nccl *state, struct redist__part *part,
-                       const struct redist__side *side, int which) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    if (part->elements * transfer->item >= LEAST_BYTES)
-        cut_part(part, side, choose_axis(part, transfer->ndims, state->nwaves), state->nwaves,
-                 which);
-    else if (which > 0)
-        part->elements = 0, part->count[0] = 0;
-}
-
-/* Cuts a peer's boxes, and gives a wave what it has of them. */
-static int cut_list(const struct redist__nccl *state, struct redist__wave *wave, int side, int peer,
-                    int which) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    redist_index numbers[2 * REDIST_MAX_NDIMS];
-    struct redist__part cut = {.start = numbers, .count = numbers + REDIST_MAX_NDIMS};
-    for (const struct redist__part *part = &transfer->side[side].parts[peer]; part != NULL;
-         part = part->next) {
-        redist__part_copy(transfer, &cut, part);
-        (state->nsegments > 0 ? cut_as_told : cut_freely)(state, &cut, &transfer->side[side],
-                                                          which);
-        if (cut.elements == 0)
-            continue;
-        REDIST_TRY(redist__part_append(&wave->transfer, side, peer, &cut));
-        wave->is_empty &= peer == transfer->rank;
-    }
-    return REDIST_OK;
-}
-
-/* Chooses how to cut, and returns the number of waves. */
-static int count_waves(struct redist__nccl *state, const struct kind *kind) {
-    const struct redist__problem *problem = state->problem;
-    if (problem->transfer->adds != NULL)
-        return 1;
-    int is_told = kind->waves > 1 && (problem->segments > 0 || problem->partitions > 1);
-    state->nsegments = !is_told ? 0 : problem->segments > 1 ? problem->segments : 1;
-    return is_told ? state->nsegments - 1 + problem->partitions : kind->waves;
-}
-
-static int create_wave(struct redist__nccl *state, int which) {
-    const struct redist__problem *problem = state->problem;
-    const struct redist__transfer *transfer = problem->transfer;
-    struct redist__wave *wave = &state->waves[which];
-    struct redist__problem part_of = *problem;
-    part_of.transfer = &wave->transfer;
-    wave->is_empty = 1;
-    REDIST_TRY(
-        redist__transfer_derive(&wave->transfer, transfer, transfer->rank, transfer->nranks));
-    for (int side = 0; side < 2; side++) {
-        for (int peer = 0; peer < transfer->nranks; peer++)
-            REDIST_TRY(cut_list(state, wave, side, peer, which));
-        int apart =
-            redist__added_to(transfer, side) != NULL || (side == 0 && problem->tiles == REDIST_PUT);
-        REDIST_TRY(redist__packing_create(&wave->packing[side], &part_of, side,
-                                          apart ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
-                                          0));
-    }
-    REDIST_TRY(problem->space->event_create(&wave->packed));
-    REDIST_TRY(problem->space->event_create(&wave->moved));
-    return problem->space->event_create(&wave->unpacked);
-}
-
-static void free_wave(const struct redist__nccl *state, struct redist__wave *wave) {
-    const struct redist__space *space = state->problem->space;
-    for (int side = 0; side < 2; side++)
-        if (wave->packing[side].space != NULL)
-            redist__packing_free(&wave->packing[side]);
-    redist__transfer_free(&wave->transfer);
-    space->event_destroy(wave->packed);
-    space->event_destroy(wave->moved);
-    space->event_destroy(wave->unpacked);
 }
 
 /* ---------------------------------------------------------------- making */
@@ -185,7 +74,8 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
-    int nwaves = count_waves(state, candidate->method->kind);
+    const struct kind *kind = candidate->method->kind;
+    int nwaves = redist__nccl_count_waves(state, kind->waves);
     size_t ntargets = (size_t)nwaves * (size_t)problem->context->size;
     state->waves = redist_calloc((size_t)nwaves, sizeof *state->waves);
     state->targets =
@@ -197,7 +87,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
         redist__own_copy_prepare(&state->own[side], problem->transfer, side);
     REDIST_TRY(redist__messages_create(&state->messages, problem, 1));
     for (int which = 0; which < nwaves; which++)
-        REDIST_TRY(create_wave(state, which));
+        REDIST_TRY(redist__nccl_create_wave(state, which));
     REDIST_TRY(create_streams(state));
     return problem->asynchronous ? create_words(state) : REDIST_OK;
 }
@@ -571,7 +461,7 @@ static void destroy(void *data) {
     if (state->link != NULL)
         redist__nccl_disconnect(state->problem, state->link);
     for (int i = 0; i < state->nwaves; i++)
-        free_wave(state, &state->waves[i]);
+        redist__nccl_free_wave(state, &state->waves[i]);
     for (int i = 0; i < REDIST__NCCL_STREAMS; i++) {
         space->stream_destroy(state->streams[i]);
         space->event_destroy(state->joined[i]);

@@ -48,6 +48,14 @@ struct redist__nccl {
     void *reduced;
 };
 
+/* Chooses how to cut messages, and returns the number of waves: at most `waves`, unless segments and partitions say it
+ * (nccl_waves.c). */
+int redist__nccl_count_waves(struct redist__nccl *state, int waves);
+
+/* Makes one of them; frees it, complete or not. */
+int redist__nccl_create_wave(struct redist__nccl *state, int which);
+void redist__nccl_free_wave(const struct redist__nccl *state, struct redist__wave *wave);
+
 /* Begins an execution after the work of the user's stream: 0 = none moves data any more. */
 int redist__nccl_begin(struct redist__nccl *state);
 

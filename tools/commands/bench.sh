@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev bench [--quick] [--ranks N] [--only redist|fft] [--fftw PREFIX] [--out FOLDER]
 # Runs the benchmarks on this machine: exchanges beside memcpy, transforms beside FFTW-MPI and mpi4py-fft.
-#   --quick        small shapes and few rounds, under two minutes
+#   --quick        small shapes and few rounds, half a minute after the build
 #   --ranks N      ranks (as many as there are cores); more than cores are refused
 #   --only WHAT    only the exchanges (redist) or only the transforms (fft)
 #   --fftw PREFIX  all with the FFTW in PREFIX (./dev fftw PREFIX), mpi4py-fft too
@@ -179,10 +179,10 @@ run_interface() {
 
 if [ $quick = yes ]; then
     iters=20 turns=2 turn_iters=10
-    exchange_shape=128,128,128
-    transforms=('64,64,64 r2c double' '128,128,128 r2c double' '128,128,128 c2c double')
+    exchange_shape=64,64,64
+    transforms=('64,64,64 r2c double' '64,64,64 c2c double')
     shared=()
-    interface=('--shape 128,128,128 --in-place' '--shape 128,128,128 --in-place --transposed')
+    interface=('--shape 64,64,64 --in-place' '--shape 64,64,64 --in-place --transposed')
 else
     iters=30 turns=3 turn_iters=8
     exchange_shape=256,256,256

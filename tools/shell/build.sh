@@ -43,14 +43,14 @@ show_parts() { # build folder, its file of parts
     echo "remove $1/, and run this command again."
 }
 
-# Configures a build folder unless that is done, and builds it.
-# All of it, or what build_targets lists.
+# Configures a build folder unless that is done, and builds it: all of it, or what build_targets lists.
+# CFLAGS is one of the options: what tests compile quickly is not what users get from the same folder later.
 build_targets=()
 build_folder() { # folder, options of meson setup
     local folder=$1 log chosen
     shift
     log=out/log/$(basename "$folder")
-    chosen="${CC:-} $*"
+    chosen="${CC:-} ${CFLAGS:+CFLAGS=$CFLAGS }$*"
     if ! is_configured "$folder" "$chosen"; then
         echo "Configuring $folder/ (log: $log-setup.txt)"
         rm -rf "$folder"

@@ -85,7 +85,7 @@ fetch_tests() {
     sed -i 's/\bmpi4py_fft\b/fftnd.mpi4py_fft/g' "$folder"/theirs/*.py
 }
 
-# On 1 to 4 ranks. What takes minutes has one precision, and all of its shapes on one number of ranks only.
+# On 1 to 4 ranks. What takes long has one precision, and all of its shapes and domains on one number of ranks only.
 mpi4py_fft() {
     local ranks test
     fetch_tests
@@ -94,7 +94,8 @@ mpi4py_fft() {
         test_mpifft.py
     sed -i "s/^    types = .*/    types = 'dF'/; s/^    sizes = .*/    sizes = (7, 8, 9) if comm.size == 3 else (7, 9)/" \
         test_pencil.py
-    sed -Ei "s/^( +)(test_[24]D\(bnd.*)/\1if comm.size == 2: \2/" test_io.py
+    sed -Ei -e "s/^( +)(test_[24]D\(bnd.*)/\1if comm.size == 2: \2/" \
+        -e "s/enumerate\(\[None, d0, d1\]\)/enumerate([None, d0, d1] if comm.size == 2 else [d0])/" test_io.py
     on_ranks 1 test_libfft.py
     for ranks in 1 2 3 4; do
         for test in test_pencil test_darray test_mpifft test_io; do
