@@ -227,28 +227,40 @@ static void fill_with_fractions(const test_array *array) {
     copy_to_device(array);
 }
 
+/* Accumulates by a method, and compares the array with the first result. */
+static void try_sums(const halo_case *given, const char *method, const test_array *array,
+                     char *first, int *compared) {
+    redist_plan *plan = NULL;
+    harness_case("method %s%s", method, given->enqueued ? ", enqueued" : "");
+    int code = plan_of(given, MPI_DOUBLE, array, method, REDIST_OVERLAP_ADD, 0, &plan);
+    if (code == REDIST_ERR_METHOD)
+        return;
+    check_ok(code);
+    fill_with_fractions(array);
+    run_plan(given, plan, REDIST_ACCUMULATE, 0, array);
+    if (!*compared)
+        memcpy(first, on_host(array), array->bytes);
+    *compared = 1;
+    check_all(memcmp(first, on_host(array), array->bytes) == 0, "the sums differ");
+    check_ok(redist_plan_free(&plan));
+}
+
 /* The bits of sums do not depend on the method, nor on which message is first. */
 START_TEST(sums_are_the_same_bits) {
     NEEDS_ARRAYS();
     halo_case given = case_of_sums();
     size_t elements = elements_of(&given, &given.given.boxes[0][harness_rank]);
     test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED, elements * sizeof(double));
-    double *values = (double *)(void *)on_host(&array),
-           *first = calloc(elements + 1, sizeof(double));
-    for (int i = 0, compared = 0; i < 2 * ghost_request_count(); i++) {
-        redist_plan *plan = NULL;
-        const char *method = ghost_request_name(i / 2);
-        harness_case("method %s", method);
-        int code = plan_of(&given, MPI_DOUBLE, &array, method, REDIST_OVERLAP_ADD, 0, &plan);
-        if (code == REDIST_ERR_METHOD)
-            continue;
-        check_ok(code);
-        fill_with_fractions(&array);
-        run_plan(&given, plan, REDIST_ACCUMULATE, 0, &array);
-        if (compared++ == 0)
-            memcpy(first, values, elements * sizeof(double));
-        check_all(memcmp(first, values, elements * sizeof(double)) == 0, "the sums differ");
-        check_ok(redist_plan_free(&plan));
+    char *first = calloc(elements + 1, sizeof(double));
+    int compared = 0;
+    for (int i = 0; i < 2 * ghost_request_count(); i++)
+        try_sums(&given, ghost_request_name(i / 2), &array, first, &compared);
+    if (arrays_device() != NULL && stream_device_begin()) {
+        given.enqueued = 1;
+        given.stream = stream_device_create();
+        for (int i = 0; i < ENQUEUING; i++)
+            try_sums(&given, enqueuing[i], &array, first, &compared);
+        stream_device_destroy(given.stream);
     }
     free(first);
     array_free(&array);

@@ -117,7 +117,7 @@ static void list_reads(struct redist__signalled *state, int direction, int adds,
         reads->copies[n] = path->copies[box];
         reads->sources[n] = path->far[box];
         reads->destinations[n] = (char *)(uintptr_t)path->offsets[box];
-        reads->copies[n].beside = is_beside(transfer, parts, n, wave);
+        reads->copies[n].beside = wave > 0 && is_beside(transfer, parts, n, wave);
         wave = reads->copies[n].beside ? wave + 1 : 1;
         reads->count++;
     }
