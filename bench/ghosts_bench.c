@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ghosts-bench: backward transforms of a field whose array has ghosts, which they fill in their last exchange; beside
- * them the same without ghosts, with ghosts left alone, and with ghosts filled by a plan of redist_plan_halo afterwards.
+ * ghosts-bench: backward transforms of a field whose array has ghosts, which they fill; beside them the same without
+ * ghosts, with ghosts left alone, and with ghosts filled by a plan of redist_plan_halo afterwards.
  */
 #include "options.h"
 #include "space.h"

@@ -9,8 +9,8 @@
 /* A loop nest that copies a box: contiguous runs, and strides in bytes around them. Axes that are
  * contiguous on both sides are merged, so that few and long runs remain. */
 struct redist__copy {
-    int ndims;                          /* loops around a run, outermost first */
-    const struct redist__sum *adds;     /* to the destination; NULL = the bytes replace it */
+    int ndims;                      /* loops around a run, outermost first */
+    const struct redist__sum *adds; /* to the destination; NULL = the bytes replace it */
     int beside; /* in a batch: adds to other elements than those before it, up to one that is not beside them */
     size_t run;                         /* bytes of one contiguous run; 0 = nothing to copy */
     size_t count[REDIST_MAX_NDIMS];     /* iterations of each loop */

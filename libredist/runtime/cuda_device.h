@@ -33,8 +33,8 @@ struct redist__copy;
 void redist__cuda_describe(const struct redist__copy *copy, const void *source, void *destination,
                            int most_width, struct redist__cuda_part *part);
 
-/* Copies up to REDIST__CUDA_PARTS boxes by one kernel, whose arguments they are: 4 KB hold so many; or adds boxes, which
- * are described with `adds`, to different elements. */
+/* Copies up to REDIST__CUDA_PARTS boxes by one kernel, whose arguments they are: 4 KB hold so many; or adds boxes,
+ * described with `adds`, to different elements. */
 enum { REDIST__CUDA_PARTS = 7 };
 cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part parts[], int count,
                                     cudaStream_t stream);

@@ -29,8 +29,8 @@ struct redist__mappings {
     int expected; /* peers map memory of this rank, too, until it is unmapped here */
 };
 
-/* Boxes that are copied at once; or added, each after those before it unless it is `beside` them. Its user fills `copies` once, and the addresses
- * before each run. */
+/* Boxes that are copied at once; or added, each after those before it unless it is `beside` them. Its user fills
+ * `copies` once, and the addresses before each run. */
 struct redist__batch {
     const struct redist__space *space;
     int count;
