@@ -48,12 +48,14 @@ static int check_axis(struct check *check, int i) {
 /* Replaces strides that are all 0 by those of C order, and refuses elements in one place. */
 static int check_strides(struct check *check) {
     redist_field *given = &check->given;
-    int none = 1;
-    for (int i = 0; i < given->ndims; i++)
+    int none = 1, empty = 0;
+    for (int i = 0; i < given->ndims; i++) {
         none &= given->stride[i] == 0;
+        empty |= given->count[i] == 0;
+    }
     if (none)
         redist__strides(given->ndims, given->count, 1, given->stride);
-    for (int i = 0; i < given->ndims && !none; i++)
+    for (int i = 0; i < given->ndims && !none && !empty; i++)
         if (given->stride[i] == 0 && given->count[i] > 1)
             return FAIL(REDIST_ERR_SIZE, "%s.stride[%d] = 0 with .count[%d] = %lld", check->name, i,
                         i, (long long)given->count[i]);
@@ -104,16 +106,13 @@ static size_t size_of(const redist_field fields[]) {
 
 static int check_datatype(struct check *check) {
     struct redist__file_field *field = check->field;
-    struct redist__request request = {.function = check->file->function,
+    char function[2 * NAME_BYTES]; /* so that messages name the field, too */
+    snprintf(function, sizeof function, "%s: %s", check->file->function, check->name);
+    struct redist__request request = {.function = function,
                                       .context = check->file->context,
                                       .ndims = check->given.ndims,
                                       .datatype = check->given.datatype};
-    int code = redist__check_datatype(&request);
-    if (code != REDIST_OK) {
-        char reason[REDIST__MESSAGE_BYTES];
-        snprintf(reason, sizeof reason, "%s", redist_error_message());
-        return FAIL(code, "%s: %.300s", check->name, reason);
-    }
+    REDIST_TRY(redist__check_datatype(&request));
     field->element = request.element;
     field->item_size = request.item_size;
     field->datatype = request.datatype;
