@@ -209,21 +209,27 @@ static int agree_on_field(const struct check *check) {
                                   MEMBERS, values);
 }
 
-/* Checks that this rank's part overlaps none of a higher rank, and that all parts have all elements. */
+int redist__find_overlap(const struct redist__file *file, const struct redist__file_field *field) {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    const struct redist__part_box *own = &field->own;
+    for (int rank = file->context->rank + 1; rank < file->context->size; rank++)
+        if (redist__intersect(field->ndims, own->start, own->count, field->all[rank].start,
+                              field->all[rank].count, start, count) != 0)
+            return rank;
+    return -1;
+}
+
+/* Checks that this rank's part overlaps no other, and that all parts have all elements. */
 static int check_cover(const struct check *check) {
     const struct redist__file_field *field = check->field;
-    const struct redist__context *context = check->file->context;
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], elements = 0;
-    for (int rank = 0; rank < context->size; rank++) {
-        const struct redist__part_box *part = &field->all[rank];
-        elements += (redist_index)redist__array_bytes(field->ndims, part->count, 1);
-        if (rank > context->rank &&
-            redist__intersect(field->ndims, field->own.start, field->own.count, part->start,
-                              part->count, start, count) != 0)
-            return FAIL(REDIST_ERR_OVERLAP, "%s: this rank's part overlaps that of rank %d",
-                        check->name, rank);
-    }
-    redist_index all = (redist_index)redist__array_bytes(field->ndims, field->extent, 1);
+    redist_index elements = 0, all = 0;
+    int other = redist__find_overlap(check->file, field);
+    if (other >= 0)
+        return FAIL(REDIST_ERR_OVERLAP, "%s: this rank's part overlaps that of rank %d",
+                    check->name, other);
+    for (int rank = 0; rank < check->file->context->size; rank++)
+        elements += (redist_index)redist__array_bytes(field->ndims, field->all[rank].count, 1);
+    all = (redist_index)redist__array_bytes(field->ndims, field->extent, 1);
     if (elements == all)
         return REDIST_OK;
     return FAIL(REDIST_ERR_SIZE,
