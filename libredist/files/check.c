@@ -126,7 +126,7 @@ static int check_datatype(struct check *check) {
 
 static int check_space(struct check *check) {
     const redist_field *given = &check->given;
-    char argument[NAME_BYTES];
+    char argument[2 * NAME_BYTES];
     snprintf(argument, sizeof argument, "%s.space", check->name);
     REDIST_TRY(redist__space_check(check->file->function, argument, given->space));
     enum redist_space space = given->space;
