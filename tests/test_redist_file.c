@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Raw files: random fields are written by each method and compared with the bytes that the file must have, read by plain
- * functions; and read again by other ranks, into other boxes, memory orders and padding. Errors are the same on all ranks.
+ * Raw files: random fields are written by each method and compared with the bytes that the file must have, read by
+ * plain functions; and read again by other ranks, into other boxes, memory orders and padding. Errors are the same on
+ * all ranks.
  */
 #include "arrays.h"
 #include "harness.h"
@@ -296,8 +297,8 @@ static redist_file_options draw_options(void) {
     return options;
 }
 
-/* Whether MPI has views of these arrays, which are in host memory, and of their elements: the data of views are in the order of their places, and MPICH 4.2 ends the
- * program for predefined pairs. */
+/* Whether MPI has views of these arrays, which are in host memory, and of their elements: data of views are in the order
+ * of their places, and MPICH 4.2 ends the program for predefined pairs. */
 static int has_view(const struct given *given) {
     return stream_device_memory == NULL && strcmp(given->element.name, "reversed") != 0 &&
            strstr(given->element.name, "pair") == NULL;
