@@ -297,8 +297,8 @@ static redist_file_options draw_options(void) {
     return options;
 }
 
-/* Whether MPI has views of these arrays, which are in host memory, and of their elements: data of views are in the order
- * of their places, and MPICH 4.2 ends the program for predefined pairs. */
+/* Whether MPI has views of these arrays, which are in host memory, and of their elements: data of views are in the
+ * order of their places, and MPICH 4.2 ends the program for predefined pairs. */
 static int has_view(const struct given *given) {
     return stream_device_memory == NULL && strcmp(given->element.name, "reversed") != 0 &&
            strstr(given->element.name, "pair") == NULL;
