@@ -66,10 +66,13 @@ pack_libraries() {
     cp -r "$(pkg-config --variable=includedir libcjson)/cjson" "$pack/include"
     cp -L "$folder/libcjson.so" "$folder/libcjson.so.1" "$pack/lib"
     describe libcjson -lcjson
+    headers=$(pkg-config --variable=includedir libxxhash)
+    cp "$headers"/xx*.h "$pack/include"
+    describe libxxhash ''
 }
 
 . tools/shell/packages.sh
-install_packages meson pkg-config check libsubunit-dev libcjson-dev
+install_packages meson pkg-config check libsubunit-dev libcjson-dev libxxhash-dev
 if [ -e "$pack" ] && [ ! -e "$pack/lib/pkgconfig/check.pc" ]; then
     echo "$pack is there already, and was not made by ./dev gpu-pack" >&2
     exit 2
