@@ -84,8 +84,10 @@ static const struct type *find_floating(const char *name) {
 
 int redist__type_converts(const char *from, size_t from_bytes, const char *to, size_t to_bytes) {
     const struct type *a = find_floating(from), *b = find_floating(to);
-    return a != NULL && b != NULL && a->kind != b->kind && a->other == b->other &&
-           from_bytes / bytes_of(a->kind) == to_bytes / bytes_of(b->kind);
+    if (a == NULL || b == NULL || a->kind == b->kind || a->other != b->other ||
+        from_bytes / bytes_of(a->kind) != to_bytes / bytes_of(b->kind))
+        return 0;
+    return a->kind == REDIST__FLOAT ? 1 : -1;
 }
 
 static void widen(char *numbers, size_t index) {

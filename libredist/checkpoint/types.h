@@ -9,12 +9,11 @@
  * ERR_MEMORY. */
 int redist__type_name(MPI_Datatype datatype, const char **name);
 
-/* Finds how elements of type `from` of `from_bytes` bytes become ones of type `to`: the same number of float and double,
- * both real or both complex, in the other precision. Returns 0 if they do not. */
+/* Returns how elements of type `from` of `from_bytes` bytes become the same number of numbers of type `to`, both real or
+ * both complex: 1 = floats become doubles, -1 = doubles become floats, 0 = not at all. */
 int redist__type_converts(const char *from, size_t from_bytes, const char *to, size_t to_bytes);
 
-/* Converts `count` numbers, in memory that has room for both precisions: from float to double, if `widens`, or from
- * double to float. */
+/* Converts `count` real numbers, in memory that has room for both precisions: to double, or else to float. */
 void redist__type_convert(void *numbers, size_t count, int widens);
 
 #endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writing of checkpoints. Writers put pieces and their checksums into a file of another name and flush it; when all
+ * have, rank 0 writes and flushes the header, and the file gets its name.
+ */
+#include "checkpoint.h"
+#include "generations.h"
+#include "types.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct redist_checkpoint_request {
+    struct redist__checkpoint checkpoint;
+    struct redist__piece_hook hook;
+    struct redist__stripes *stripes;
+    char *part; /* name of the file that is written */
+};
+
+#define FAIL(...) redist_fail_in(checkpoint->file.function, REDIST_ERR_FILE, __VA_ARGS__)
+
+/* ---------------------------------------------------------------- the header */
+
+static int describe_field(const struct redist__checkpoint *checkpoint, int index) {
+    const struct redist__file_field *field = &checkpoint->file.fields[index];
+    struct redist__checkpoint_entry *entry = &checkpoint->header.entries[index];
+    const char *type;
+    REDIST_TRY(redist__type_name(field->datatype, &type));
+    strcpy(entry->name, checkpoint->given[index].name);
+    strcpy(entry->type, type);
+    entry->element_bytes = field->element.extent;
+    entry->ndims = (uint32_t)field->ndims;
+    memcpy(entry->sizes, field->extent, (size_t)field->ndims * sizeof entry->sizes[0]);
+    checkpoint->entries[index] = index;
+    return REDIST_OK;
+}
+
+/* Makes the header, the same on all ranks except for parameters and time, which rank 0 writes. */
+static int make_header(struct redist__checkpoint *checkpoint, const void *parameters,
+                       size_t parameter_bytes) {
+    const struct redist__file *file = &checkpoint->file;
+    size_t n = (size_t)file->nfields;
+    struct redist__checkpoint_head *head =
+        redist_calloc(redist__checkpoint_header_bytes(n, parameter_bytes), 1);
+    int version[3];
+    checkpoint->header.head = head;
+    if (head == NULL)
+        return redist_fail_in(file->function, REDIST_ERR_MEMORY, "no memory for %d fields",
+                              file->nfields);
+    head->nfields = (uint32_t)n;
+    head->parameter_bytes = parameter_bytes;
+    head->piece_bytes = checkpoint->options.piece_bytes;
+    head->seconds = (int64_t)time(NULL);
+    redist_version(&version[0], &version[1], &version[2]);
+    for (int i = 0; i < 3; i++)
+        head->library[i] = (uint32_t)version[i];
+    checkpoint->header = redist__checkpoint_header_in(head);
+    if (parameter_bytes > 0)
+        memcpy(checkpoint->header.parameters, parameters, parameter_bytes);
+    for (int i = 0; i < file->nfields; i++)
+        REDIST_TRY(describe_field(checkpoint, i));
+    return redist__checkpoint_complete(file->function, &checkpoint->header);
+}
+
+/* ---------------------------------------------------------------- the file */
+
+/* Writes the checksum of a piece; runs in a thread. */
+static int write_checksum(void *context, int field, redist_index piece, void *data, size_t bytes) {
+    const struct redist__checkpoint *checkpoint = context;
+    uint64_t sum = redist__checksum(data, bytes);
+    int error = redist__write_at(checkpoint->descriptor, &sum, sizeof sum,
+                                 redist__checkpoint_place(checkpoint, field, piece));
+    return error == 0
+               ? REDIST_OK
+               : FAIL("'%s' could not be written: %s", checkpoint->file.path, strerror(error));
+}
+
+static int flush(const struct redist__checkpoint *checkpoint) {
+    return fsync(checkpoint->descriptor) == 0
+               ? REDIST_OK
+               : FAIL("'%s' could not be flushed: %s", checkpoint->file.path, strerror(errno));
+}
+
+/* Flushes what a writer has written; runs in its thread. */
+static int flush_pieces(void *context) {
+    return flush(context);
+}
+
+/* Refuses to replace what is not a file. */
+static int check_replaced(const struct redist__checkpoint *checkpoint) {
+    struct stat status;
+    if (stat(checkpoint->file.path, &status) != 0 || S_ISREG(status.st_mode))
+        return REDIST_OK;
+    return FAIL("'%s' exists and is not a regular file", checkpoint->file.path);
+}
+
+/* Makes the file on rank 0, or opens it on other writers. */
+static int open_part(struct redist_checkpoint_request *request, int makes) {
+    struct redist__checkpoint *checkpoint = &request->checkpoint;
+    if (makes)
+        REDIST_TRY(check_replaced(checkpoint));
+    int flags = O_RDWR | O_CLOEXEC | (makes ? O_CREAT | O_TRUNC : 0);
+    checkpoint->descriptor = open(request->part, flags, 0666);
+    if (checkpoint->descriptor < 0)
+        return FAIL("'%s' could not be opened: %s", request->part, strerror(errno));
+    if (makes && ftruncate(checkpoint->descriptor, (off_t)checkpoint->header.head->file_bytes) != 0)
+        return FAIL("'%s' could not be made as long as %llu bytes: %s", request->part,
+                    (unsigned long long)checkpoint->header.head->file_bytes, strerror(errno));
+    return REDIST_OK;
+}
+
+/* Opens the file on all writers, on rank 0 first. Collective. */
+static int open_parts(struct redist_checkpoint_request *request) {
+    const struct redist__file *file = &request->checkpoint.file;
+    int is_first = file->context->rank == 0;
+    REDIST_TRY(redist__file_agree(file, is_first ? open_part(request, 1) : REDIST_OK));
+    return redist__file_agree(
+        file, !is_first && redist__stripes_is_writer(file) ? open_part(request, 0) : REDIST_OK);
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static int flush_folder(const struct redist__checkpoint *checkpoint) {
+    const char *path = checkpoint->file.path, *slash = strrchr(path, '/');
+    char *folder = redist_calloc(strlen(path) + 2, 1);
+    if (folder == NULL)
+        return redist_fail_in(checkpoint->file.function, REDIST_ERR_MEMORY,
+                              "no memory for the name of a folder");
+    memcpy(folder, slash == NULL ? "." : path,
+           slash == NULL   ? 1
+           : slash == path ? 1
+                           : (size_t)(slash - path));
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int code = REDIST_OK;
+    /* EINVAL: a file system that flushes no folders */
+    if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL))
+        code = FAIL("folder '%s' could not be flushed: %s", folder, strerror(errno));
+    if (descriptor >= 0)
+        close(descriptor);
+    redist_release(folder);
+    return code;
+}
+
+/* Writes the header and gives the file its name, on rank 0. */
+static int complete(const struct redist_checkpoint_request *request) {
+    const struct redist__checkpoint *checkpoint = &request->checkpoint;
+    const struct redist__file *file = &checkpoint->file;
+    int error = redist__write_at(checkpoint->descriptor, checkpoint->header.head,
+                                 checkpoint->header.bytes, 0);
+    if (error != 0)
+        return FAIL("'%s' could not be written: %s", request->part, strerror(error));
+    REDIST_TRY(flush(checkpoint));
+    REDIST_TRY(redist__generation_advance(file->function, file->path, request->part,
+                                          checkpoint->options.keep));
+    return flush_folder(checkpoint);
+}
+
+/* Closes the file, and removes it from rank 0 after a failure, unless it has its name. */
+static void close_part(struct redist_checkpoint_request *request, int code) {
+    struct redist__checkpoint *checkpoint = &request->checkpoint;
+    if (checkpoint->descriptor < 0)
+        return;
+    close(checkpoint->descriptor);
+    if (code != REDIST_OK && checkpoint->file.context->rank == 0)
+        unlink(request->part);
+}
+
+/* Ends a write, whether it succeeded so far or not. Collective, the same result on all ranks. */
+static int end(struct redist_checkpoint_request *request, int code) {
+    struct redist__checkpoint *checkpoint = &request->checkpoint;
+    if (request->stripes != NULL)
+        redist__keep_first(&code, redist__stripes_finish(request->stripes));
+    if (code == REDIST_OK)
+        code = redist__file_agree(
+            &checkpoint->file, checkpoint->file.context->rank == 0 ? complete(request) : REDIST_OK);
+    close_part(request, code);
+    redist_release(request->part);
+    redist__checkpoint_close(checkpoint);
+    redist_release(request);
+    return code;
+}
+
+/* ---------------------------------------------------------------- the beginning */
+
+static int check_parameters(const char *function, const void *parameters, size_t parameter_bytes) {
+    if (parameters == NULL && parameter_bytes > 0)
+        return redist_fail_in(function, REDIST_ERR_NULL, "parameters = NULL, parameter_bytes = %zu",
+                              parameter_bytes);
+    if (parameter_bytes > REDIST_CHECKPOINT_PARAMETER_BYTES)
+        return redist_fail_in(function, REDIST_ERR_LIMIT, "parameter_bytes = %zu is more than %d",
+                              parameter_bytes, REDIST_CHECKPOINT_PARAMETER_BYTES);
+    return REDIST_OK;
+}
+
+static long long hash_of_types(const struct redist__checkpoint *checkpoint) {
+    long long hash = 0;
+    for (int i = 0; i < checkpoint->file.nfields; i++)
+        hash = redist_hash_bytes(hash, checkpoint->header.entries[i].type,
+                                 sizeof checkpoint->header.entries[i].type);
+    return hash;
+}
+
+/* Makes header and names, and agrees that all ranks have them. Collective. */
+static int prepare(struct redist_checkpoint_request *request, const void *parameters,
+                   size_t parameter_bytes) {
+    struct redist__checkpoint *checkpoint = &request->checkpoint;
+    struct redist__file *file = &checkpoint->file;
+    int code = make_header(checkpoint, parameters, parameter_bytes);
+    const redist_shared_value values[] = {
+        redist_share_number("parameter_bytes", (long long)parameter_bytes),
+        redist_share_number("the datatypes of fields",
+                            code == REDIST_OK ? hash_of_types(checkpoint) : 0)};
+    request->part = redist__generation_part(file->path);
+    if (request->part == NULL)
+        redist__keep_first(&code, redist_fail_in(file->function, REDIST_ERR_MEMORY,
+                                                 "no memory for the name of a file"));
+    REDIST_TRY(redist_agree_values_in(file->function, file->context->comm, code, 2, values));
+    file->piece_bytes = checkpoint->options.piece_bytes;
+    for (int i = 0; i < file->nfields; i++)
+        file->fields[i].offset = (redist_index)checkpoint->header.entries[i].offset;
+    return REDIST_OK;
+}
+
+static int start(struct redist_checkpoint_request *request, int keeps) {
+    struct redist__checkpoint *checkpoint = &request->checkpoint;
+    request->hook = (struct redist__piece_hook){write_checksum, flush_pieces, checkpoint};
+    REDIST_TRY(open_parts(request));
+    return redist__stripes_start(&checkpoint->file, checkpoint->descriptor, keeps, &request->hook,
+                                 &request->stripes);
+}
+
+/* Starts a write; *request is NULL after a failure. Collective, the same result on all ranks. */
+static int begin(const char *function, MPI_Comm comm, const char *path, int nfields,
+                 const redist_field fields[], const void *parameters, size_t parameter_bytes,
+                 const redist_checkpoint_options *options, int keeps, int code,
+                 struct redist_checkpoint_request **request) {
+    struct redist_checkpoint_request *own = redist_calloc(1, sizeof *own), none;
+    struct redist__checkpoint *checkpoint = own != NULL ? &own->checkpoint : &none.checkpoint;
+    if (own == NULL)
+        redist__keep_first(&code, redist_fail_in(function, REDIST_ERR_MEMORY,
+                                                 "no memory for the state of a write"));
+    redist__keep_first(&code, check_parameters(function, parameters, parameter_bytes));
+    code = redist__checkpoint_open(function, comm, 1, path, nfields, fields, options, code,
+                                   checkpoint);
+    if (own == NULL)
+        return code;
+    if (code == REDIST_OK)
+        code = prepare(own, parameters, parameter_bytes);
+    if (code == REDIST_OK)
+        code = start(own, keeps);
+    if (code != REDIST_OK)
+        return end(own, code);
+    *request = own;
+    return REDIST_OK;
+}
+
+int redist_checkpoint_write(MPI_Comm comm, const char *path, int nfields,
+                            const redist_field fields[], const void *parameters,
+                            size_t parameter_bytes, const redist_checkpoint_options *options) {
+    struct redist_checkpoint_request *request = NULL;
+    REDIST_TRY(begin(__func__, comm, path, nfields, fields, parameters, parameter_bytes, options, 0,
+                     REDIST_OK, &request));
+    return end(request, REDIST_OK);
+}
+
+int redist_checkpoint_write_start(MPI_Comm comm, const char *path, int nfields,
+                                  const redist_field fields[], const void *parameters,
+                                  size_t parameter_bytes, const redist_checkpoint_options *options,
+                                  redist_checkpoint_request **request) {
+    struct redist_checkpoint_request *own = NULL;
+    int code = request == NULL ? redist_fail(REDIST_ERR_NULL, "request = NULL") : REDIST_OK;
+    REDIST_TRY(begin(__func__, comm, path, nfields, fields, parameters, parameter_bytes, options, 1,
+                     code, &own));
+    *request = own;
+    return REDIST_OK;
+}
+
+int redist_checkpoint_wait(redist_checkpoint_request **request) {
+    if (request == NULL || *request == NULL)
+        return redist_fail(REDIST_ERR_NULL, "%s = NULL", request == NULL ? "request" : "*request");
+    struct redist_checkpoint_request *own = *request;
+    *request = NULL;
+    own->checkpoint.file.function = __func__;
+    return end(own, REDIST_OK);
+}
