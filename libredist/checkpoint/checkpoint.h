@@ -37,8 +37,4 @@ int redist__checkpoint_load(const char *function, MPI_Comm comm, const char *pat
 int64_t redist__checkpoint_place(const struct redist__checkpoint *checkpoint, int field,
                                  redist_index piece);
 
-/* Read and write all bytes at a place of a file; 0 = they are there, else an error number (ENODATA: the file ends). */
-int redist__read_at(int descriptor, void *data, size_t bytes, int64_t place);
-int redist__write_at(int descriptor, const void *data, size_t bytes, int64_t place);
-
 #endif

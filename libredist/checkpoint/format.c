@@ -92,22 +92,23 @@ int redist__checkpoint_complete(const char *function, struct redist__checkpoint_
 int redist__checkpoint_check_head(const char *function, const char *path,
                                   const struct redist__checkpoint_head *head, uint64_t file_bytes) {
     if (file_bytes < sizeof *head || memcmp(head->magic, magic, sizeof magic) != 0)
-        return BAD("'%s' is no checkpoint, or its beginning is damaged", path);
+        return BAD("%.200s is no checkpoint, or its beginning is damaged", path);
     if (head->order != REDIST__CHECKPOINT_ORDER)
-        return BAD("'%s' was written on a machine with another byte order, or its beginning is "
+        return BAD("%.200s was written on a machine with another byte order, or its beginning is "
                    "damaged",
                    path);
     if (head->version != REDIST__CHECKPOINT_VERSION)
-        return BAD("'%s' has version %u of the format, and this library reads version %d: use the "
-                   "one that wrote it",
-                   path, head->version, REDIST__CHECKPOINT_VERSION);
+        return BAD(
+            "%.200s has version %u of the format, and this library reads version %d: use the "
+            "one that wrote it",
+            path, head->version, REDIST__CHECKPOINT_VERSION);
     if (head->file_bytes != file_bytes)
-        return BAD("'%s' has %llu bytes, but %llu were written: it is incomplete, or damaged", path,
-                   (unsigned long long)file_bytes, (unsigned long long)head->file_bytes);
+        return BAD("%.200s has %llu bytes, but %llu were written: it is incomplete, or damaged",
+                   path, (unsigned long long)file_bytes, (unsigned long long)head->file_bytes);
     if (head->nfields > REDIST_CHECKPOINT_FIELDS ||
         head->parameter_bytes > REDIST_CHECKPOINT_PARAMETER_BYTES ||
         redist__checkpoint_header_bytes(head->nfields, (size_t)head->parameter_bytes) > file_bytes)
-        return BAD("'%s' is damaged: %u fields and %llu bytes of parameters in its header", path,
+        return BAD("%.200s is damaged: %u fields and %llu bytes of parameters in its header", path,
                    head->nfields, (unsigned long long)head->parameter_bytes);
     return REDIST_OK;
 }
@@ -152,19 +153,19 @@ int redist__checkpoint_check(const char *function, const char *path,
                              struct redist__checkpoint_header *header) {
     const struct redist__checkpoint_head *head = header->head;
     if (checksum_of(header) != head->checksum)
-        return BAD("'%s' is damaged: its header does not match its checksum", path);
+        return BAD("%.200s is damaged: its header does not match its checksum", path);
     if (head->piece_bytes == 0 || head->piece_bytes > REDIST__CHECKPOINT_PIECE_BYTES)
-        return BAD("'%s' is damaged: pieces of %llu bytes in its header", path,
+        return BAD("%.200s is damaged: pieces of %llu bytes in its header", path,
                    (unsigned long long)head->piece_bytes);
     for (uint32_t i = 0; i < head->nfields; i++) {
         const char *flaw = flaw_of_field(&header->entries[i]);
         if (flaw == NULL)
             flaw = flaw_of_places(head, &header->entries[i], header->bytes);
         if (flaw != NULL)
-            return BAD("'%s' is damaged: %s, in entry %u of its header", path, flaw, i);
+            return BAD("%.200s is damaged: %s, in entry %u of its header", path, flaw, i);
     }
     if (redist__checksum(header->parameters, (size_t)head->parameter_bytes) !=
         head->parameter_checksum)
-        return BAD("'%s' is damaged: its parameters do not match their checksum", path);
+        return BAD("%.200s is damaged: its parameters do not match their checksum", path);
     return REDIST_OK;
 }

@@ -3,15 +3,13 @@
  * Reading of checkpoints. Each piece is compared with its checksum as it has been read. Fields in another precision are
  * read into arrays of the file's precision, of which each rank has its part, and converted from there.
  */
+#include "../files/disk.h"
 #include "../geometry/box.h"
 #include "checkpoint.h"
 #include "types.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 struct reading {
     struct redist__checkpoint checkpoint;
@@ -36,10 +34,11 @@ static int refuse_name(const struct redist__checkpoint *checkpoint, int index) {
     char names[200] = "";
     size_t used = 0, n = checkpoint->header.head->nfields;
     for (size_t i = 0; i < n && used + 1 < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s'%s'", i == 0 ? "" : ", ",
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.200s", i == 0 ? "" : ", ",
                                  checkpoint->header.entries[i].name);
-    return FAIL(REDIST_ERR_ARGUMENT, "fields[%d].name = \"%s\" is not in '%s', which has %zu: %s%s",
-                index, checkpoint->given[index].name, checkpoint->file.path, n, names,
+    return FAIL(REDIST_ERR_ARGUMENT,
+                "fields[%d].name = \"%s\" is not in %.200s, which has %zu: %s%s", index,
+                checkpoint->given[index].name, checkpoint->file.path, n, names,
                 used >= sizeof names ? " ..." : "");
 }
 
@@ -60,7 +59,7 @@ static int check_extents(const struct redist__checkpoint *checkpoint, int index,
         return REDIST_OK;
     print_extents(field->ndims, field->extent, own, sizeof own);
     print_extents((int)entry->ndims, entry->sizes, theirs, sizeof theirs);
-    return FAIL(REDIST_ERR_SIZE, "fields[%d] ('%.60s') has extents of %s, but '%s' has %s", index,
+    return FAIL(REDIST_ERR_SIZE, "fields[%d] ('%.60s') has extents of %s, but %.200s has %s", index,
                 entry->name, own, checkpoint->file.path, theirs);
 }
 
@@ -78,12 +77,13 @@ static int check_type(const struct redist__checkpoint *checkpoint, int index,
         *converts = possible;
         return REDIST_OK;
     }
-    return FAIL(REDIST_ERR_DATATYPE,
-                "fields[%d] ('%.60s') has elements of %zu bytes, type %s, but '%s' has %llu bytes, "
-                "type %s%s",
-                index, entry->name, bytes, type, checkpoint->file.path,
-                (unsigned long long)entry->element_bytes, entry->type,
-                possible != 0 ? ": set options->convert to convert them" : "");
+    return FAIL(
+        REDIST_ERR_DATATYPE,
+        "fields[%d] ('%.60s') has elements of %zu bytes, type %s, but %.200s has %llu bytes, "
+        "type %s%s",
+        index, entry->name, bytes, type, checkpoint->file.path,
+        (unsigned long long)entry->element_bytes, entry->type,
+        possible != 0 ? ": set options->convert to convert them" : "");
 }
 
 /* Finds the entry of each field and whether it is converted, on this rank. */
@@ -106,7 +106,7 @@ static int check_parameters(const struct redist__checkpoint *checkpoint, const v
     size_t bytes = (size_t)checkpoint->header.head->parameter_bytes;
     if (parameters == NULL || parameter_bytes == bytes)
         return REDIST_OK;
-    return FAIL(REDIST_ERR_SIZE, "parameter_bytes = %zu, but '%s' has %zu bytes of parameters",
+    return FAIL(REDIST_ERR_SIZE, "parameter_bytes = %zu, but %.200s has %zu bytes of parameters",
                 parameter_bytes, checkpoint->file.path, bytes);
 }
 
@@ -219,24 +219,15 @@ static int convert_all(const struct reading *reading) {
 static int check_piece(void *context, int field, redist_index piece, void *data, size_t bytes) {
     const struct redist__checkpoint *checkpoint = context;
     uint64_t sum = 0;
-    int error = redist__read_at(checkpoint->descriptor, &sum, sizeof sum,
-                                redist__checkpoint_place(checkpoint, field, piece));
-    if (error != 0)
-        return FAIL(REDIST_ERR_FILE, "'%s' could not be read: %s", checkpoint->file.path,
-                    strerror(error));
+    REDIST_TRY(redist__disk_read(&checkpoint->file, checkpoint->descriptor, (char *)&sum,
+                                 sizeof sum, redist__checkpoint_place(checkpoint, field, piece),
+                                 0));
     if (sum == redist__checksum(data, bytes))
         return REDIST_OK;
     return FAIL(REDIST_ERR_FILE,
-                "'%s' is damaged: piece %lld of field '%.60s' does not match its checksum; the "
+                "%.200s is damaged: piece %lld of field '%.60s' does not match its checksum; the "
                 "arrays are undefined now",
                 checkpoint->file.path, (long long)piece, checkpoint->given[field].name);
-}
-
-static int open_data(struct redist__checkpoint *checkpoint) {
-    checkpoint->descriptor = open(checkpoint->file.path, O_RDONLY | O_CLOEXEC);
-    return checkpoint->descriptor >= 0 ? REDIST_OK
-                                       : FAIL(REDIST_ERR_FILE, "'%s' could not be opened: %s",
-                                              checkpoint->file.path, strerror(errno));
 }
 
 /* Reads the data of all fields. Collective, the same result on all ranks. */
@@ -279,8 +270,7 @@ int redist_checkpoint_read(MPI_Comm comm, const char *path, int nfields,
                                        &reading.checkpoint);
     if (code == REDIST_OK)
         code = read_file(&reading, comm, parameters, parameter_bytes);
-    if (reading.checkpoint.descriptor >= 0)
-        close(reading.checkpoint.descriptor);
+    (void)redist__disk_close(&reading.checkpoint.file, &reading.checkpoint.descriptor);
     free_substitutes(&reading);
     redist__file_close(&reading.converted);
     redist__checkpoint_close(&reading.checkpoint);

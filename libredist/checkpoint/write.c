@@ -3,12 +3,13 @@
  * Writing of checkpoints. Writers put pieces and their checksums into a file of another name and flush it; when all
  * have, rank 0 writes and flushes the header, and the file gets its name.
  */
+#include "../files/disk.h"
+#include "../runtime/memory_file.h"
 #include "checkpoint.h"
 #include "generations.h"
 #include "types.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -18,7 +19,7 @@ struct redist_checkpoint_request {
     struct redist__checkpoint checkpoint;
     struct redist__piece_hook hook;
     struct redist__stripes *stripes;
-    char *part; /* name of the file that is written */
+    char *path; /* what the file, now `path`.part, is called in the end */
 };
 
 #define FAIL(...) redist_fail_in(checkpoint->file.function, REDIST_ERR_FILE, __VA_ARGS__)
@@ -72,101 +73,80 @@ static int make_header(struct redist__checkpoint *checkpoint, const void *parame
 static int write_checksum(void *context, int field, redist_index piece, void *data, size_t bytes) {
     const struct redist__checkpoint *checkpoint = context;
     uint64_t sum = redist__checksum(data, bytes);
-    int error = redist__write_at(checkpoint->descriptor, &sum, sizeof sum,
-                                 redist__checkpoint_place(checkpoint, field, piece));
-    return error == 0
-               ? REDIST_OK
-               : FAIL("'%s' could not be written: %s", checkpoint->file.path, strerror(error));
-}
-
-static int flush(const struct redist__checkpoint *checkpoint) {
-    return fsync(checkpoint->descriptor) == 0
-               ? REDIST_OK
-               : FAIL("'%s' could not be flushed: %s", checkpoint->file.path, strerror(errno));
+    return redist__disk_write(&checkpoint->file, checkpoint->descriptor, (const char *)&sum,
+                              sizeof sum, redist__checkpoint_place(checkpoint, field, piece));
 }
 
 /* Flushes what a writer has written; runs in its thread. */
 static int flush_pieces(void *context) {
-    return flush(context);
+    const struct redist__checkpoint *checkpoint = context;
+    return redist__disk_flush(&checkpoint->file, checkpoint->descriptor);
 }
 
 /* Refuses to replace what is not a file. */
-static int check_replaced(const struct redist__checkpoint *checkpoint) {
+static int check_replaced(const struct redist_checkpoint_request *request) {
+    const struct redist__checkpoint *checkpoint = &request->checkpoint;
     struct stat status;
-    if (stat(checkpoint->file.path, &status) != 0 || S_ISREG(status.st_mode))
+    if (stat(request->path, &status) != 0 || S_ISREG(status.st_mode))
         return REDIST_OK;
-    return FAIL("'%s' exists and is not a regular file", checkpoint->file.path);
+    return FAIL("%.200s exists and is not a regular file", request->path);
 }
 
-/* Makes the file on rank 0, or opens it on other writers. */
-static int open_part(struct redist_checkpoint_request *request, int makes) {
+/* Gives the file its length, so that what is not written is 0. */
+static int set_length(const struct redist__checkpoint *checkpoint) {
+    uint64_t bytes = checkpoint->header.head->file_bytes;
+    if (!redist__memory_file_may_end(bytes))
+        return FAIL("%.200s cannot have %llu bytes: the limit is lower (ulimit -f)",
+                    checkpoint->file.path, (unsigned long long)bytes);
+    if (ftruncate(checkpoint->descriptor, (off_t)bytes) == 0)
+        return REDIST_OK;
+    return FAIL("%.200s cannot have %llu bytes: %s", checkpoint->file.path,
+                (unsigned long long)bytes, strerror(errno));
+}
+
+/* Makes the file, without what an earlier writer may have left. */
+static int make_part(struct redist_checkpoint_request *request) {
     struct redist__checkpoint *checkpoint = &request->checkpoint;
-    if (makes)
-        REDIST_TRY(check_replaced(checkpoint));
-    int flags = O_RDWR | O_CLOEXEC | (makes ? O_CREAT | O_TRUNC : 0);
-    checkpoint->descriptor = open(request->part, flags, 0666);
-    if (checkpoint->descriptor < 0)
-        return FAIL("'%s' could not be opened: %s", request->part, strerror(errno));
-    if (makes && ftruncate(checkpoint->descriptor, (off_t)checkpoint->header.head->file_bytes) != 0)
-        return FAIL("'%s' could not be made as long as %llu bytes: %s", request->part,
-                    (unsigned long long)checkpoint->header.head->file_bytes, strerror(errno));
-    return REDIST_OK;
+    REDIST_TRY(check_replaced(request));
+    (void)unlink(checkpoint->file.path);
+    REDIST_TRY(redist__disk_create(&checkpoint->file));
+    REDIST_TRY(redist__disk_open(&checkpoint->file, 1, &checkpoint->descriptor));
+    return set_length(checkpoint);
 }
 
-/* Opens the file on all writers, on rank 0 first. Collective. */
+/* Opens the file on all writers, after rank 0 has made it. Collective. */
 static int open_parts(struct redist_checkpoint_request *request) {
-    const struct redist__file *file = &request->checkpoint.file;
+    struct redist__checkpoint *checkpoint = &request->checkpoint;
+    const struct redist__file *file = &checkpoint->file;
     int is_first = file->context->rank == 0;
-    REDIST_TRY(redist__file_agree(file, is_first ? open_part(request, 1) : REDIST_OK));
-    return redist__file_agree(
-        file, !is_first && redist__stripes_is_writer(file) ? open_part(request, 0) : REDIST_OK);
+    REDIST_TRY(redist__file_agree(file, is_first ? make_part(request) : REDIST_OK));
+    int opens = !is_first && redist__stripes_is_writer(file);
+    return redist__file_agree(file, opens ? redist__disk_open(file, 1, &checkpoint->descriptor)
+                                          : REDIST_OK);
 }
 
 /* ---------------------------------------------------------------- the end */
-
-static int flush_folder(const struct redist__checkpoint *checkpoint) {
-    const char *path = checkpoint->file.path, *slash = strrchr(path, '/');
-    char *folder = redist_calloc(strlen(path) + 2, 1);
-    if (folder == NULL)
-        return redist_fail_in(checkpoint->file.function, REDIST_ERR_MEMORY,
-                              "no memory for the name of a folder");
-    memcpy(folder, slash == NULL ? "." : path,
-           slash == NULL   ? 1
-           : slash == path ? 1
-                           : (size_t)(slash - path));
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int code = REDIST_OK;
-    /* EINVAL: a file system that flushes no folders */
-    if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL))
-        code = FAIL("folder '%s' could not be flushed: %s", folder, strerror(errno));
-    if (descriptor >= 0)
-        close(descriptor);
-    redist_release(folder);
-    return code;
-}
 
 /* Writes the header and gives the file its name, on rank 0. */
 static int complete(const struct redist_checkpoint_request *request) {
     const struct redist__checkpoint *checkpoint = &request->checkpoint;
     const struct redist__file *file = &checkpoint->file;
-    int error = redist__write_at(checkpoint->descriptor, checkpoint->header.head,
-                                 checkpoint->header.bytes, 0);
-    if (error != 0)
-        return FAIL("'%s' could not be written: %s", request->part, strerror(error));
-    REDIST_TRY(flush(checkpoint));
-    REDIST_TRY(redist__generation_advance(file->function, file->path, request->part,
+    REDIST_TRY(redist__disk_write(file, checkpoint->descriptor,
+                                  (const char *)checkpoint->header.head, checkpoint->header.bytes,
+                                  0));
+    REDIST_TRY(redist__disk_flush(file, checkpoint->descriptor));
+    REDIST_TRY(redist__generation_advance(file->function, request->path, file->path,
                                           checkpoint->options.keep));
-    return flush_folder(checkpoint);
+    return redist__disk_flush_folder(file);
 }
 
 /* Closes the file, and removes it from rank 0 after a failure, unless it has its name. */
-static void close_part(struct redist_checkpoint_request *request, int code) {
-    struct redist__checkpoint *checkpoint = &request->checkpoint;
+static void close_part(struct redist__checkpoint *checkpoint, int code) {
     if (checkpoint->descriptor < 0)
         return;
-    close(checkpoint->descriptor);
+    (void)redist__disk_close(&checkpoint->file, &checkpoint->descriptor);
     if (code != REDIST_OK && checkpoint->file.context->rank == 0)
-        unlink(request->part);
+        (void)unlink(checkpoint->file.path);
 }
 
 /* Ends a write, whether it succeeded so far or not. Collective, the same result on all ranks. */
@@ -177,8 +157,8 @@ static int end(struct redist_checkpoint_request *request, int code) {
     if (code == REDIST_OK)
         code = redist__file_agree(
             &checkpoint->file, checkpoint->file.context->rank == 0 ? complete(request) : REDIST_OK);
-    close_part(request, code);
-    redist_release(request->part);
+    close_part(checkpoint, code);
+    redist_release(request->path);
     redist__checkpoint_close(checkpoint);
     redist_release(request);
     return code;
@@ -214,10 +194,12 @@ static int prepare(struct redist_checkpoint_request *request, const void *parame
         redist_share_number("parameter_bytes", (long long)parameter_bytes),
         redist_share_number("the datatypes of fields",
                             code == REDIST_OK ? hash_of_types(checkpoint) : 0)};
-    request->part = redist__generation_part(file->path);
-    if (request->part == NULL)
+    char *part = redist__generation_part(file->path);
+    if (part == NULL)
         redist__keep_first(&code, redist_fail_in(file->function, REDIST_ERR_MEMORY,
                                                  "no memory for the name of a file"));
+    request->path = file->path;
+    file->path = part;
     REDIST_TRY(redist_agree_values_in(file->function, file->context->comm, code, 2, values));
     file->piece_bytes = checkpoint->options.piece_bytes;
     for (int i = 0; i < file->nfields; i++)

@@ -44,7 +44,7 @@ struct redist__file {
     redist_place place;
 };
 
-/* How bytes come into the file: a row of the table in methods.c. */
+/* How bytes come into the file: a row of the table in file.c. */
 struct redist__file_method {
     const char *name;
     /* Whether it serves a field, else a code with a message that begins with `argument`, such as "fields[0]" */
@@ -55,6 +55,8 @@ struct redist__file_method {
     int (*start)(const struct redist__file *file, int keeps, void **data);
     int (*finish)(const struct redist__file *file, void *data);
 };
+
+extern const struct redist__file_method redist__file_stripes, redist__file_mpi;
 
 /*
  * Checks the arguments of a call and agrees on them; places the fields one behind the other from options.offset on.
