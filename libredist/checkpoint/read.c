@@ -238,8 +238,9 @@ static int read_data(struct reading *reading) {
     file->piece_bytes = (size_t)checkpoint->header.head->piece_bytes;
     for (int i = 0; i < file->nfields; i++)
         file->fields[i].offset = (redist_index)entry_of(reading, i)->offset;
-    REDIST_TRY(redist__file_agree(file, redist__stripes_is_writer(file) ? open_data(checkpoint)
-                                                                        : REDIST_OK));
+    int opens = redist__stripes_is_writer(file);
+    REDIST_TRY(redist__file_agree(file, opens ? redist__disk_open(file, 0, &checkpoint->descriptor)
+                                              : REDIST_OK));
     REDIST_TRY(redist__stripes_run(file, checkpoint->descriptor, &hook));
     return redist__file_agree(file, convert_all(reading));
 }
