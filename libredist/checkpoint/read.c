@@ -34,7 +34,7 @@ static int refuse_name(const struct redist__checkpoint *checkpoint, int index) {
     char names[200] = "";
     size_t used = 0, n = checkpoint->header.head->nfields;
     for (size_t i = 0; i < n && used + 1 < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.200s", i == 0 ? "" : ", ",
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s'%s'", i == 0 ? "" : ", ",
                                  checkpoint->header.entries[i].name);
     return FAIL(REDIST_ERR_ARGUMENT,
                 "fields[%d].name = \"%s\" is not in %.200s, which has %zu: %s%s", index,
