@@ -66,7 +66,8 @@ REDIST_API int redist_field_set_box(redist_field *field, int ndims, const redist
 typedef struct redist_file_options {
     size_t size; /**< sizeof(redist_file_options) */
     /** NULL or "auto"; "stripes": by messages to a few writers of each node; "mpi": by MPI's collective functions on a
-     * view of the file, for arrays in host memory; must agree */
+     * view of the file, the reference, for arrays in host memory, and elements that MPI has in files (no predefined
+     * pairs with MPICH, data in the order of their addresses); must agree */
     const char *method;
     redist_index offset;  /**< bytes of the file before the first field; must agree */
     int writers_per_node; /**< 0 = choose; must agree */

@@ -48,12 +48,14 @@ static int check_axis(struct check *check, int i) {
 /* Replaces strides that are all 0 by those of C order, and refuses elements in one place. */
 static int check_strides(struct check *check) {
     redist_field *given = &check->given;
-    int none = 1;
-    for (int i = 0; i < given->ndims; i++)
+    int none = 1, empty = 0;
+    for (int i = 0; i < given->ndims; i++) {
         none &= given->stride[i] == 0;
+        empty |= given->count[i] == 0;
+    }
     if (none)
         redist__strides(given->ndims, given->count, 1, given->stride);
-    for (int i = 0; i < given->ndims && !none; i++)
+    for (int i = 0; i < given->ndims && !none && !empty; i++)
         if (given->stride[i] == 0 && given->count[i] > 1)
             return FAIL(REDIST_ERR_SIZE, "%s.stride[%d] = 0 with .count[%d] = %lld", check->name, i,
                         i, (long long)given->count[i]);
@@ -104,16 +106,13 @@ static size_t size_of(const redist_field fields[]) {
 
 static int check_datatype(struct check *check) {
     struct redist__file_field *field = check->field;
-    struct redist__request request = {.function = check->file->function,
+    char function[2 * NAME_BYTES]; /* so that messages name the field, too */
+    snprintf(function, sizeof function, "%s: %s", check->file->function, check->name);
+    struct redist__request request = {.function = function,
                                       .context = check->file->context,
                                       .ndims = check->given.ndims,
                                       .datatype = check->given.datatype};
-    int code = redist__check_datatype(&request);
-    if (code != REDIST_OK) {
-        char reason[REDIST__MESSAGE_BYTES];
-        snprintf(reason, sizeof reason, "%s", redist_error_message());
-        return FAIL(code, "%s: %.300s", check->name, reason);
-    }
+    REDIST_TRY(redist__check_datatype(&request));
     field->element = request.element;
     field->item_size = request.item_size;
     field->datatype = request.datatype;
@@ -210,21 +209,27 @@ static int agree_on_field(const struct check *check) {
                                   MEMBERS, values);
 }
 
-/* Checks that this rank's part overlaps none of a higher rank, and that all parts have all elements. */
+int redist__find_overlap(const struct redist__file *file, const struct redist__file_field *field) {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    const struct redist__part_box *own = &field->own;
+    for (int rank = file->context->rank + 1; rank < file->context->size; rank++)
+        if (redist__intersect(field->ndims, own->start, own->count, field->all[rank].start,
+                              field->all[rank].count, start, count) != 0)
+            return rank;
+    return -1;
+}
+
+/* Checks that this rank's part overlaps no other, and that all parts have all elements. */
 static int check_cover(const struct check *check) {
     const struct redist__file_field *field = check->field;
-    const struct redist__context *context = check->file->context;
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], elements = 0;
-    for (int rank = 0; rank < context->size; rank++) {
-        const struct redist__part_box *part = &field->all[rank];
-        elements += (redist_index)redist__array_bytes(field->ndims, part->count, 1);
-        if (rank > context->rank &&
-            redist__intersect(field->ndims, field->own.start, field->own.count, part->start,
-                              part->count, start, count) != 0)
-            return FAIL(REDIST_ERR_OVERLAP, "%s: this rank's part overlaps that of rank %d",
-                        check->name, rank);
-    }
-    redist_index all = (redist_index)redist__array_bytes(field->ndims, field->extent, 1);
+    redist_index elements = 0, all = 0;
+    int other = redist__find_overlap(check->file, field);
+    if (other >= 0)
+        return FAIL(REDIST_ERR_OVERLAP, "%s: this rank's part overlaps that of rank %d",
+                    check->name, other);
+    for (int rank = 0; rank < check->file->context->size; rank++)
+        elements += (redist_index)redist__array_bytes(field->ndims, field->all[rank].count, 1);
+    all = (redist_index)redist__array_bytes(field->ndims, field->extent, 1);
     if (elements == all)
         return REDIST_OK;
     return FAIL(REDIST_ERR_SIZE,

@@ -37,17 +37,23 @@ static int set_length(const struct redist__file *file, int descriptor) {
         return redist_fail_in(file->function, REDIST_ERR_FILE,
                               "%.200s cannot have %lld bytes: the limit is lower (ulimit -f)",
                               file->path, (long long)end);
-    if (ftruncate(descriptor, (off_t)end) == 0)
-        return REDIST_OK;
-    return fail(file, "given its length");
+    return ftruncate(descriptor, (off_t)end) == 0 ? REDIST_OK : fail(file, "given its length");
+}
+
+/* Gives a file the fields' length, or at least that; a device has none. */
+static int fit_length(const struct redist__file *file, int descriptor) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0)
+        return fail(file, "examined");
+    int fits = file->options.truncate ? 0 : (redist_index)status.st_size >= redist__file_end(file);
+    return fits || !S_ISREG(status.st_mode) ? REDIST_OK : set_length(file, descriptor);
 }
 
 int redist__disk_create(const struct redist__file *file) {
     int descriptor = open_path(file->path, O_WRONLY | O_CREAT);
     if (descriptor < 0)
         return fail(file, "opened for writing");
-    int code = file->options.truncate ? set_length(file, descriptor) : REDIST_OK;
-    int closed = redist__disk_close(file, &descriptor);
+    int code = fit_length(file, descriptor), closed = redist__disk_close(file, &descriptor);
     return code != REDIST_OK ? code : closed;
 }
 

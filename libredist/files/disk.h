@@ -6,7 +6,7 @@
 
 #include "file.h"
 
-/* Creates the file if there is none, and gives it its length if options.truncate. */
+/* Creates the file if there is none, and gives it its length, without options.truncate at least that. */
 int redist__disk_create(const struct redist__file *file);
 
 /* Opens the file for its direction, or for both directions, and checks the length of one that is read. */

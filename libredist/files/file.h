@@ -75,6 +75,9 @@ void redist__file_close(struct redist__file *file);
 /* Finds the method of a request, NULL or "auto" = the first one; NULL = there is none. */
 const struct redist__file_method *redist__file_method_find(const char *request);
 
+/* Finds the lowest rank after this one whose part of a field overlaps this rank's; -1 = none. */
+int redist__find_overlap(const struct redist__file *file, const struct redist__file_field *field);
+
 /* Agrees on the code of each rank, first on those that are not only the consequence of another rank's. Collective. */
 int redist__file_agree(const struct redist__file *file, int code);
 

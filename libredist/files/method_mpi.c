@@ -61,23 +61,42 @@ static void free_view(const struct redist__file_field *field, struct view *view)
         MPI_Type_free(&view->in_file);
 }
 
+/* Finds whether parts of a field overlap. Collective. */
+static int find_overlaps(const struct redist__file *file, const struct redist__file_field *field,
+                         int *overlaps) {
+    int disjoint = redist__find_overlap(file, field) < 0, all = 0;
+    int code = redist_all_lowest(file->context->comm, disjoint, &all);
+    *overlaps = !all;
+    return redist_agree(file->context->comm, code);
+}
+
+/* Moves the elements of a view. Collective. Parts that overlap are read by each rank alone, since Open MPI 4.1 reads
+ * wrong elements then. */
+static int move_view(const struct redist__file *file, const struct redist__file_field *field,
+                     const struct view *view, int overlaps, MPI_File handle) {
+    int (*const read)(MPI_File, MPI_Offset, void *, int, MPI_Datatype, MPI_Status *) =
+        overlaps ? MPI_File_read_at : MPI_File_read_at_all;
+    int result = file->writes ? MPI_File_write_at_all(handle, 0, field->first, view->count,
+                                                      view->in_memory, MPI_STATUS_IGNORE)
+                              : read(handle, 0, field->first, view->count, view->in_memory,
+                                     MPI_STATUS_IGNORE);
+    return check(file, result);
+}
+
 /* Moves one field. Collective. */
 static int move_field(const struct redist__file *file, const struct redist__file_field *field,
                       MPI_File handle) {
     struct view view;
     MPI_Comm comm = file->context->comm;
-    int code = redist_agree(comm, make_view(file, field, &view));
+    int overlaps = 0, code = redist_agree(comm, make_view(file, field, &view));
+    if (code == REDIST_OK)
+        code = find_overlaps(file, field, &overlaps);
     if (code == REDIST_OK)
         code = redist_agree(comm,
                             check(file, MPI_File_set_view(handle, view.begin, field->datatype,
                                                           view.in_file, "native", MPI_INFO_NULL)));
-    if (code == REDIST_OK) {
-        int result = file->writes ? MPI_File_write_at_all(handle, 0, field->first, view.count,
-                                                          view.in_memory, MPI_STATUS_IGNORE)
-                                  : MPI_File_read_at_all(handle, 0, field->first, view.count,
-                                                         view.in_memory, MPI_STATUS_IGNORE);
-        code = redist_agree(comm, check(file, result));
-    }
+    if (code == REDIST_OK)
+        code = redist_agree(comm, move_view(file, field, &view, overlaps, handle));
     free_view(field, &view);
     return code;
 }
