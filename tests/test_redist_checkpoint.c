@@ -408,6 +408,8 @@ START_TEST(errors_are_on_all_ranks) {
     check_code(redist_checkpoint_write_start(MPI_COMM_WORLD, path, 0, NULL, NULL, 0, NULL, NULL),
                REDIST_ERR_NULL);
     check_code(redist_checkpoint_wait(&request), REDIST_ERR_NULL);
+    request = (redist_checkpoint_request *)path;
+    check_code(redist_checkpoint_wait(&request), REDIST_ERR_STATE);
     check_code(redist_checkpoint_get_info(MPI_COMM_WORLD, path_of("none"), &info), REDIST_ERR_FILE);
     check_all(strstr(redist_error_message(), "No such file") != NULL, "%s", redist_error_message());
     check_code(redist_checkpoint_get_info(MPI_COMM_WORLD, folder, &info), REDIST_ERR_FILE);

@@ -16,10 +16,13 @@
 #include <unistd.h>
 
 struct redist_checkpoint_request {
+    redist_closer closer; /* first */
     struct redist__checkpoint checkpoint;
     struct redist__piece_hook hook;
     struct redist__stripes *stripes;
     char *path; /* what the file, now `path`.part, is called in the end */
+    int closed; /* in MPI_Finalize, with the result `code` */
+    int code;
 };
 
 #define FAIL(...) redist_fail_in(checkpoint->file.function, REDIST_ERR_FILE, __VA_ARGS__)
@@ -160,8 +163,18 @@ static int end(struct redist_checkpoint_request *request, int code) {
     close_part(checkpoint, code);
     redist_release(request->path);
     redist__checkpoint_close(checkpoint);
-    redist_release(request);
     return code;
+}
+
+static void close_request(redist_closer *closer) {
+    struct redist_checkpoint_request *request = (struct redist_checkpoint_request *)closer;
+    request->code = end(request, REDIST_OK);
+    request->closed = 1;
+}
+
+static void release(struct redist_checkpoint_request *request) {
+    redist_handle_remove(request);
+    redist_release(request);
 }
 
 /* ---------------------------------------------------------------- the beginning */
@@ -222,7 +235,7 @@ static int begin(const char *function, MPI_Comm comm, const char *path, int nfie
                  struct redist_checkpoint_request **request) {
     struct redist_checkpoint_request *own = redist_calloc(1, sizeof *own), none;
     struct redist__checkpoint *checkpoint = own != NULL ? &own->checkpoint : &none.checkpoint;
-    if (own == NULL)
+    if (own == NULL || !redist_handle_add(own, REDIST_HANDLE_CHECKPOINT))
         redist__keep_first(&code, redist_fail_in(function, REDIST_ERR_MEMORY,
                                                  "no memory for the state of a write"));
     redist__keep_first(&code, check_parameters(function, parameters, parameter_bytes));
@@ -234,10 +247,13 @@ static int begin(const char *function, MPI_Comm comm, const char *path, int nfie
         code = prepare(own, parameters, parameter_bytes);
     if (code == REDIST_OK)
         code = start(own, keeps);
-    if (code != REDIST_OK)
-        return end(own, code);
-    *request = own;
-    return REDIST_OK;
+    if (code == REDIST_OK) {
+        *request = own;
+        return REDIST_OK;
+    }
+    (void)end(own, code);
+    release(own);
+    return code;
 }
 
 int redist_checkpoint_write(MPI_Comm comm, const char *path, int nfields,
@@ -246,7 +262,9 @@ int redist_checkpoint_write(MPI_Comm comm, const char *path, int nfields,
     struct redist_checkpoint_request *request = NULL;
     REDIST_TRY(begin(__func__, comm, path, nfields, fields, parameters, parameter_bytes, options, 0,
                      REDIST_OK, &request));
-    return end(request, REDIST_OK);
+    int code = end(request, REDIST_OK);
+    release(request);
+    return code;
 }
 
 int redist_checkpoint_write_start(MPI_Comm comm, const char *path, int nfields,
@@ -257,15 +275,26 @@ int redist_checkpoint_write_start(MPI_Comm comm, const char *path, int nfields,
     int code = request == NULL ? redist_fail(REDIST_ERR_NULL, "request = NULL") : REDIST_OK;
     REDIST_TRY(begin(__func__, comm, path, nfields, fields, parameters, parameter_bytes, options, 1,
                      code, &own));
+    redist_closer_add(own->checkpoint.file.context->comm, &own->closer, close_request);
     *request = own;
     return REDIST_OK;
 }
 
 int redist_checkpoint_wait(redist_checkpoint_request **request) {
     if (request == NULL || *request == NULL)
-        return redist_fail(REDIST_ERR_NULL, "%s = NULL", request == NULL ? "request" : "*request");
+        return redist_fail(REDIST_ERR_NULL, "request = NULL");
     struct redist_checkpoint_request *own = *request;
+    if (!redist_handle_is(own, REDIST_HANDLE_CHECKPOINT))
+        return redist_fail(REDIST_ERR_STATE, "request = %p is not a checkpoint that has started",
+                           (void *)own);
+    if (!own->closed) {
+        if (!redist__mpi_is_running())
+            return redist_fail(REDIST_ERR_STATE, "MPI is not running");
+        redist_closer_remove(&own->closer);
+        close_request(&own->closer);
+    }
+    int code = own->code;
+    release(own);
     *request = NULL;
-    own->checkpoint.file.function = __func__;
-    return end(own, REDIST_OK);
+    return code;
 }
