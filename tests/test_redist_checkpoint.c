@@ -154,6 +154,27 @@ START_TEST(reads_what_was_written) {
 }
 END_TEST
 
+START_TEST(converts_precisions) {
+    NEEDS_CHECKSUMS;
+    for (int kind = PART_DOUBLE; kind <= PART_FLOAT_COMPLEX; kind++) {
+        part_array array = {.name = "c", .kind = (enum part_kind)kind, .ndims = 2, .sizes = {9, 8}};
+        redist_checkpoint_options options = REDIST_CHECKPOINT_OPTIONS_DEFAULT;
+        options.convert = 1;
+        part_local written = part_create(MPI_COMM_WORLD, &array);
+        part_fill(&written);
+        check_ok(redist_checkpoint_write(MPI_COMM_WORLD, path_of("file"), 1, &written.field, NULL,
+                                         0, NULL));
+        array.kind = part_other_precision(array.kind);
+        part_local back = part_create(MPI_COMM_WORLD, &array);
+        check_ok(redist_checkpoint_read(MPI_COMM_WORLD, path_of("file"), 1, &back.field, NULL, 0,
+                                        &options));
+        check_all(part_is_right(&back, 1), "to %s", part_type(array.kind));
+        part_free(&written);
+        part_free(&back);
+    }
+}
+END_TEST
+
 /* Every second element of an array in another precision. */
 START_TEST(converts_selections) {
     NEEDS_CHECKSUMS;
