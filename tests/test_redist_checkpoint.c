@@ -525,11 +525,17 @@ START_TEST(full_disks_change_nothing) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {reads_what_was_written,    converts_selections,
-                                  damage_is_found,           damaged_pieces_are_named,
-                                  headers_are_checked,       other_arrays_are_refused,
-                                  errors_are_on_all_ranks,   earlier_ones_are_kept,
-                                  full_disks_change_nothing, NULL};
+    const TTest *const tests[] = {reads_what_was_written,
+                                  converts_precisions,
+                                  converts_selections,
+                                  damage_is_found,
+                                  damaged_pieces_are_named,
+                                  headers_are_checked,
+                                  other_arrays_are_refused,
+                                  errors_are_on_all_ranks,
+                                  earlier_ones_are_kept,
+                                  full_disks_change_nothing,
+                                  NULL};
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
