@@ -22,9 +22,10 @@ fail() { # what
     exit 1
 }
 
+moments=$(awk -v seed="$seed" -v n="$kills" \
+    'BEGIN { srand(seed); for (i = 0; i < n; i++) print 1 + int(rand() * rand() * 300000) }')
 i=0
-for microseconds in $(awk -v seed="$seed" -v n="$kills" \
-    'BEGIN { srand(seed); for (i = 0; i < n; i++) print 1 + int(rand() * rand() * 300000) }'); do
+for microseconds in $moments; do
     i=$((i + 1))
     "$@" $((1 + i % 3)) "$program" "$folder/file" "$microseconds" "$(done_number)" >"$folder/output" 2>&1 </dev/null ||
         true

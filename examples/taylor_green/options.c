@@ -20,6 +20,7 @@ static const char usage[] =
     "  --checkpoint FILE  where the state is written, so that --restart continues from it\n"
     "  --every N        after how many time units of 0.5 that is (1)\n"
     "  --restart FILE   begin with that state, on any number of ranks\n"
+    "  --repeatable     plan without measuring: equal runs, from equal states, have equal bits\n"
     "  --progress HOW   bar or lines (a bar on a terminal)\n"
     "  --space SPACE    host, or cuda: fields live on devices, which ranks take in turn (host)\n"
     "  --help           print this and stop\n"
@@ -71,6 +72,8 @@ static int take(void *data, int letter, const char *value) {
         return 1;
     case 'e':
         return read_integer(value, &options->every) && options->every > 0;
+    case 'b':
+        return options->repeatable = 1;
     case 'r':
         options->restart = value;
         return 1;
@@ -103,6 +106,7 @@ int options_read(struct options *options, int argc, char *argv[]) {
                                           {"checkpoint", required_argument, NULL, 'k'},
                                           {"every", required_argument, NULL, 'e'},
                                           {"restart", required_argument, NULL, 'r'},
+                                          {"repeatable", no_argument, NULL, 'b'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     *options = (struct options){.size = 64,

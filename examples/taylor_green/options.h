@@ -17,6 +17,7 @@ struct options {
     const char *output;     /* folder for the results */
     const char *checkpoint; /* file that the state is written to, or NULL, */
     int every;              /* and after how many sampling intervals */
+    int repeatable;         /* plans are not measured, so that equal runs have equal bits */
     const char *restart;    /* file that the run begins with, or NULL */
     enum progress_style progress;
     const struct space *space; /* where the fields live */
