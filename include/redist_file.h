@@ -73,8 +73,10 @@ typedef struct redist_file_options {
     int writers_per_node; /**< 0 = choose; must agree */
     int truncate; /**< nonzero, the default: the file ends behind the last field; must agree */
     int flush; /**< nonzero: the data have reached the disk on return (fsync of file and folder); must agree */
-    int reserved;        /**< 0 */
-    size_t buffer_bytes; /**< memory of each writer beyond the arrays; 0 = 64 MiB; must agree */
+    int reserved; /**< 0 */
+    /** memory of each writer beyond the arrays, and of ranks whose parts are not contiguous in memory: four times the
+     * bytes of a piece, which is written at once; 0 = 8 MiB; must agree */
+    size_t buffer_bytes;
 } redist_file_options;
 
 #define REDIST_FILE_OPTIONS_DEFAULT                                                                \

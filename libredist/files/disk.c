@@ -120,6 +120,10 @@ int redist__disk_read(const struct redist__file *file, int descriptor, char *dat
     return REDIST_OK;
 }
 
+void redist__disk_begin_flush(int descriptor, size_t bytes, redist_index offset) {
+    (void)sync_file_range(descriptor, (off_t)offset, (off_t)bytes, SYNC_FILE_RANGE_WRITE);
+}
+
 int redist__disk_flush(const struct redist__file *file, int descriptor) {
     int result;
     do

@@ -21,6 +21,9 @@ int redist__disk_write(const struct redist__file *file, int descriptor, const ch
 int redist__disk_read(const struct redist__file *file, int descriptor, char *data, size_t bytes,
                       redist_index offset, int may_be_short);
 
+/* Lets the system begin to write bytes to the disk, if it can; without waiting, and without result. */
+void redist__disk_begin_flush(int descriptor, size_t bytes, redist_index offset);
+
 /* Have the file's data reach the disk, and its name. */
 int redist__disk_flush(const struct redist__file *file, int descriptor);
 int redist__disk_flush_folder(const struct redist__file *file);

@@ -31,11 +31,14 @@ static int call_hook(const struct redist__queue *queue, const struct redist__que
 
 static int move_piece(const struct redist__queue *queue, redist_index index) {
     const struct redist__queued queued = queue->find(queue->data, index);
-    char *data = slot_of(queue, index);
+    char *data = queued.direct != NULL ? queued.direct : slot_of(queue, index);
     if (queue->file->writes) {
         REDIST_TRY(call_hook(queue, &queued, data));
-        return redist__disk_write(queue->file, queue->descriptor, data, queued.piece.bytes,
-                                  queued.offset);
+        REDIST_TRY(redist__disk_write(queue->file, queue->descriptor, data, queued.piece.bytes,
+                                      queued.offset));
+        if (queue->file->options.flush)
+            redist__disk_begin_flush(queue->descriptor, queued.piece.bytes, queued.offset);
+        return REDIST_OK;
     }
     REDIST_TRY(redist__disk_read(queue->file, queue->descriptor, data, queued.piece.bytes,
                                  queued.offset, 0));

@@ -13,6 +13,7 @@ struct redist__queued {
     redist_index number; /* in its field */
     struct redist__piece piece;
     redist_index offset; /* in the file */
+    char *direct;        /* where it is contiguous in this rank's array, or NULL */
 };
 
 struct redist__queue {
@@ -37,7 +38,8 @@ struct redist__queue {
 /* Starts the thread of a queue whose first members, up to `slots`, are set. REDIST_ERR_MEMORY. */
 int redist__queue_start(struct redist__queue *queue);
 
-/* Waits until the buffer of a piece is the rank's: empty, or filled by reading. MPI makes progress. */
+/* Waits until the buffer of a piece is the rank's: empty, or filled by reading. MPI makes progress. Pieces that are
+ * direct have none. */
 char *redist__queue_take(struct redist__queue *queue, redist_index index);
 
 /* Passes the buffer of the oldest taken piece to the thread. */

@@ -28,6 +28,7 @@ struct parcels {
 struct redist__stripes {
     const struct redist__file *file;
     int rank, size, writer, nwriters; /* writer: number of this one, or -1 */
+    int keeps;                        /* pieces are copied also where they are contiguous */
     int *writers;                     /* their ranks */
     struct redist__pieces *pieces;    /* of each field */
     redist_index *first; /* number of the first piece of each field among all; and all */
@@ -107,10 +108,24 @@ static int find_piece(const struct redist__stripes *stripes, int writer, redist_
     return 1;
 }
 
+/* Returns where a piece of this writer is in its array, all of it and contiguous; else NULL. */
+static char *find_direct(const struct redist__stripes *stripes,
+                         const struct redist__queued *queued) {
+    const struct redist__file_field *field = &stripes->file->fields[queued->field];
+    struct redist__part_box box;
+    if (stripes->keeps ||
+        redist__part_find(field, stripes->rank, &queued->piece, &box) * field->element.extent !=
+            queued->piece.bytes)
+        return NULL;
+    const struct redist__file_part part = redist__part_in_array(field, &box);
+    return part.bytes == queued->piece.bytes ? redist__part_direct(&part) : NULL;
+}
+
 static struct redist__queued find_own(const void *data, redist_index index) {
     const struct redist__stripes *stripes = data;
     struct redist__queued found = {.field = 0};
     (void)find_piece(stripes, stripes->writer, index, &found);
+    found.direct = find_direct(stripes, &found);
     return found;
 }
 
@@ -176,11 +191,11 @@ static int find_parcel(const struct parcels *parcels, int peer) {
     return -1;
 }
 
-/* Copies what this rank has of its own piece. */
+/* Copies what this rank has of its own piece, unless the piece is direct. */
 static void copy_own(struct redist__stripes *stripes, const struct parcels *out,
                      const struct parcels *in) {
     int from = find_parcel(out, stripes->rank), to = find_parcel(in, stripes->rank);
-    if (from >= 0 && to >= 0)
+    if (from >= 0 && to >= 0 && out->list[from].part.first != in->list[to].part.first)
         redist__attempt(
             &stripes->problem,
             redist__part_copy_to(stripes->file, &out->list[from].part, &in->list[to].part));
@@ -224,38 +239,52 @@ static void complete_all(struct redist__stripes *stripes, const struct parcels *
     redist__messages_end(&stripes->messages);
 }
 
-/* Fills a piece with what the file has in the gaps of its elements. */
-static int read_gaps(struct redist__stripes *stripes, redist_index round, char *slot) {
+/* Waits for the memory of this writer's piece of a round, filled with what a file that is written has in the gaps of
+ * elements. */
+static char *take_piece(struct redist__stripes *stripes, redist_index round) {
+    struct redist__queue *queue = &stripes->queue;
     const struct redist__queued own = find_own(stripes, round);
     const struct redist__file_field *field = &stripes->file->fields[own.field];
-    if (!stripes->file->writes || (size_t)field->item_size == field->element.extent)
-        return REDIST_OK;
-    return redist__disk_read(stripes->file, stripes->queue.descriptor, slot, own.piece.bytes,
-                             own.offset, 1);
+    char *slot = redist__queue_take(queue, round);
+    if (own.direct != NULL)
+        return own.direct;
+    if (stripes->file->writes && (size_t)field->item_size != field->element.extent)
+        redist__failure_note(&queue->failure,
+                             redist__disk_read(stripes->file, queue->descriptor, slot,
+                                               own.piece.bytes, own.offset, 1));
+    return slot;
+}
+
+/* Moves the pieces of a round between the arrays and the writers' memory. */
+static void write_round(struct redist__stripes *stripes, redist_index round, int has_piece) {
+    char *slot = has_piece ? take_piece(stripes, round) : NULL;
+    list_of_array(stripes, round);
+    list_of_piece(stripes, round, slot);
+    (void)place_messages(stripes, &stripes->of_piece);
+    receive_all(stripes, &stripes->of_piece);
+    (void)place_messages(stripes, &stripes->of_array);
+    send_all(stripes, &stripes->of_array);
+    copy_own(stripes, &stripes->of_array, &stripes->of_piece);
+    complete_all(stripes, &stripes->of_piece);
+}
+
+static void read_round(struct redist__stripes *stripes, redist_index round, int has_piece) {
+    list_of_array(stripes, round);
+    (void)place_messages(stripes, &stripes->of_array);
+    receive_all(stripes, &stripes->of_array);
+    char *slot = has_piece ? take_piece(stripes, round) : NULL;
+    list_of_piece(stripes, round, slot);
+    (void)place_messages(stripes, &stripes->of_piece);
+    send_all(stripes, &stripes->of_piece);
+    copy_own(stripes, &stripes->of_piece, &stripes->of_array);
+    complete_all(stripes, &stripes->of_array);
 }
 
 static void run_round(struct redist__stripes *stripes, redist_index round) {
-    struct redist__queue *queue = &stripes->queue;
-    int has_piece = round < queue->count, writes = stripes->file->writes;
-    char *slot = has_piece && writes ? redist__queue_take(queue, round) : queue->slots;
-    struct parcels *out = writes ? &stripes->of_array : &stripes->of_piece;
-    struct parcels *in = writes ? &stripes->of_piece : &stripes->of_array;
+    int has_piece = round < stripes->queue.count;
+    (stripes->file->writes ? write_round : read_round)(stripes, round, has_piece);
     if (has_piece)
-        redist__failure_note(&queue->failure, read_gaps(stripes, round, slot));
-    list_of_array(stripes, round);
-    list_of_piece(stripes, round, slot);
-    (void)place_messages(stripes, in);
-    receive_all(stripes, in);
-    if (has_piece && !writes) {
-        slot = redist__queue_take(queue, round);
-        list_of_piece(stripes, round, slot);
-    }
-    (void)place_messages(stripes, out);
-    send_all(stripes, out);
-    copy_own(stripes, out, in);
-    complete_all(stripes, in);
-    if (has_piece)
-        redist__queue_give(queue);
+        redist__queue_give(&stripes->queue);
 }
 
 /* ---------------------------------------------------------------- making and freeing */
@@ -288,7 +317,7 @@ static void cut_fields(struct redist__stripes *stripes) {
 }
 
 /* Prepares the buffers of a writer. */
-static int prepare_queue(struct redist__stripes *stripes, int descriptor, int keeps,
+static int prepare_queue(struct redist__stripes *stripes, int descriptor,
                          const struct redist__piece_hook *hook) {
     struct redist__queue *queue = &stripes->queue;
     const redist_index both = 2;
@@ -300,7 +329,7 @@ static int prepare_queue(struct redist__stripes *stripes, int descriptor, int ke
     if (stripes->writer < 0)
         return REDIST_OK;
     queue->count = pieces_of(stripes, stripes->writer, &first);
-    queue->depth = keeps || queue->count < both ? queue->count : both;
+    queue->depth = stripes->keeps || queue->count < both ? queue->count : both;
     for (int i = 0; i < stripes->file->nfields; i++) {
         size_t largest = redist__pieces_largest(&stripes->pieces[i]);
         queue->slot_bytes = largest > queue->slot_bytes ? largest : queue->slot_bytes;
@@ -367,13 +396,13 @@ static void free_all(struct redist__stripes *stripes) {
 }
 
 /* Prepares a transfer, up to the threads. Collective. */
-static int prepare(struct redist__stripes *stripes, int descriptor, int keeps,
+static int prepare(struct redist__stripes *stripes, int descriptor,
                    const struct redist__piece_hook *hook) {
     MPI_Comm comm = stripes->file->context->comm;
     REDIST_TRY(redist_agree(comm, allocate_lists(stripes)));
     REDIST_TRY(find_writers(stripes));
     cut_fields(stripes);
-    int code = prepare_queue(stripes, descriptor, keeps, hook);
+    int code = prepare_queue(stripes, descriptor, hook);
     if (code == REDIST_OK)
         code = prepare_staging(stripes);
     if (code == REDIST_OK && stripes->writer >= 0)
@@ -405,9 +434,9 @@ static int agree_on_end(struct redist__stripes *stripes, int code, int stops) {
 }
 
 /* Starts a transfer in the place of its arrays. Collective. */
-static int start(struct redist__stripes *stripes, int descriptor, int keeps,
+static int start(struct redist__stripes *stripes, int descriptor,
                  const struct redist__piece_hook *hook) {
-    int code = prepare(stripes, descriptor, keeps, hook);
+    int code = prepare(stripes, descriptor, hook);
     if (code != REDIST_OK) {
         (void)redist__queue_join(&stripes->queue, 1);
         return code;
@@ -432,13 +461,14 @@ int redist__stripes_start(const struct redist__file *file, int descriptor, int k
         return REDIST_ERR_MEMORY;
     }
     stripes->file = file;
+    stripes->keeps = keeps;
     stripes->rank = file->context->rank;
     stripes->size = file->context->size;
     stripes->space = &redist__space_host;
     stripes->problem = (struct redist__problem){
         .context = file->context, .space = &redist__space_host, .failure = &stripes->failure};
     (void)redist_enter(&file->place, &visit);
-    int code = start(stripes, descriptor, keeps, hook);
+    int code = start(stripes, descriptor, hook);
     if (code != REDIST_OK)
         free_all(stripes);
     redist_leave(&visit);
