@@ -80,8 +80,8 @@ REDIST_API int redist_checkpoint_write_start(MPI_Comm comm, const char *path, in
 
 /**
  * Completes a checkpoint, which has its name then, and sets *request to NULL.
- * Collective on the communicator of the write. Errors: ERR_NULL, ERR_STATE, on this rank only; those of redist_file_wait
- * on all ranks.
+ * Collective on the communicator of the write. Errors: ERR_NULL, ERR_STATE, on this rank only; those of
+ * redist_file_wait on all ranks.
  */
 REDIST_API int redist_checkpoint_wait(redist_checkpoint_request **request);
 
@@ -98,8 +98,8 @@ REDIST_API int redist_checkpoint_wait(redist_checkpoint_request **request);
  * Collective on comm. Errors: those of redist_read, ERR_METHOD as redist_checkpoint_write, on all ranks. ERR_FILE also
  * for a file that is no checkpoint, damaged, of another length than it was written, or of a machine with another byte
  * order; ERR_ARGUMENT for a field that it does not have, ERR_SIZE for one with other extents and for other
- * parameter_bytes, ERR_DATATYPE for other elements. Arrays and parameters are unchanged after these, except after damage
- * in the data of a field (the message names it), when they are undefined.
+ * parameter_bytes, ERR_DATATYPE for other elements. Arrays and parameters are unchanged after these; but after damage
+ * in the data of a field, which the message names, the arrays are undefined.
  */
 REDIST_API int redist_checkpoint_read(MPI_Comm comm, const char *path, int nfields,
                                       const redist_field fields[], void *parameters,

@@ -9,8 +9,8 @@
  * ERR_MEMORY. */
 int redist__type_name(MPI_Datatype datatype, const char **name);
 
-/* Returns how elements of type `from` of `from_bytes` bytes become the same number of numbers of type `to`, both real or
- * both complex: 1 = floats become doubles, -1 = doubles become floats, 0 = not at all. */
+/* Returns how elements of type `from` of `from_bytes` bytes become as many numbers of type `to`, both real or both
+ * complex: 1 = floats become doubles, -1 = doubles become floats, 0 = not at all. */
 int redist__type_converts(const char *from, size_t from_bytes, const char *to, size_t to_bytes);
 
 /* Converts `count` real numbers, in memory that has room for both precisions: to double, or else to float. */
