@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Raw files: random fields are written by each method and compared with the bytes that the file must have, read by plain
- * functions; and read again by other ranks, into other boxes, memory orders and padding. Errors are the same on all ranks.
+ * Raw files: random fields are written by each method and compared with the bytes that the file must have, read by
+ * plain functions; and read again by other ranks, into other boxes, memory orders and padding. Errors are the same on
+ * all ranks.
  */
 #include "arrays.h"
 #include "harness.h"
@@ -15,6 +16,9 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* NULL unless the library has a device that stands in for CUDA's: then half of the arrays are there. */
+const test_device *stream_device_memory(void) __attribute__((weak));
 
 enum { MOST_NDIMS = 5, MOST_FIELDS = 3, GUARD = 64 };
 
@@ -41,8 +45,9 @@ struct given {
     redist_index extent[MOST_NDIMS]; /* of the selected array */
     size_t elements;                 /* of it */
     uint64_t salt;
-    size_t bytes; /* of the array, between guards */
-    unsigned char *memory;
+    size_t bytes;             /* of the array, between guards */
+    unsigned char *memory;    /* with the guards; of an array on a device a copy on the host */
+    unsigned char *on_device; /* the same on the device, or NULL */
 };
 
 static size_t product(int n, const redist_index extent[]) {
@@ -110,6 +115,16 @@ static void draw_box(redist_field *field, uint64_t *sequence) {
     }
 }
 
+static void copy_to_device(const struct given *given) {
+    if (given->on_device != NULL)
+        stream_device_memory()->copy(given->on_device, given->memory, given->bytes + 2 * GUARD);
+}
+
+static void copy_from_device(const struct given *given) {
+    if (given->on_device != NULL)
+        stream_device_memory()->copy(given->memory, given->on_device, given->bytes + 2 * GUARD);
+}
+
 /* Draws where this rank's part is in memory: order of the axes, padding, offset. */
 static void draw_memory(struct given *given, uint64_t *sequence) {
     redist_field *field = &given->field;
@@ -126,9 +141,14 @@ static void draw_memory(struct given *given, uint64_t *sequence) {
         field->stride[i] = 0;
     given->bytes = (size_t)(field->offset + stride + 3) * given->element.extent;
     given->memory = malloc(given->bytes + 2 * GUARD);
+    given->on_device = NULL;
+    if (stream_device_memory != NULL && random_from(sequence, 0, 1))
+        given->on_device =
+            stream_device_memory()->allocate(MPI_COMM_WORLD, given->bytes + 2 * GUARD, 0);
     for (size_t i = 0; i < given->bytes + 2 * GUARD; i++)
         given->memory[i] = junk_of(i);
-    field->array = given->memory + GUARD;
+    copy_to_device(given);
+    field->array = (given->on_device != NULL ? given->on_device : given->memory) + GUARD;
 }
 
 /* ---------------------------------------------------------------- walks */
@@ -185,6 +205,7 @@ static int memory_is(const struct given *given, int has_values) {
         expected[i] = junk_of(i);
     if (has_values)
         put_values(given, expected);
+    copy_from_device(given);
     int same = memcmp(expected, given->memory, bytes) == 0;
     free(expected);
     return same;
@@ -192,7 +213,9 @@ static int memory_is(const struct given *given, int has_values) {
 
 static void free_given(struct given *given) {
     free(given->memory);
-    given->memory = NULL;
+    if (given->on_device != NULL)
+        stream_device_memory()->release(given->on_device, 0);
+    given->memory = given->on_device = NULL;
 }
 
 /* ---------------------------------------------------------------- files */
@@ -274,16 +297,17 @@ static redist_file_options draw_options(void) {
     return options;
 }
 
-/* Whether MPI has views of these elements: the data of views are in the order of their places, and MPICH 4.2 ends the
- * program for predefined pairs. */
+/* Whether MPI has views of these arrays, which are in host memory, and of their elements: data of views are in the
+ * order of their places, and MPICH 4.2 ends the program for predefined pairs. */
 static int has_view(const struct given *given) {
-    return strcmp(given->element.name, "reversed") != 0 &&
+    return stream_device_memory == NULL && strcmp(given->element.name, "reversed") != 0 &&
            strstr(given->element.name, "pair") == NULL;
 }
 
 static int draw_kind(void) {
     enum { OUTSIDE = 2 }; /* the last ones have data outside of their extent */
-    return random_between(0, element_count() - 1 - OUTSIDE);
+    return random_between(0, stream_device_memory != NULL ? copyable_element_count() - 1
+                                                          : element_count() - 1 - OUTSIDE);
 }
 
 /* Draws fields for a write, whose parts are all elements. */
@@ -296,6 +320,7 @@ static int draw_fields(struct given given[], redist_file_options *options, uint6
         cut_box(field->ndims, zero, field->sizes, 0, harness_nranks, field);
         draw_memory(&given[i], sequence);
         put_values(&given[i], given[i].memory);
+        copy_to_device(&given[i]);
         if (!has_view(&given[i]))
             options->method = "stripes";
     }
@@ -381,8 +406,10 @@ static void run_case(int starts) {
     if (starts) {
         redist_file_request *request = NULL;
         check_ok(redist_write_start(MPI_COMM_WORLD, path, n, fields, &options, &request));
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
             memset(given[i].memory + GUARD, 0x55, given[i].bytes);
+            copy_to_device(&given[i]);
+        }
         check_ok(redist_file_wait(&request));
         check_all(request == NULL, "the request is not NULL");
     } else {

@@ -267,9 +267,9 @@ static int check_options(struct redist__file *file, const redist_file_options *o
     return REDIST_OK;
 }
 
-/* Finds the bytes of a piece: two are in the writer's buffers, up to two more in messages. Pieces of 16 MiB, which leave
- * the caches before they are written, took two to four times as long as those of 256 KiB to 4 MiB, which took about the
- * same (4 ranks on 2 cores, blocks of 256^3 complex doubles, file-bench --buffer-mib). */
+/* Finds the bytes of a piece: two are in the writer's buffers, up to two more in messages. Pieces of 16 MiB, which
+ * leave the caches before they are written, took two to four times as long as those of 256 KiB to 1 MiB (4 ranks on 2
+ * cores, blocks of 256^3 complex doubles, file-bench --buffer-mib). */
 static size_t find_piece_bytes(size_t buffer_bytes) {
     enum { BUFFERS = 4, USUAL = 2 << 20 };
     const size_t most = (size_t)1 << 30;
