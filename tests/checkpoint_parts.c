@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "checkpoint_parts.h"
+#include "arrays.h"
 #include "harness.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* NULL unless the library has a device that stands in for CUDA's: then half of the arrays are there. */
+const test_device *stream_device_memory(void) __attribute__((weak));
 
 enum { NO_VALUE = 0xA5, LARGEST = 24 };
 
@@ -113,6 +117,11 @@ static void distribute(MPI_Comm comm, const part_array *array, redist_box *box) 
     redist_grid_free(&grid);
 }
 
+static void copy_to_device(const part_local *part) {
+    if (part->on_device != NULL)
+        stream_device_memory()->copy(part->on_device, part->memory, part->bytes + 1);
+}
+
 part_local part_create(MPI_Comm comm, const part_array *array) {
     part_local made = {.field = REDIST_FIELD_DEFAULT, .kind = array->kind};
     redist_field *field = &made.field;
@@ -134,8 +143,12 @@ part_local part_create(MPI_Comm comm, const part_array *array) {
         elements *= box.count[axis] + random_between(0, 2);
     }
     made.bytes = (size_t)(elements + field->offset) * kinds[array->kind].extent;
-    field->array = malloc(made.bytes + 1);
-    memset(field->array, NO_VALUE, made.bytes + 1);
+    made.memory = malloc(made.bytes + 1);
+    memset(made.memory, NO_VALUE, made.bytes + 1);
+    if (random_chance(50) && stream_device_memory != NULL && array->kind != PART_GAPS)
+        made.on_device = stream_device_memory()->allocate(comm, made.bytes + 1, 0);
+    field->array = made.on_device != NULL ? made.on_device : made.memory;
+    copy_to_device(&made);
     return made;
 }
 
@@ -164,7 +177,13 @@ static void store_all(const part_local *part, char *memory) {
 }
 
 void part_fill(const part_local *part) {
-    store_all(part, part->field.array);
+    store_all(part, part->memory);
+    copy_to_device(part);
+}
+
+void part_clear(const part_local *part) {
+    memset(part->memory, 0, part->bytes);
+    copy_to_device(part);
 }
 
 int part_is_right(const part_local *part, int is_filled) {
@@ -172,12 +191,16 @@ int part_is_right(const part_local *part, int is_filled) {
     memset(expected, NO_VALUE, part->bytes + 1);
     if (is_filled)
         store_all(part, expected);
-    int right = memcmp(expected, part->field.array, part->bytes + 1) == 0;
+    if (part->on_device != NULL)
+        stream_device_memory()->copy(part->memory, part->on_device, part->bytes + 1);
+    int right = memcmp(expected, part->memory, part->bytes + 1) == 0;
     free(expected);
     return right;
 }
 
 void part_free(part_local *part) {
-    free(part->field.array);
+    free(part->memory);
+    if (part->on_device != NULL)
+        stream_device_memory()->release(part->on_device, 0);
     MPI_Type_free(&part->field.datatype);
 }

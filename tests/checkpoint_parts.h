@@ -40,6 +40,8 @@ typedef struct part_local {
     redist_field field;
     enum part_kind kind;
     size_t bytes; /**< of the local array, with padding */
+    char *memory,
+        *on_device; /**< the array, and the same on a device that stands in for CUDA's, or NULL */
 } part_local;
 
 /** Distributes an array over the ranks of comm, in a random way and memory order; all bytes are those of no value.
@@ -48,6 +50,9 @@ part_local part_create(MPI_Comm comm, const part_array *array);
 
 /** Gives all elements their values. */
 void part_fill(const part_local *part);
+
+/** Sets all bytes to 0. */
+void part_clear(const part_local *part);
 
 /** Whether all elements, and all bytes between them, are as they should be: filled or not. */
 int part_is_right(const part_local *part, int is_filled);

@@ -100,7 +100,7 @@ static int write_or_start(const char *path, const struct fields *fields, const v
     int code = redist_checkpoint_write_start(MPI_COMM_WORLD, path, fields->count, fields->list,
                                              parameters, bytes, options, &request);
     for (int i = 0; i < fields->count && code == REDIST_OK; i++)
-        memset(fields->parts[i].field.array, 0, fields->parts[i].bytes);
+        part_clear(&fields->parts[i]);
     return code == REDIST_OK ? redist_checkpoint_wait(&request) : code;
 }
 
