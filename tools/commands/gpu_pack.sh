@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev gpu-pack [FOLDER]
-# Copies Meson, Check, cJSON and pkg-config of this machine, which machines with GPUs often lack, to FOLDER (build-pack,
-# which git ignores): 5 MB. ./dev gpu-test and ./dev gpu-bench use it where it is. The other machine has to have
+# Copies Meson, Check, cJSON, xxHash and pkg-config of this machine, which machines with GPUs often lack, to FOLDER
+# (build-pack, which git ignores): 5 MB. ./dev gpu-test and ./dev gpu-bench use it where it is. The other machine has to have
 # python3, ninja, the CUDA toolkit with a C++ compiler, MPI and FFTW, the same kind of processor, and a C library that is
 # not older. Copy the tree with build-pack there; what the machine has itself comes first.
 set -euo pipefail
