@@ -29,15 +29,15 @@ typedef struct redist_checkpoint_options {
     int convert;
     int writers_per_node; /**< ranks of a node that write or read; 0 = choose */
     int reserved;         /**< 0 */
-    size_t buffer_bytes;  /**< memory of each writer beyond the arrays; 0 = 64 MiB */
-    size_t
-        piece_bytes; /**< writing: each checksum covers about so many bytes, <= 64 MiB; 0 = 4 MiB */
+    /** writing: most bytes that a checksum covers, unless an element has more, <= 64 MiB; 0 = 2 MiB. A writer has up to
+     * four such pieces in memory beyond the arrays, and so has a rank that reads the file */
+    size_t piece_bytes;
 } redist_checkpoint_options;
 
 #define REDIST_CHECKPOINT_OPTIONS_DEFAULT                                                          \
     REDIST_VALUE(redist_checkpoint_options) {                                                      \
         .size = sizeof(redist_checkpoint_options), .keep = 0, .convert = 0, .writers_per_node = 0, \
-        .reserved = 0, .buffer_bytes = 0, .piece_bytes = 0                                         \
+        .reserved = 0, .piece_bytes = 0                                                            \
     }
 
 /** REDIST_CHECKPOINT_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -67,7 +67,7 @@ typedef struct redist_checkpoint_request redist_checkpoint_request;
 
 /**
  * Starts to write a checkpoint, which redist_checkpoint_wait completes. On return the arrays may be changed: the
- * writers have copies of all stripes, whatever options.buffer_bytes says.
+ * writers have copies of all stripes.
  *   request  out: freed by redist_checkpoint_wait
  * The other arguments are those of redist_checkpoint_write. No other checkpoint of this path is written before it is
  * complete. Collective on comm. Errors: those of redist_checkpoint_write, also later ones from redist_checkpoint_wait.

@@ -11,7 +11,7 @@ int redist_checkpoint_options_init(redist_checkpoint_options *options, size_t si
 
 static int check_options(const char *function, const redist_checkpoint_options *options,
                          redist_checkpoint_options *own) {
-    enum { USUAL_PIECE = 4 << 20, MOST_KEPT = 1 << 20 };
+    enum { USUAL_PIECE = 2 << 20, MOST_KEPT = 1 << 20 };
     *own = REDIST_CHECKPOINT_OPTIONS_DEFAULT;
     if (options != NULL)
         REDIST_TRY(redist_struct_read(function, "options", options, own, sizeof *own));
@@ -97,7 +97,6 @@ redist_file_options redist__checkpoint_file_options(const struct redist__checkpo
     redist_file_options own = REDIST_FILE_OPTIONS_DEFAULT;
     own.method = "stripes";
     own.writers_per_node = checkpoint->options.writers_per_node;
-    own.buffer_bytes = checkpoint->options.buffer_bytes;
     return own;
 }
 
