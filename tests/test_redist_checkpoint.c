@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_FIELDS = 4, PATH_BYTES = 128 };
@@ -124,6 +125,7 @@ START_TEST(reads_what_was_written) {
         char parameters[50], back[50] = "";
         size_t bytes = (size_t)random_between(0, sizeof parameters);
         redist_checkpoint_info *info;
+        int64_t begin = (int64_t)time(NULL);
         MPI_Comm some;
         for (size_t k = 0; k < sizeof parameters; k++)
             parameters[k] = (char)random_between(0, 255);
@@ -133,6 +135,10 @@ START_TEST(reads_what_was_written) {
         fill_all(&fields);
         check_ok(write_or_start(path_of("file"), &fields, parameters, bytes, &options));
         check_ok(redist_checkpoint_get_info(MPI_COMM_WORLD, path_of("file"), &info));
+        check_all(info->seconds >= begin && info->seconds <= time(NULL) &&
+                      info->version[0] == REDIST_VERSION_MAJOR &&
+                      info->version[1] == REDIST_VERSION_MINOR,
+                  "time or version is wrong");
         check_all(is_described(info, &fields) && info->parameter_bytes == bytes &&
                       memcmp(info->parameters, parameters, bytes) == 0,
                   "the description is wrong");

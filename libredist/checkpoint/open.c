@@ -96,6 +96,7 @@ static int check_names(const struct redist__checkpoint *checkpoint) {
 redist_file_options redist__checkpoint_file_options(const struct redist__checkpoint *checkpoint) {
     redist_file_options own = REDIST_FILE_OPTIONS_DEFAULT;
     own.method = "stripes";
+    own.flush = 1; /* begins early */
     own.writers_per_node = checkpoint->options.writers_per_node;
     return own;
 }
