@@ -425,7 +425,8 @@ enum redist_handle_kind {
     REDIST_HANDLE_PLAN,
     REDIST_HANDLE_FFT,
     REDIST_HANDLE_OPERATOR,
-    REDIST_HANDLE_FILE
+    REDIST_HANDLE_FILE,
+    REDIST_HANDLE_CHECKPOINT
 };
 
 /** Records a valid handle; 0 without memory. */

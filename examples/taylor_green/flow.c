@@ -9,6 +9,7 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
     fftnd_options choice = FFTND_OPTIONS_DEFAULT;
     choice.grid_ndims = options->grid_ndims;
     choice.grid = options->grid_ndims > 0 ? options->grid : NULL;
+    choice.effort = options->repeatable ? FFTND_ESTIMATE : FFTND_MEASURE;
     choice.scaling = FFTND_SCALE_FORWARD; /* spectral values are amplitudes */
     choice.batch = COMPONENTS;            /* the components travel together */
     choice.method = options->method;
@@ -37,6 +38,7 @@ static void plan_operators(struct flow *flow, const struct options *options) {
     choice.grid_ndims = info.grid_ndims;
     choice.grid = info.grid;
     choice.order = info.order;
+    choice.effort = options->repeatable ? FFTND_ESTIMATE : FFTND_MEASURE;
     choice.scaling = FFTND_SCALE_FORWARD;
     choice.method = options->method;
     choice.retained_modes = retained;

@@ -3,6 +3,7 @@
  * The Taylor-Green vortex: a smooth flow that breaks up into turbulence, computed from the
  * Navier-Stokes equations with distributed transforms, and compared with a published run.
  */
+#include "checkpoint.h"
 #include "example.h"
 #include "figures.h"
 #include "flow.h"
@@ -118,15 +119,31 @@ static void advance(struct run *run, double end) {
     }
 }
 
+/* Begins with the state of an earlier run, if one is given; returns how many sampling intervals it has. */
+static int restart(struct run *run) {
+    if (run->options.restart == NULL)
+        return 0;
+    struct moment then = checkpoint_read(run->options.restart, &run->flow);
+    run->time = then.time;
+    return (int)then.sample;
+}
+
+static void save(struct run *run, int sample) {
+    if (run->options.checkpoint != NULL && sample % run->options.every == 0)
+        checkpoint_write(run->options.checkpoint, &run->flow, (struct moment){run->time, sample});
+}
+
 static void follow(struct run *run) {
+    int sample = restart(run);
     if (my_rank() == 0)
         print_start(run);
     record(run, 0, 1);
-    record_pictures(run, 0);
+    record_pictures(run, sample);
     /* The energy can only fall: more than at the start (1/8) means that the run has blown up. */
-    for (int sample = 1; sample <= run->nsamples && run->spectrum.total_energy < 1; sample++) {
+    while (++sample <= run->nsamples && run->spectrum.total_energy < 1) {
         advance(run, fmin(sample * sampling_interval, run->options.time));
         record_pictures(run, sample);
+        save(run, sample);
     }
     if (my_rank() == 0) {
         progress_hide(&run->progress);

@@ -17,6 +17,10 @@ static const char usage[] =
     "  --method NAME    how the exchanges move data (auto: the library tries what is best)\n"
     "  --output FOLDER  for taylor_green.csv, and the data that draw.gp draws "
     "(taylor_green_output)\n"
+    "  --checkpoint FILE  where the state is written, so that --restart continues from it\n"
+    "  --every N        after how many time units of 0.5 that is (1)\n"
+    "  --restart FILE   begin with that state, on any number of ranks\n"
+    "  --repeatable     plan without measuring: equal runs, from equal states, have equal bits\n"
     "  --progress HOW   bar or lines (a bar on a terminal)\n"
     "  --space SPACE    host, or cuda: fields live on devices, which ranks take in turn (host)\n"
     "  --help           print this and stop\n"
@@ -63,6 +67,16 @@ static int take(void *data, int letter, const char *value) {
     case 'o':
         options->output = value;
         return 1;
+    case 'k':
+        options->checkpoint = value;
+        return 1;
+    case 'e':
+        return read_integer(value, &options->every) && options->every > 0;
+    case 'b':
+        return options->repeatable = 1;
+    case 'r':
+        options->restart = value;
+        return 1;
     case 'p':
         return read_progress(value, &options->progress);
     case 'w':
@@ -81,15 +95,24 @@ void options_explain(const struct options *options) {
 }
 
 int options_read(struct options *options, int argc, char *argv[]) {
-    static const struct option known[] = {
-        {"size", required_argument, NULL, 's'},     {"time", required_argument, NULL, 't'},
-        {"courant", required_argument, NULL, 'c'},  {"grid", required_argument, NULL, 'g'},
-        {"method", required_argument, NULL, 'm'},   {"output", required_argument, NULL, 'o'},
-        {"progress", required_argument, NULL, 'p'}, {"space", required_argument, NULL, 'w'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"size", required_argument, NULL, 's'},
+                                          {"time", required_argument, NULL, 't'},
+                                          {"courant", required_argument, NULL, 'c'},
+                                          {"grid", required_argument, NULL, 'g'},
+                                          {"method", required_argument, NULL, 'm'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"progress", required_argument, NULL, 'p'},
+                                          {"space", required_argument, NULL, 'w'},
+                                          {"checkpoint", required_argument, NULL, 'k'},
+                                          {"every", required_argument, NULL, 'e'},
+                                          {"restart", required_argument, NULL, 'r'},
+                                          {"repeatable", no_argument, NULL, 'b'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     *options = (struct options){.size = 64,
                                 .time = 10,
                                 .courant = 1,
+                                .every = 1,
                                 .output = "taylor_green_output",
                                 .space = space_named("host")};
     return read_options(argc, argv, known, take, options, &options->refused);

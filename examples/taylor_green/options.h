@@ -8,13 +8,17 @@
 enum progress_style { PROGRESS_AUTO, PROGRESS_BAR, PROGRESS_LINES };
 
 struct options {
-    int size;           /* grid points along each axis */
-    double time;        /* where the run ends */
-    double courant;     /* grid spacings that the flow may cross in one step */
-    int grid_ndims;     /* 1 = slabs, 2 = pencils, 0 = as the library chooses */
-    int grid[2];        /* processes along each grid dimension, 0 = as the library chooses */
-    const char *method; /* how the exchanges move data; NULL = the library tries what is best */
-    const char *output; /* folder for the results */
+    int size;               /* grid points along each axis */
+    double time;            /* where the run ends */
+    double courant;         /* grid spacings that the flow may cross in one step */
+    int grid_ndims;         /* 1 = slabs, 2 = pencils, 0 = as the library chooses */
+    int grid[2];            /* processes along each grid dimension, 0 = as the library chooses */
+    const char *method;     /* how the exchanges move data; NULL = the library tries what is best */
+    const char *output;     /* folder for the results */
+    const char *checkpoint; /* file that the state is written to, or NULL, */
+    int every;              /* and after how many sampling intervals */
+    int repeatable;         /* plans are not measured, so that equal runs have equal bits */
+    const char *restart;    /* file that the run begins with, or NULL */
     enum progress_style progress;
     const struct space *space; /* where the fields live */
     const char *refused;       /* what makes no sense in the command line */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "exchanges.h"
 
-static MPI_Datatype element_type(const struct fftnd__transform *transform, int real) {
+MPI_Datatype fftnd__element_type(const struct fftnd__transform *transform, int real) {
     const MPI_Datatype types[][2] = {
         [FFTND_DOUBLE] = {MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE},
         [FFTND_FLOAT] = {MPI_C_FLOAT_COMPLEX, MPI_FLOAT},
@@ -100,7 +100,7 @@ static int plan_around(MPI_Comm comm, struct fftnd__step *step,
     own.overlap = adds ? REDIST_OVERLAP_ADD : REDIST_OVERLAP_READ;
     own.bind_a = adds ? options->bind_b : options->bind_a;
     own.bind_b = adds ? options->bind_a : options->bind_b;
-    return redist_plan_boxes_around(comm, element_type(transform, step->real),
+    return redist_plan_boxes_around(comm, fftnd__element_type(transform, step->real),
                                     step->layout->local.ndims, sizes, boxes[adds], arrays[adds],
                                     boxes[!adds], arrays[!adds], &halo, &own, &step->exchange);
 }
@@ -117,8 +117,9 @@ static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
     void *const arrays[2] = {source, destination};
     if (step->fills_ghosts || step->adds_ghosts)
         return plan_around(comm, step, transform, sizes, boxes, arrays, options);
-    return redist_plan_boxes(comm, element_type(transform, step->real), step->layout->local.ndims,
-                             sizes, &box_a, source, &box_b, destination, options, &step->exchange);
+    return redist_plan_boxes(comm, fftnd__element_type(transform, step->real),
+                             step->layout->local.ndims, sizes, &box_a, source, &box_b, destination,
+                             options, &step->exchange);
 }
 
 /* Plans the exchange of the ghosts alone in an array. Collective. */
@@ -133,7 +134,7 @@ static int plan_ghosts(const struct fftnd__transform *transform, const struct ff
     for (int axis = 0; axis < array->layout->local.ndims; axis++)
         differs[axis] = axis != transform->batch.axis;
     redist_box box = box_of(transform, array, differs, sizes);
-    return redist_plan_halo(transform->comm, element_type(transform, array->real),
+    return redist_plan_halo(transform->comm, fftnd__element_type(transform, array->real),
                             array->layout->local.ndims, sizes, &box, memory, &halo, &options, plan);
 }
 
@@ -236,10 +237,10 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
     redist_index extents_a[REDIST_MAX_NDIMS], extents_b[REDIST_MAX_NDIMS];
     list_extents(before, extents_a);
     list_extents(after, extents_b);
-    return redist_plan_exchange(comm, element_type(transform, step->real), after->ndims, extents_a,
-                                source, find_position(before, step->axis_source), extents_b,
-                                destination, find_position(after, step->axis_destination), &options,
-                                &step->exchange);
+    return redist_plan_exchange(
+        comm, fftnd__element_type(transform, step->real), after->ndims, extents_a, source,
+        find_position(before, step->axis_source), extents_b, destination,
+        find_position(after, step->axis_destination), &options, &step->exchange);
 }
 
 /* Agrees on an exchange that each subgroup has planned. A method that does not apply to one subgroup does not hide a

@@ -5,6 +5,9 @@
 
 #include "steps.h"
 
+/* Returns the datatype of real or complex elements. */
+MPI_Datatype fftnd__element_type(const struct fftnd__transform *transform, int real);
+
 /* Plans all exchanges; `work` are the work arrays (NULL = not used). If a method cannot do segments, the exchange moves
  * whole arrays, or of a fused program fails with REDIST_ERR_METHOD. Collective. */
 int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__transform *transform,

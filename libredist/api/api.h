@@ -49,6 +49,9 @@ int redist__check_segments(const struct redist__request *request);
 int redist__check_datatype(struct redist__request *request);
 /* Finds how a plan adds: the numbers of the datatype, or by a user's operation, after redist__check_datatype. */
 int redist__find_numbers(struct redist__request *request);
+/* Finds the predefined datatype of which a datatype consists, MPI_DATATYPE_NULL = several, and the kind of its numbers.
+ * REDIST_ERR_MPI, REDIST_ERR_MEMORY. */
+int redist__find_predefined(MPI_Datatype type, enum redist__number *kind, MPI_Datatype *predefined);
 /* Returns whether the user gave an operation; and prepares it for elements that consist of `base`, a predefined
  * datatype, or of several (MPI_DATATYPE_NULL). What it holds is freed also after a failure. */
 int redist__operation_is_given(const struct redist__request *request);

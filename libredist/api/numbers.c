@@ -103,6 +103,15 @@ static int find_common(MPI_Datatype type, struct numbers *common) {
     return code;
 }
 
+int redist__find_predefined(MPI_Datatype type, enum redist__number *kind,
+                            MPI_Datatype *predefined) {
+    struct numbers numbers;
+    REDIST_TRY(find_common(type, &numbers));
+    *kind = numbers.kind;
+    *predefined = numbers.type;
+    return REDIST_OK;
+}
+
 int redist__find_numbers(struct redist__request *request) {
     enum redist_overlap overlap = request->options.overlap;
     int may_add = overlap == REDIST_OVERLAP_REFUSED && request->halo != NULL;

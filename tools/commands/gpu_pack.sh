@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev gpu-pack [FOLDER]
-# Copies Meson, Check, cJSON and pkg-config of this machine, which machines with GPUs often lack, to FOLDER (build-pack,
-# which git ignores): 5 MB. ./dev gpu-test and ./dev gpu-bench use it where it is. The other machine has to have
+# Copies Meson, Check, cJSON, xxHash and pkg-config of this machine, which machines with GPUs often lack, to FOLDER
+# (build-pack, which git ignores): 5 MB. ./dev gpu-test and ./dev gpu-bench use it where it is. The other machine has to have
 # python3, ninja, the CUDA toolkit with a C++ compiler, MPI and FFTW, the same kind of processor, and a C library that is
 # not older. Copy the tree with build-pack there; what the machine has itself comes first.
 set -euo pipefail
@@ -66,10 +66,13 @@ pack_libraries() {
     cp -r "$(pkg-config --variable=includedir libcjson)/cjson" "$pack/include"
     cp -L "$folder/libcjson.so" "$folder/libcjson.so.1" "$pack/lib"
     describe libcjson -lcjson
+    headers=$(pkg-config --variable=includedir libxxhash)
+    cp "$headers"/xx*.h "$pack/include"
+    describe libxxhash ''
 }
 
 . tools/shell/packages.sh
-install_packages meson pkg-config check libsubunit-dev libcjson-dev
+install_packages meson pkg-config check libsubunit-dev libcjson-dev libxxhash-dev
 if [ -e "$pack" ] && [ ! -e "$pack/lib/pkgconfig/check.pc" ]; then
     echo "$pack is there already, and was not made by ./dev gpu-pack" >&2
     exit 2

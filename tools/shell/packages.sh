@@ -3,7 +3,7 @@
 # The Debian packages that each command needs, and their installation. Sourced, not run.
 
 build_packages=(gcc libc6-dev meson ninja-build pkg-config libopenmpi-dev openmpi-bin
-    libfftw3-dev libfftw3-mpi-dev libhwloc-dev libcjson-dev)
+    libfftw3-dev libfftw3-mpi-dev libhwloc-dev libcjson-dev libxxhash-dev)
 plot_packages=(gnuplot-nox)
 bench_packages=("${plot_packages[@]}" python3-mpi4py-fft)
 fftw_packages=(gcc libc6-dev make dpkg-dev libopenmpi-dev)

@@ -83,7 +83,7 @@ run_wheels() {
 run_gpu_pack() {
     ./dev gpu-pack "$out/pack"
     "$out/pack/bin/meson" --version
-    PKG_CONFIG_PATH=$out/pack/lib/pkgconfig "$out/pack/bin/pkg-config" --libs check libcjson
+    PKG_CONFIG_PATH=$out/pack/lib/pkgconfig "$out/pack/bin/pkg-config" --libs check libcjson libxxhash
 }
 
 # Without a device they say in one line what is missing, before they do anything.

@@ -32,6 +32,7 @@ class Libfftnd(MesonPackage, CudaPackage):
     depends_on("mpi")
     depends_on("fftw@3.3: precision=double,float,long_double ~mpi")
     depends_on("hwloc")
+    depends_on("xxhash", type="build")
     depends_on("cjson", when="+tools")
     depends_on("nccl", when="+nccl")
 
