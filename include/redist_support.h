@@ -424,7 +424,8 @@ enum redist_handle_kind {
     REDIST_HANDLE_GRID,
     REDIST_HANDLE_PLAN,
     REDIST_HANDLE_FFT,
-    REDIST_HANDLE_OPERATOR
+    REDIST_HANDLE_OPERATOR,
+    REDIST_HANDLE_HDF5
 };
 
 /** Records a valid handle; 0 without memory. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls of HDF5: silence, its reasons as a message, and agreement. */
+#include "calls.h"
+
+#include <stdio.h>
+
+enum { REASON_BYTES = 300 };
+
+/* The first reason of HDF5's stack, and the last one, which the system or MPI gave. */
+struct reasons {
+    char first[REASON_BYTES], last[REASON_BYTES];
+};
+
+static herr_t collect(unsigned number, const H5E_error2_t *error, void *data) {
+    struct reasons *reasons = data;
+    char *text = number == 0 ? reasons->first : reasons->last;
+    if (error->desc != NULL && error->desc[0] != 0)
+        snprintf(text, REASON_BYTES, "%s", error->desc);
+    return 0;
+}
+
+static int fail_with_reasons(const char *function, const struct redist_hdf5 *file,
+                             const char *what) {
+    struct reasons reasons = {"unknown reason", ""};
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, collect, &reasons);
+    return redist_fail_in(function, REDIST_ERR_FILE, "HDF5 cannot %s in '%s': %s%s%s", what,
+                          file->path, reasons.first, reasons.last[0] != 0 ? ": " : "",
+                          reasons.last);
+}
+
+int redist__hdf5_act_alone(const char *function, struct redist_hdf5 *file, const char *what,
+                           redist__hdf5_work *work, void *data) {
+    H5E_auto2_t report = NULL;
+    void *report_data = NULL;
+    if (!file->acts)
+        return REDIST_OK;
+    H5Eget_auto2(H5E_DEFAULT, &report, &report_data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    int code = work(file, data);
+    if (code < 0)
+        code = fail_with_reasons(function, file, what);
+    H5Eset_auto2(H5E_DEFAULT, report, report_data);
+    return code;
+}
+
+int redist__hdf5_act(const char *function, struct redist_hdf5 *file, const char *what,
+                     redist__hdf5_work *work, void *data) {
+    return redist_agree(file->comm, redist__hdf5_act_alone(function, file, what, work, data));
+}
+
+int redist__hdf5_check(const char *function, const struct redist_hdf5 *file) {
+    int initialised = 0, finalised = 0;
+    MPI_Initialized(&initialised);
+    MPI_Finalized(&finalised);
+    if (!initialised || finalised || !redist_handle_is(file, REDIST_HANDLE_HDF5))
+        return redist_fail_in(function, REDIST_ERR_STATE,
+                              "file = %p is not open, or MPI is not running", (const void *)file);
+    return REDIST_OK;
+}
+
+/* Closing one of the kinds by the wrong function would print: the kind decides. */
+void redist__hdf5_drop(hid_t id) {
+    if (id > 0 && H5Iis_valid(id) > 0)
+        H5Idec_ref(id);
+}

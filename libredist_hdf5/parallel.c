@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* HDF5 with MPI. */
+#include "calls.h"
+
+int redist__hdf5_is_parallel(void) {
+    return 1;
+}
+
+int redist__hdf5_set_parallel(MPI_Comm comm, hid_t access, hid_t transfer) {
+    HDF5_TRY(H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL));
+    HDF5_TRY(H5Pset_coll_metadata_write(access, 1));
+    HDF5_TRY(H5Pset_all_coll_metadata_ops(access, 1));
+    return H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
+}
