@@ -19,28 +19,29 @@ static herr_t collect(unsigned number, const H5E_error2_t *error, void *data) {
     return 0;
 }
 
-static int fail_with_reasons(const char *function, const struct redist_hdf5 *file,
-                             const char *what) {
-    struct reasons reasons = {"unknown reason", ""};
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, collect, &reasons);
-    return redist_fail_in(function, REDIST_ERR_FILE, "HDF5 cannot %s in '%s': %s%s%s", what,
-                          file->path, reasons.first, reasons.last[0] != 0 ? ": " : "",
-                          reasons.last);
+/* Called by HDF5 when a call of it fails, as later calls empty the stack. */
+static herr_t keep_reasons(hid_t stack, void *data) {
+    struct reasons *reasons = data;
+    *reasons = (struct reasons){{0}, {0}};
+    return H5Ewalk2(stack, H5E_WALK_DOWNWARD, collect, reasons);
 }
 
 int redist__hdf5_act_alone(const char *function, struct redist_hdf5 *file, const char *what,
                            redist__hdf5_work *work, void *data) {
+    struct reasons reasons = {"unknown reason", ""};
     H5E_auto2_t report = NULL;
     void *report_data = NULL;
     if (!file->acts)
         return REDIST_OK;
     H5Eget_auto2(H5E_DEFAULT, &report, &report_data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5Eset_auto2(H5E_DEFAULT, keep_reasons, &reasons);
     int code = work(file, data);
-    if (code < 0)
-        code = fail_with_reasons(function, file, what);
     H5Eset_auto2(H5E_DEFAULT, report, report_data);
-    return code;
+    if (code >= 0)
+        return code;
+    return redist_fail_in(function, REDIST_ERR_FILE, "HDF5 cannot %s in '%s': %s%s%s", what,
+                          file->path, reasons.first, reasons.last[0] != 0 ? ": " : "",
+                          reasons.last);
 }
 
 int redist__hdf5_act(const char *function, struct redist_hdf5 *file, const char *what,

@@ -54,7 +54,7 @@ static int make_scale(const struct redist__hdf5_call *call, const char *name, in
     HDF5_TRY(*scale);
     snprintf(label, sizeof label, NO_COORDINATES, (long long)n);
     HDF5_TRY(H5DSset_scale(*scale, is_variable ? name : label));
-    return is_variable ? write_coordinates(call, *scale, axis, n) : REDIST_OK;
+    return is_variable && n > 0 ? write_coordinates(call, *scale, axis, n) : REDIST_OK;
 }
 
 /* Opens a scale; *fits: whether it has `n` elements. */
