@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A series of time steps in an HDF5 file: a wave in a periodic box, in pencils of a process grid, and a plane of it. The
- * file is read again in another distribution, as another number of ranks would.
+ * A series of time steps in an HDF5 file: a wave in a periodic box, in pencils of a process grid, and a plane of it.
+ * The file is read again in another distribution, as another number of ranks would.
  *
  *     11_series [NAME]     writes NAME.h5, for h5py and readers of NetCDF, and NAME.xdmf, for ParaView
  */

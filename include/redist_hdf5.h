@@ -26,7 +26,7 @@ enum redist_hdf5_mode {
 enum redist_hdf5_access {
     REDIST_HDF5_AUTO = 0, /**< all, where HDF5 and its MPI allow it; else rank 0 */
     REDIST_HDF5_ALL = 1,  /**< all, by HDF5's collective transfers (MPI-IO) */
-    REDIST_HDF5_ROOT = 2  /**< rank 0 alone, to which the others send their parts, a piece at a time */
+    REDIST_HDF5_ROOT = 2  /**< rank 0 alone, with an exchange for each piece of a dataset */
 };
 
 /** Options of a file. */
@@ -77,15 +77,16 @@ enum {
     REDIST_HDF5_LAST_STEP = -3  /**< of a read */
 };
 
-/** Options of datasets. "Must agree" = the same on all ranks. Those from chunk on are for datasets that a write makes. */
+/** Options of datasets. "Must agree" = the same on all ranks. Those from chunk on are for datasets that a write
+ * makes. */
 typedef struct redist_hdf5_options {
     size_t size; /**< sizeof(redist_hdf5_options) */
     /** REDIST_HDF5_NO_STEP, the default; else the datasets have an axis of steps before the others, without an end, and
      * this is the step's number, from 0, or one of the values above; must agree */
     redist_index step;
     double time; /**< of the written step, for the dataset "time" of the file; must agree */
-    /** extents of a chunk, without steps; all 0 = choose with steps or compression, else the dataset is contiguous; must
-     * agree */
+    /** extents of a chunk, without steps; all 0 = choose with steps or compression, else the dataset is contiguous;
+     * must agree */
     redist_index chunk[REDIST_MAX_NDIMS];
     int compression; /**< 0 = none; 1..9: of zlib, after HDF5's shuffle of bytes; must agree */
     int reserved;    /**< 0 */
@@ -172,13 +173,13 @@ REDIST_API int redist_hdf5_get_text(redist_hdf5 *file, const char *object, const
 
 /** A dataset. */
 typedef struct redist_hdf5_dataset {
-    size_t size;                          /**< sizeof(redist_hdf5_dataset) */
-    char name[REDIST_HDF5_NAME_BYTES];    /**< its path in the file, without the first slash */
-    int ndims;                            /**< axes, without steps; more than REDIST_MAX_NDIMS = 0 */
-    int items;                            /**< numbers in an element */
+    size_t size;                       /**< sizeof(redist_hdf5_dataset) */
+    char name[REDIST_HDF5_NAME_BYTES]; /**< its path in the file, without the first slash */
+    int ndims;                         /**< axes, without steps; more than REDIST_MAX_NDIMS = 0 */
+    int items;                         /**< numbers in an element */
     redist_index sizes[REDIST_MAX_NDIMS]; /**< global extents */
-    redist_index steps;                   /**< number of steps; -1 = the dataset has no axis of steps */
-    MPI_Datatype number;                  /**< MPI_DATATYPE_NULL if MPI has no such number */
+    redist_index steps;  /**< number of steps; -1 = the dataset has no axis of steps */
+    MPI_Datatype number; /**< MPI_DATATYPE_NULL if MPI has no such number */
 } redist_hdf5_dataset;
 
 #define REDIST_HDF5_DATASET_DEFAULT                                                                \

@@ -39,8 +39,8 @@ static int replace(struct redist_hdf5 *file, const struct attribute *given, hid_
     HDF5_TRY(exists);
     if (exists)
         HDF5_TRY(H5Adelete_by_name(file->id, given->object, given->key, H5P_DEFAULT));
-    hid_t space = given->type != NULL && n > 1 ? H5Screate_simple(1, &n, NULL)
-                                               : H5Screate(H5S_SCALAR);
+    hid_t space =
+        given->type != NULL && n > 1 ? H5Screate_simple(1, &n, NULL) : H5Screate(H5S_SCALAR);
     hid_t attribute = H5Acreate_by_name(file->id, given->object, given->key, type, space,
                                         H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     int code = attribute < 0 ? -1 : H5Awrite(attribute, type, values);
@@ -101,8 +101,7 @@ int redist_hdf5_set_integers(redist_hdf5 *file, const char *object, const char *
     return set_all(file, &given);
 }
 
-int redist_hdf5_set_text(redist_hdf5 *file, const char *object, const char *key,
-                         const char *text) {
+int redist_hdf5_set_text(redist_hdf5 *file, const char *object, const char *key, const char *text) {
     struct attribute given = {__func__, object, key, NULL, text ? (int)strlen(text) : 0,
                               text,     NULL};
     return set_all(file, &given);
@@ -200,8 +199,8 @@ static int get_all(struct redist_hdf5 *file, struct attribute *given, void *valu
     REDIST_TRY(agree(file, given, values, least, 0));
     int code = redist__hdf5_act(given->function, file, "get an attribute", get, given);
     if (code == REDIST_OK)
-        code = redist_agree(file->comm,
-                            redist_broadcast(file->comm, &given->n, sizeof given->n, 0));
+        code =
+            redist_agree(file->comm, redist_broadcast(file->comm, &given->n, sizeof given->n, 0));
     if (code == REDIST_OK) {
         int wanted = given->n < most - least ? given->n : most - least;
         size_t bytes = (size_t)wanted * (given->type != NULL ? 8 : 1);

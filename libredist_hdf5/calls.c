@@ -16,6 +16,8 @@ static herr_t collect(unsigned number, const H5E_error2_t *error, void *data) {
     char *text = number == 0 ? reasons->first : reasons->last;
     if (error->desc != NULL && error->desc[0] != 0)
         snprintf(text, REASON_BYTES, "%s", error->desc);
+    for (; *text != 0; text++) /* reasons of MPI have several lines */
+        *text = *text == '\n' ? ' ' : *text;
     return 0;
 }
 

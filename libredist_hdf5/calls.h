@@ -26,7 +26,8 @@ struct redist_hdf5 {
 /* Work with HDF5 on a rank that acts: REDIST_OK, a code with a message, or negative if HDF5 has failed. */
 typedef int redist__hdf5_work(struct redist_hdf5 *file, void *data);
 
-/* Does work on the ranks that act, and agrees on the result. HDF5's message is "cannot WHAT: its reasons". Collective. */
+/* Does work on the ranks that act, and agrees on the result. A failure of HDF5 is "cannot WHAT" with its reasons.
+ * Collective. */
 int redist__hdf5_act(const char *function, struct redist_hdf5 *file, const char *what,
                      redist__hdf5_work *work, void *data);
 

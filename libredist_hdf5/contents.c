@@ -118,8 +118,8 @@ static int list(const char *function, redist_hdf5 *file, struct redist__hdf5_con
     *contents = (struct redist__hdf5_contents){.function = function};
     int code = redist__hdf5_act(function, file, "list the datasets", redist__hdf5_list, contents);
     if (code == REDIST_OK)
-        code = redist_agree(file->comm, redist_broadcast(file->comm, &contents->count,
-                                                         sizeof contents->count, 0));
+        code = redist_agree(
+            file->comm, redist_broadcast(file->comm, &contents->count, sizeof contents->count, 0));
     return code;
 }
 
@@ -138,8 +138,8 @@ int redist_hdf5_count(redist_hdf5 *file, int *count) {
 /* Sends rank 0's entry to all ranks: datatypes differ between processes. */
 static int share(redist_hdf5 *file, struct redist__hdf5_entry *entry) {
     int code = redist_agree(file->comm, redist_broadcast(file->comm, entry, sizeof *entry, 0));
-    entry->dataset.number = entry->type.kind != 0 ? redist__hdf5_number(&entry->type)
-                                                  : MPI_DATATYPE_NULL;
+    entry->dataset.number =
+        entry->type.kind != 0 ? redist__hdf5_number(&entry->type) : MPI_DATATYPE_NULL;
     return code;
 }
 

@@ -134,8 +134,7 @@ static redist_index select_axis(const redist_field *field, int i, struct redist_
         field->selected_count[i] > 0 ? field->selected_count[i] : field->sizes[i] - from;
     part->sizes[i] = ceil_divide(length, step);
     part->start[i] = lesser(ceil_divide(start - from, step), part->sizes[i]);
-    redist_index end =
-        lesser(ceil_divide(start + field->count[i] - from, step), part->sizes[i]);
+    redist_index end = lesser(ceil_divide(start + field->count[i] - from, step), part->sizes[i]);
     part->count[i] = end > part->start[i] ? end - part->start[i] : 0;
     return part->count[i] > 0 ? from + part->start[i] * step - start : 0;
 }
@@ -235,7 +234,8 @@ static int agree_options(const struct redist__hdf5_call *call, int code) {
         redist_share("options->origin", REDIST_SHARED_REALS, options->origin, REDIST_MAX_NDIMS),
         redist_share("options->time", REDIST_SHARED_REALS, &options->time, 1)};
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
-        values[OPTIONS + i] = redist_share("options->axes", REDIST_SHARED_TEXT, options->axes[i], 1);
+        values[OPTIONS + i] =
+            redist_share("options->axes", REDIST_SHARED_TEXT, options->axes[i], 1);
     return redist_agree_values_in(call->function, call->file->comm, code,
                                   OPTIONS + REDIST_MAX_NDIMS, values);
 }
@@ -246,7 +246,7 @@ static int agree_field(const struct redist__hdf5_call *call, int n) {
     const size_t ndims = (size_t)field->ndims;
     enum { VALUES = 8 };
     static const char *const members[VALUES] = {
-        "name",           "ndims",         "sizes",         "selected_start",
+        "name",           "ndims",         "sizes",           "selected_start",
         "selected_count", "selected_step", "datatype (kind)", "datatype (bytes)"};
     char names[VALUES][NAME_BYTES];
     for (int i = 0; i < VALUES; i++)
@@ -306,9 +306,8 @@ static int check_cover(const struct redist__hdf5_call *call, int n) {
     memcpy(own.start, part->start, sizeof own.start);
     memcpy(own.count, part->count, sizeof own.count);
     struct range *all = redist_calloc((size_t)size, sizeof *all);
-    int code = redist_agree(comm, all != NULL ? REDIST_OK
-                                              : FAIL(REDIST_ERR_MEMORY, "no memory for %d boxes",
-                                                     size));
+    int code = redist_agree(
+        comm, all != NULL ? REDIST_OK : FAIL(REDIST_ERR_MEMORY, "no memory for %d boxes", size));
     if (code == REDIST_OK)
         code = redist_all_gather(comm, &own, sizeof own, all);
     if (code == REDIST_OK)

@@ -14,7 +14,7 @@ struct redist__hdf5_part {
     int ndims;
     redist_index sizes[REDIST_MAX_NDIMS]; /* of the dataset, without steps */
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS]; /* the part in it, */
-    char *first;                                                   /* its first element in memory, */
+    char *first;                        /* its first element in memory, */
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* and bytes between neighbours there */
     enum redist_space space;            /* REDIST_SPACE_HOST without elements */
 };

@@ -10,10 +10,10 @@ enum { BUFFER_BYTES = 1 << 26 };
 static REDIST_NAMES(mode_name, REDIST_NAME(REDIST_HDF5_READ), REDIST_NAME(REDIST_HDF5_CREATE),
                     REDIST_NAME(REDIST_HDF5_APPEND))
 
-static REDIST_NAMES(access_name, REDIST_NAME(REDIST_HDF5_AUTO), REDIST_NAME(REDIST_HDF5_ALL),
-                    REDIST_NAME(REDIST_HDF5_ROOT))
+    static REDIST_NAMES(access_name, REDIST_NAME(REDIST_HDF5_AUTO), REDIST_NAME(REDIST_HDF5_ALL),
+                        REDIST_NAME(REDIST_HDF5_ROOT))
 
-int redist_hdf5_file_options_init(redist_hdf5_file_options *options, size_t size) {
+        int redist_hdf5_file_options_init(redist_hdf5_file_options *options, size_t size) {
     const redist_hdf5_file_options defaults = REDIST_HDF5_FILE_OPTIONS_DEFAULT;
     return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
 }

@@ -19,8 +19,7 @@ enum { NAME_BYTES = 96 };
 
 static hid_t make_dataset(struct redist_hdf5 *file, const char *name, hid_t type, hid_t space,
                           hid_t properties) {
-    HDF5_TRY(
-        H5Pset_attr_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED));
+    HDF5_TRY(H5Pset_attr_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED));
     return H5Dcreate2(file->id, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
 }
 

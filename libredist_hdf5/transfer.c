@@ -24,7 +24,8 @@ struct box {
 /* A transfer: its buffers are of this rank's elements of a piece, and on rank 0 of the whole piece. */
 struct state {
     const struct redist__hdf5_target *target;
-    const redist__space *space; /* of the array, and the device and stream in which copies are done */
+    const redist__space
+        *space; /* of the array, and the device and stream in which copies are done */
     redist_place place;
     char *own, *whole;
 };
@@ -249,7 +250,8 @@ static int plan_pieces(const struct redist__hdf5_target *target, struct cuts *cu
 
 static int allocate(struct state *state, const struct cuts *cuts) {
     const struct redist_hdf5 *file = state->target->call->file;
-    redist_index row = redist__hdf5_volume(cuts->ndims - cuts->axis - 1, cuts->extent + cuts->axis + 1);
+    redist_index row =
+        redist__hdf5_volume(cuts->ndims - cuts->axis - 1, cuts->extent + cuts->axis + 1);
     size_t bytes = (size_t)(cuts->rows * row) * state->target->part->item;
     void *own = NULL, *whole = NULL;
     REDIST_TRY(state->space->allocate_pinned(bytes > 0 ? bytes : 1, &own));
@@ -263,8 +265,8 @@ static int allocate(struct state *state, const struct cuts *cuts) {
 
 static int begin(struct state *state, const struct cuts *cuts) {
     redist_visit visit;
-    REDIST_TRY(redist_place_find(state->target->call->function, state->space, NULL, NULL,
-                                 &state->place));
+    REDIST_TRY(
+        redist_place_find(state->target->call->function, state->space, NULL, NULL, &state->place));
     int code = redist_enter(&state->place, &visit);
     if (code == REDIST_OK)
         code = allocate(state, cuts);

@@ -39,8 +39,8 @@ static void print_number(FILE *text, double value) {
 }
 
 static void print_numbers(FILE *text, int n, const double values[]) {
-    fprintf(text, "<DataItem Dimensions=\"%d\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">",
-            n);
+    fprintf(text,
+            "<DataItem Dimensions=\"%d\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">", n);
     for (int i = 0; i < n; i++) {
         fputs(i > 0 ? " " : "", text);
         print_number(text, values[i]);

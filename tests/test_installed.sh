@@ -41,7 +41,7 @@ grep -q '^build libfftnd/libfftnd\.so.*libredist/libredist\.so' "$temporary/stat
     { echo "libfftnd.so does not link libredist.so"; exit 1; }
 
 # ---------------------------------------------------------------- what is installed
-for file in redist_base.h redist_grid.h redist.h redist_halo.h redist_model.h redist_paper.h fftnd_kinds.h fftnd.h \
+for file in redist_base.h redist_grid.h redist.h redist_file.h redist_halo.h redist_model.h redist_paper.h fftnd_kinds.h fftnd.h \
         redist.hpp fftnd.hpp; do
     test -f "$prefix/include/$file" || { echo "$file is not installed"; exit 1; }
 done
@@ -72,6 +72,11 @@ $compiler -shared -fPIC -x c /dev/null -o "$temporary/only_redist.so" \
 printf '#include <fftnd.h>\nint main() { return redist_decompose(1, 1, 0, nullptr, nullptr) != REDIST_ERR_NULL; }\n' |
     $compiler -std=c++11 -x c++ - -o "$temporary/in_cpp" $(pkg-config --cflags --libs redist)
 programs="$temporary/with_shared $temporary/in_cpp"
+if [ -f "$pkgconfig/redist-hdf5.pc" ]; then
+    # shellcheck disable=SC2046
+    $compiler "$source_root/tests/installed/hdf5.c" -o "$temporary/with_hdf5" $(pkg-config --cflags --libs redist-hdf5)
+    programs="$programs $temporary/with_hdf5"
+fi
 if [ "$fortran" != none ]; then
     # shellcheck disable=SC2046
     $fortran -J "$temporary" "$source_root/tests/installed/main.f90" -o "$temporary/with_modules" \
