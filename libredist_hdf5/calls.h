@@ -12,7 +12,7 @@
 
 struct redist_hdf5 {
     MPI_Comm comm; /* the library's own */
-    int rank;
+    int rank, size;
     int all;  /* all ranks call HDF5 */
     int acts; /* this rank does */
     int mode; /* enum redist_hdf5_mode */
@@ -20,7 +20,7 @@ struct redist_hdf5 {
     size_t buffer_bytes;
     char *path;
     hid_t id;       /* of a rank that acts */
-    hid_t transfer; /* properties of transfers */
+    hid_t transfer, collective; /* properties of transfers, by a rank alone and by all together */
 };
 
 /* Work with HDF5 on a rank that acts: REDIST_OK, a code with a message, or negative if HDF5 has failed. */
@@ -51,6 +51,6 @@ void redist__hdf5_drop(hid_t id);
 /* HDF5 with MPI (parallel.c), or without (parallel_absent.c): whether it has it; and settings for the access by all
  * ranks, negative after a failure. */
 int redist__hdf5_is_parallel(void);
-int redist__hdf5_set_parallel(MPI_Comm comm, hid_t access, hid_t transfer);
+int redist__hdf5_set_parallel(MPI_Comm comm, hid_t access, hid_t collective);
 
 #endif

@@ -190,6 +190,14 @@ static int open_dataset(struct redist_hdf5 *file, const struct redist__hdf5_targ
     return steps ? set_step(target, extent) : REDIST_OK;
 }
 
+static int find_filters(const struct redist__hdf5_target *target) {
+    hid_t properties = H5Dget_create_plist(target->dataset->id);
+    int count = properties < 0 ? -1 : H5Pget_nfilters(properties);
+    redist__hdf5_drop(properties);
+    target->dataset->is_filtered = count > 0;
+    return count < 0 ? -1 : REDIST_OK;
+}
+
 int redist__hdf5_find_dataset(struct redist_hdf5 *file, void *data) {
     const struct redist__hdf5_target *target = data;
     target->dataset->has_steps = target->call->options.step != REDIST_HDF5_NO_STEP;
@@ -199,6 +207,8 @@ int redist__hdf5_find_dataset(struct redist_hdf5 *file, void *data) {
     if (!exists && !target->call->writes)
         return FAIL(REDIST_ERR_FILE, "'%s' has no dataset '%s'", file->path, target->part->name);
     int code = exists ? open_dataset(file, target) : make(file, target);
+    if (code == REDIST_OK)
+        code = find_filters(target);
     if (code == REDIST_OK && target->call->writes && target->dataset->has_steps)
         code = redist__hdf5_set_time(target);
     return code;

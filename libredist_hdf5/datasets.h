@@ -10,6 +10,7 @@ struct redist__hdf5_dataset {
     hid_t id, type;
     hsize_t step; /* the first index, of one with steps */
     int has_steps;
+    int is_filtered; /* such as by compression */
 };
 
 /* A field of a call, for redist__hdf5_act. */

@@ -301,8 +301,7 @@ static int check_cover(const struct redist__hdf5_call *call, int n) {
     const struct redist__hdf5_part *part = &call->parts[n];
     MPI_Comm comm = call->file->comm;
     struct range own = {{0}, {0}};
-    int size;
-    MPI_Comm_size(comm, &size);
+    int size = call->file->size;
     memcpy(own.start, part->start, sizeof own.start);
     memcpy(own.count, part->count, sizeof own.count);
     struct range *all = redist_calloc((size_t)size, sizeof *all);

@@ -59,6 +59,7 @@ static int fill(const char *function, redist_hdf5 *file, const char *path, int m
     file->mode = mode;
     file->all = options->access != REDIST_HDF5_ROOT && redist__hdf5_is_parallel();
     file->buffer_bytes = options->buffer_bytes != 0 ? options->buffer_bytes : BUFFER_BYTES;
+    REDIST_TRY(redist_check_mpi_in(function, MPI_Comm_size(file->comm, &file->size)));
     return redist_check_mpi_in(function, MPI_Comm_rank(file->comm, &file->rank));
 }
 
@@ -90,25 +91,29 @@ static int set_properties(redist_hdf5 *file, hid_t made, hid_t access) {
     HDF5_TRY(H5Pset_link_creation_order(made, order));
     HDF5_TRY(H5Pset_attr_creation_order(made, order));
     HDF5_TRY(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG));
-    return file->all ? redist__hdf5_set_parallel(file->comm, access, file->transfer) : 0;
+    return file->all ? redist__hdf5_set_parallel(file->comm, access, file->collective) : 0;
 }
 
 static int open_file(redist_hdf5 *file, void *data) {
     (void)data;
     hid_t made = H5Pcreate(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS);
     file->transfer = H5Pcreate(H5P_DATASET_XFER);
+    file->collective = H5Pcreate(H5P_DATASET_XFER);
     int set = set_properties(file, made, access);
     file->id = set < 0 ? -1 : open_or_make(file, made, access);
     redist__hdf5_drop(made);
     redist__hdf5_drop(access);
-    if (file->id < 0)
-        redist__hdf5_drop(file->transfer);
-    return file->id < 0 ? -1 : REDIST_OK;
+    if (file->id >= 0)
+        return REDIST_OK;
+    redist__hdf5_drop(file->transfer);
+    redist__hdf5_drop(file->collective);
+    return -1;
 }
 
 static int close_file(redist_hdf5 *file, void *data) {
     (void)data;
     redist__hdf5_drop(file->transfer);
+    redist__hdf5_drop(file->collective);
     return H5Fclose(file->id) < 0 ? -1 : REDIST_OK;
 }
 
@@ -122,7 +127,7 @@ int redist_hdf5_open(MPI_Comm comm, const char *path, enum redist_hdf5_mode mode
     REDIST_TRY(agree(__func__, private_comm, code, path, (int)mode, &own));
     redist_hdf5 *made = redist_calloc(1, sizeof *made);
     if (made != NULL)
-        *made = (redist_hdf5){.comm = private_comm, .id = -1, .transfer = -1};
+        *made = (redist_hdf5){.comm = private_comm, .id = -1, .transfer = -1, .collective = -1};
     code = redist_agree(private_comm, fill(__func__, made, path, (int)mode, &own));
     if (code == REDIST_OK) {
         made->acts = made->all || made->rank == 0;

@@ -7,14 +7,23 @@ int redist_hdf5_options_init(redist_hdf5_options *options, size_t size) {
     return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
 }
 
-static int close_datasets(const struct redist__hdf5_call *call,
-                          struct redist__hdf5_dataset datasets[]) {
-    for (int n = 0; n < call->nfields && call->file->acts; n++) {
-        redist__hdf5_drop(datasets[n].type);
-        redist__hdf5_drop(datasets[n].id);
+/* The datasets of a call, for redist__hdf5_act. */
+struct opened {
+    int count;
+    struct redist__hdf5_dataset *datasets;
+};
+
+/* Closes all of them; HDF5 may write then. */
+static int close_datasets(struct redist_hdf5 *file, void *data) {
+    const struct opened *opened = data;
+    int code = REDIST_OK;
+    (void)file;
+    for (int n = 0; n < opened->count; n++) {
+        redist__hdf5_drop(opened->datasets[n].type);
+        if (opened->datasets[n].id > 0 && H5Dclose(opened->datasets[n].id) < 0)
+            code = -1;
     }
-    redist_release(datasets);
-    return REDIST_OK;
+    return code;
 }
 
 /* Flushes, so that a program that ends later has written what it has. */
@@ -45,6 +54,14 @@ static int transfer_all(const struct redist__hdf5_call *call,
     return call->writes ? redist__hdf5_act(call->function, file, "write", flush, NULL) : REDIST_OK;
 }
 
+static int transfer_and_close(const struct redist__hdf5_call *call,
+                              struct redist__hdf5_dataset datasets[]) {
+    struct opened opened = {call->nfields, datasets};
+    int code = transfer_all(call, datasets);
+    int closed = redist__hdf5_act_alone(call->function, call->file, "write", close_datasets, &opened);
+    return redist_agree(call->file->comm, code != REDIST_OK ? code : closed);
+}
+
 static int run(struct redist__hdf5_call *call, const redist_hdf5_options *options) {
     struct redist__hdf5_dataset *datasets = NULL;
     REDIST_TRY(redist__hdf5_check(call->function, call->file));
@@ -57,9 +74,8 @@ static int run(struct redist__hdf5_call *call, const redist_hdf5_options *option
                                                      "no memory for %d fields", call->nfields);
         code = redist_agree(call->file->comm, made);
         if (code == REDIST_OK)
-            code = transfer_all(call, datasets);
-        if (datasets != NULL)
-            close_datasets(call, datasets);
+            code = transfer_and_close(call, datasets);
+        redist_release(datasets);
     }
     redist_release(call->parts);
     return code;

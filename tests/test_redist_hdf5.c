@@ -3,9 +3,11 @@
  * Fields in HDF5 files: random ones, written by some ranks, read by others and by HDF5 alone; attributes, lists of
  * datasets and descriptions in XDMF; and what is refused.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <hdf5.h>
@@ -539,8 +541,71 @@ START_TEST(refuses_fields) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- failures in the middle */
+
+/* Limits the size of files, in the place of a full disk; 0 = the limit before. */
+static void limit_files(rlim_t bytes) {
+    static struct rlimit before;
+    struct rlimit limit;
+    if (bytes > 0)
+        getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = bytes > 0 ? bytes : before.rlim_cur;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+enum { WIDE = 1000, COUNT = 40, LIMIT = 1 << 16 };
+
+static redist_field make_wide(void) {
+    redist_field field = REDIST_FIELD_DEFAULT;
+    field.name = "wide";
+    field.datatype = MPI_DOUBLE;
+    field.ndims = 2;
+    field.sizes[0] = WIDE;
+    field.sizes[1] = field.count[1] = COUNT;
+    redist_decompose(WIDE, harness_nranks, harness_rank, &field.count[0], &field.start[0]);
+    field.array = calloc((size_t)(field.count[0] * COUNT) + 1, sizeof(double));
+    return field;
+}
+
+/* Fails to write on some ranks, and writes once the disk has room again. */
+static void fill_disk(enum redist_hdf5_access access, int is_limited) {
+    redist_hdf5 *file = NULL;
+    redist_hdf5_file_options options = REDIST_HDF5_FILE_OPTIONS_DEFAULT;
+    redist_field field = make_wide();
+    options.access = access;
+    options.buffer_bytes = 1 << 14;
+    check_ok(redist_hdf5_open(MPI_COMM_WORLD, path, REDIST_HDF5_CREATE, &options, &file));
+    if (is_limited)
+        limit_files(LIMIT);
+    int code = redist_hdf5_write(file, 1, &field, NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (is_limited)
+        limit_files(0);
+    check_all(code == REDIST_ERR_FILE, "a write beyond the limit returns %d", code);
+    check_message("HDF5 cannot write");
+    check_ok(redist_hdf5_write(file, 1, &field, NULL));
+    check_ok(redist_hdf5_close(&file));
+    free(field.array);
+    remove(path);
+}
+
+START_TEST(fails_on_all_ranks) {
+    make_path("_full.h5");
+    signal(SIGXFSZ, SIG_IGN);
+    harness_case("all ranks, on all of them");
+    fill_disk(REDIST_HDF5_AUTO, 1);
+    harness_case("all ranks, on rank 0");
+    fill_disk(REDIST_HDF5_AUTO, harness_rank == 0);
+    harness_case("all ranks, on the last one");
+    fill_disk(REDIST_HDF5_AUTO, harness_rank == harness_nranks - 1);
+    harness_case("rank 0");
+    fill_disk(REDIST_HDF5_ROOT, harness_rank == 0);
+}
+END_TEST
+
 int main(int argc, char **argv) {
     const TTest *const tests[] = {random_fields, files_tell_what_they_have, refuses_files,
-                                  refuses_fields, NULL};
+                                  refuses_fields, fails_on_all_ranks, NULL};
     return harness_run(argc, argv, "test_redist_hdf5", tests);
 }
