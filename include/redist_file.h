@@ -26,12 +26,12 @@ typedef struct redist_field {
     /** its elements along each axis; any 0 = none. Written parts cover the selected elements without overlaps; parts
      * that are read may overlap, and leave holes */
     redist_index count[REDIST_MAX_NDIMS];
-    /** elements from one element of the local array to its neighbour along each axis; all 0 = C order, no padding. They
-     * are those of an array in C order, with any order of the axes, which must agree, and any padding */
+    /** elements from one element of the local array to its neighbour along each axis: any order of the axes, and any
+     * padding, which need not agree; all 0 = C order, no padding */
     ptrdiff_t stride[REDIST_MAX_NDIMS];
     ptrdiff_t offset; /**< elements of the local array before the first one of this rank */
-    /** the part of the global array that the file has, in elements of the global array; a count of 0 = from the start to
-     * the end; must agree. A plane has the count 1 along its axis */
+    /** the part of the global array that the file has, in elements of the global array; a count of 0 = from the start
+     * to the end; must agree. A plane has the count 1 along its axis */
     redist_index selected_start[REDIST_MAX_NDIMS];
     redist_index selected_count[REDIST_MAX_NDIMS];
     redist_index selected_step[REDIST_MAX_NDIMS]; /**< every n-th of these; 0 = 1 */
@@ -65,15 +65,18 @@ REDIST_API int redist_field_set_box(redist_field *field, int ndims, const redist
 /** Options of files. "Must agree" = the same on all ranks. */
 typedef struct redist_file_options {
     size_t size; /**< sizeof(redist_file_options) */
-    /** NULL or "auto"; "stripes": by the library's exchange and a few writers; "mpi": by MPI's collective functions on a
-     * view of the file; must agree */
+    /** NULL or "auto"; "stripes": by messages to a few writers of each node; "mpi": by MPI's collective functions on a
+     * view of the file, the reference, for arrays in host memory, and elements that MPI has in files (no predefined
+     * pairs with MPICH, data in the order of their addresses); must agree */
     const char *method;
     redist_index offset;  /**< bytes of the file before the first field; must agree */
     int writers_per_node; /**< 0 = choose; must agree */
-    int truncate;         /**< nonzero, the default: the file ends behind the last field; must agree */
+    int truncate; /**< nonzero, the default: the file ends behind the last field; must agree */
     int flush; /**< nonzero: the data have reached the disk on return (fsync of file and folder); must agree */
-    int reserved;        /**< 0 */
-    size_t buffer_bytes; /**< memory of each writer beyond the arrays; 0 = 64 MiB; must agree */
+    int reserved; /**< 0 */
+    /** memory of each writer beyond the arrays, and of ranks whose parts are not contiguous in memory: four times the
+     * bytes of a piece, which is written at once; 0 = 8 MiB; must agree */
+    size_t buffer_bytes;
 } redist_file_options;
 
 #define REDIST_FILE_OPTIONS_DEFAULT                                                                \
