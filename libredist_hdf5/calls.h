@@ -19,7 +19,7 @@ struct redist_hdf5 {
     int is_new;
     size_t buffer_bytes;
     char *path;
-    hid_t id;       /* of a rank that acts */
+    hid_t id;                   /* of a rank that acts */
     hid_t transfer, collective; /* properties of transfers, by a rank alone and by all together */
 };
 

@@ -246,8 +246,8 @@ static int allocate(struct state *state) {
 
 static int begin(struct state *state) {
     redist_visit visit;
-    REDIST_TRY(redist_place_find(state->target->call->function, state->space, NULL, NULL,
-                                 &state->place));
+    REDIST_TRY(
+        redist_place_find(state->target->call->function, state->space, NULL, NULL, &state->place));
     int code = redist_enter(&state->place, &visit);
     if (code == REDIST_OK)
         code = allocate(state);

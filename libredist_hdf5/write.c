@@ -58,7 +58,8 @@ static int transfer_and_close(const struct redist__hdf5_call *call,
                               struct redist__hdf5_dataset datasets[]) {
     struct opened opened = {call->nfields, datasets};
     int code = transfer_all(call, datasets);
-    int closed = redist__hdf5_act_alone(call->function, call->file, "write", close_datasets, &opened);
+    int closed =
+        redist__hdf5_act_alone(call->function, call->file, "write", close_datasets, &opened);
     return redist_agree(call->file->comm, code != REDIST_OK ? code : closed);
 }
 

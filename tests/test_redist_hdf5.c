@@ -14,8 +14,12 @@
 
 #include "harness.h"
 #include "redist_hdf5.h"
+#include "stream_device.h"
 
-enum { MAX_NDIMS = 4, MAX_EXTENT = 7, MAX_STEPS = 3, ELEMENT_BYTES = 24, PATH_BYTES = 200 };
+/* NULL unless the library has a device that stands in for CUDA's: then half of the arrays are there. */
+const test_device *stream_device_memory(void) __attribute__((weak));
+
+enum { MAX_NDIMS = 4, MAX_EXTENT = 7, MAX_STEPS = 3, PATH_BYTES = 200 };
 
 /* ---------------------------------------------------------------- elements */
 
@@ -150,12 +154,15 @@ static int advance(const test_case *of, redist_index at[]) {
 
 enum { UNTOUCHED = 0x5a };
 
+static size_t bytes_of(const test_case *of) {
+    return of->elements * of->kind.bytes + 1;
+}
+
 /* Makes this rank's array: its elements, or only those that a read leaves alone; padding is filled. */
 static char *make_array(const test_case *of, uint64_t salt, int all) {
-    size_t bytes = of->elements * of->kind.bytes;
-    char *array = malloc(bytes + 1);
+    char *array = malloc(bytes_of(of));
     redist_index at[MAX_NDIMS] = {0};
-    memset(array, UNTOUCHED, bytes + 1);
+    memset(array, UNTOUCHED, bytes_of(of));
     if (has_elements(of))
         do
             if (all || is_selected(of, at))
@@ -163,6 +170,23 @@ static char *make_array(const test_case *of, uint64_t salt, int all) {
                              array + place_of(of, at) * of->kind.bytes);
         while (advance(of, at));
     return array;
+}
+
+/* Puts an array where the field has it: on the device, or where it is. */
+static void put_array(test_case *of, char *array, int on_device) {
+    of->field.array = array;
+    if (!on_device)
+        return;
+    of->field.array = stream_device_memory()->allocate(MPI_COMM_SELF, bytes_of(of), 0);
+    stream_device_memory()->copy(of->field.array, array, bytes_of(of));
+}
+
+/* Gets it back. */
+static void get_array(test_case *of, char *array, int on_device) {
+    if (!on_device)
+        return;
+    stream_device_memory()->copy(array, of->field.array, bytes_of(of));
+    stream_device_memory()->release(of->field.array, 0);
 }
 
 /* ---------------------------------------------------------------- random cases */
@@ -230,17 +254,19 @@ static int write_steps(test_case *of, MPI_Comm comm, int steps, uint64_t salt) {
     redist_hdf5 *file = NULL;
     redist_hdf5_file_options file_options = draw_file_options();
     redist_hdf5_options options = draw_options(of);
-    int counted = random_chance(50);
+    int counted = random_chance(50), on_device = random_chance(50) && stream_device_memory != NULL;
     if (comm == MPI_COMM_NULL)
         return REDIST_OK;
     int code = redist_hdf5_open(comm, path, REDIST_HDF5_CREATE, &file_options, &file);
     for (int step = 0; step < (steps > 0 ? steps : 1) && code == REDIST_OK; step++) {
-        of->field.array = make_array(of, salt + (uint64_t)step, 1);
+        char *array = make_array(of, salt + (uint64_t)step, 1);
+        put_array(of, array, on_device);
         if (steps > 0)
             options.step = counted ? step : REDIST_HDF5_NEXT_STEP;
         options.time = 0.25 * step;
         code = redist_hdf5_write(file, 1, &of->field, &options);
-        free(of->field.array);
+        get_array(of, array, on_device);
+        free(array);
     }
     int closed = file != NULL ? redist_hdf5_close(&file) : REDIST_OK;
     return code != REDIST_OK ? code : closed;
@@ -251,19 +277,21 @@ static int read_step(test_case *of, MPI_Comm comm, redist_index step, uint64_t s
     redist_hdf5 *file = NULL;
     redist_hdf5_file_options file_options = draw_file_options();
     redist_hdf5_options options = REDIST_HDF5_OPTIONS_DEFAULT;
+    int on_device = random_chance(50) && stream_device_memory != NULL;
     *same = 1;
     if (comm == MPI_COMM_NULL)
         return REDIST_OK;
-    char *expected = make_array(of, salt, 0);
-    of->field.array = malloc(of->elements * of->kind.bytes + 1);
-    memset(of->field.array, UNTOUCHED, of->elements * of->kind.bytes + 1);
+    char *expected = make_array(of, salt, 0), *array = malloc(bytes_of(of));
+    memset(array, UNTOUCHED, bytes_of(of));
+    put_array(of, array, on_device);
     options.step = step;
     int code = redist_hdf5_open(comm, path, REDIST_HDF5_READ, &file_options, &file);
     if (code == REDIST_OK)
         code = redist_hdf5_read(file, 1, &of->field, &options);
-    *same = memcmp(of->field.array, expected, of->elements * of->kind.bytes + 1) == 0;
+    get_array(of, array, on_device);
+    *same = memcmp(array, expected, bytes_of(of)) == 0;
     int closed = file != NULL ? redist_hdf5_close(&file) : REDIST_OK;
-    free(of->field.array);
+    free(array);
     free(expected);
     return code != REDIST_OK ? code : closed;
 }
@@ -618,7 +646,7 @@ START_TEST(fails_on_all_ranks) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_fields, files_tell_what_they_have, refuses_files,
-                                  refuses_fields, fails_on_all_ranks, NULL};
+    const TTest *const tests[] = {random_fields,  files_tell_what_they_have, refuses_files,
+                                  refuses_fields, fails_on_all_ranks,        NULL};
     return harness_run(argc, argv, "test_redist_hdf5", tests);
 }
