@@ -24,17 +24,10 @@ static redist_field make_field(const char *name, const redist_grid *grid, const 
     redist_field field = REDIST_FIELD_DEFAULT;
     redist_box box = REDIST_BOX_DEFAULT;
     check(redist_grid_box(grid, 3, sizes, axes, &box));
+    check(redist_field_set_box(&field, 3, sizes, &box));
     field.name = name;
     field.datatype = MPI_DOUBLE;
-    field.ndims = 3;
-    size_t elements = 1;
-    for (int i = 0; i < 3; i++) {
-        field.sizes[i] = sizes[i];
-        field.start[i] = box.start[i];
-        field.count[i] = box.count[i];
-        elements *= (size_t)box.count[i];
-    }
-    field.array = allocate(elements * sizeof(double));
+    field.array = allocate((size_t)(box.count[0] * box.count[1] * box.count[2]) * sizeof(double));
     return field;
 }
 

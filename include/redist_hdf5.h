@@ -4,7 +4,8 @@
  * expect them, in a library of its own (redist-hdf5). The conventions are those of redist.h, the arrays are the fields
  * of redist_file.h. All functions but the *_init ones are collective on the communicator of the file. HDF5 is called by
  * one thread of a process at a time. A failure of HDF5 on any rank is an error on all of them, with HDF5's own words,
- * and nothing is printed.
+ * and nothing is printed by HDF5. Where all ranks call it, HDF5 1.10 itself waits for ever if some of them, but not all,
+ * cannot write the file's structure or compressed data: with REDIST_HDF5_ROOT nothing waits.
  */
 #ifndef REDIST_HDF5_H
 #define REDIST_HDF5_H
@@ -25,8 +26,8 @@ enum redist_hdf5_mode {
 /** Ranks that call HDF5. */
 enum redist_hdf5_access {
     REDIST_HDF5_AUTO = 0, /**< all, where HDF5 and its MPI allow it; else rank 0 */
-    REDIST_HDF5_ALL = 1,  /**< all, by HDF5's collective transfers (MPI-IO) */
-    REDIST_HDF5_ROOT = 2  /**< rank 0 alone, with an exchange for each piece of a dataset */
+    REDIST_HDF5_ALL = 1,  /**< all, each for some rows of a piece of a dataset (MPI-IO) */
+    REDIST_HDF5_ROOT = 2  /**< rank 0 alone */
 };
 
 /** Options of a file. */
@@ -34,8 +35,8 @@ typedef struct redist_hdf5_file_options {
     size_t size;                    /**< sizeof(redist_hdf5_file_options) */
     enum redist_hdf5_access access; /**< must agree */
     int reserved;                   /**< 0 */
-    /** memory of each rank beyond the arrays, on rank 0 with REDIST_HDF5_ROOT twice as much; at least one element; 0 =
-     * 64 MiB; must agree */
+    /** bytes of a piece of a dataset, of which each rank has its elements in memory, and again the rows with which it
+     * calls HDF5: at most twice as much, and at least one element; 0 = 64 MiB; must agree */
     size_t buffer_bytes;
 } redist_hdf5_file_options;
 

@@ -7,16 +7,9 @@
 #include "types.h"
 
 struct redist__hdf5_part {
-    const char *name;
+    redist_field_part at; /* the sizes are those of the dataset, without steps */
     struct redist__hdf5_type type;
-    MPI_Datatype datatype;
     size_t item; /* bytes of an element */
-    int ndims;
-    redist_index sizes[REDIST_MAX_NDIMS]; /* of the dataset, without steps */
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS]; /* the part in it, */
-    char *first;                        /* its first element in memory, */
-    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* and bytes between neighbours there */
-    enum redist_space space;            /* REDIST_SPACE_HOST without elements */
 };
 
 /* The arguments of a call. */

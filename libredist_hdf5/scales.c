@@ -75,7 +75,7 @@ static int open_scale(struct redist_hdf5 *file, const char *name, redist_index n
 static int find_scale(struct redist_hdf5 *file, const struct redist__hdf5_target *target, int i,
                       hid_t *scale) {
     const redist_hdf5_options *options = &target->call->options;
-    redist_index n = target->part->sizes[i];
+    redist_index n = target->part->at.sizes[i];
     char names[2][NAME_BYTES];
     if (options->axes[i] != NULL)
         snprintf(names[0], NAME_BYTES, "%s", options->axes[i]);
@@ -93,7 +93,7 @@ static int find_scale(struct redist_hdf5 *file, const struct redist__hdf5_target
     }
     return redist_fail_in(target->call->function, REDIST_ERR_FILE,
                           "'%s' is no dimension of axis %d of '%s': choose another options->axes",
-                          names[1], i, target->part->name);
+                          names[1], i, target->part->at.name);
 }
 
 /* ---------------------------------------------------------------- times */
@@ -159,7 +159,7 @@ int redist__hdf5_set_time(const struct redist__hdf5_target *target) {
 int redist__hdf5_attach_scales(const struct redist__hdf5_target *target) {
     struct redist_hdf5 *file = target->call->file;
     int steps = target->dataset->has_steps, code = REDIST_OK;
-    for (int i = -steps; i < target->part->ndims && code == REDIST_OK; i++) {
+    for (int i = -steps; i < target->part->at.ndims && code == REDIST_OK; i++) {
         hid_t scale = -1;
         code = i < 0 ? open_times(file, &scale) : find_scale(file, target, i, &scale);
         if (code == REDIST_OK)

@@ -90,9 +90,10 @@ static struct box rows_of(const struct state *state, const struct box *piece) {
 static struct box intersect(const struct redist__hdf5_part *part, const struct box *box) {
     struct box common;
     memset(&common, 0, sizeof common);
-    for (int i = 0; i < part->ndims; i++) {
-        redist_index end = box->start[i] + box->count[i], own = part->start[i] + part->count[i];
-        redist_index start = box->start[i] > part->start[i] ? box->start[i] : part->start[i];
+    for (int i = 0; i < part->at.ndims; i++) {
+        redist_index end = box->start[i] + box->count[i],
+                     own = part->at.start[i] + part->at.count[i];
+        redist_index start = box->start[i] > part->at.start[i] ? box->start[i] : part->at.start[i];
         end = end < own ? end : own;
         common.start[i] = start;
         common.count[i] = end > start ? end - start : 0;
@@ -106,18 +107,18 @@ static struct box intersect(const struct redist__hdf5_part *part, const struct b
 
 static int copy_in_place(const struct state *state, const struct box *box) {
     const struct redist__hdf5_part *part = state->target->part;
-    char *array = part->first;
+    char *array = part->at.first;
     ptrdiff_t packed[REDIST_MAX_NDIMS], next = (ptrdiff_t)part->item;
-    for (int i = part->ndims - 1; i >= 0; i--) {
-        array += (ptrdiff_t)(box->start[i] - part->start[i]) * part->stride[i];
+    for (int i = part->at.ndims - 1; i >= 0; i--) {
+        array += (ptrdiff_t)(box->start[i] - part->at.start[i]) * part->at.stride[i];
         packed[i] = next;
         next *= (ptrdiff_t)box->count[i];
     }
     int writes = state->target->call->writes;
     void *stream = state->space->stream(0);
-    int code = redist_copy_box_in(part->space, stream, part->ndims, box->count, part->item,
-                                  writes ? array : state->own, writes ? part->stride : packed,
-                                  writes ? state->own : array, writes ? packed : part->stride);
+    int code = redist_copy_box_in(part->at.space, stream, part->at.ndims, box->count, part->item,
+                                  writes ? array : state->own, writes ? part->at.stride : packed,
+                                  writes ? state->own : array, writes ? packed : part->at.stride);
     int waited = state->space->stream_wait(stream);
     return code != REDIST_OK ? code : waited;
 }
@@ -125,7 +126,7 @@ static int copy_in_place(const struct state *state, const struct box *box) {
 /* Packs a box of this rank's part, or unpacks it. */
 static int copy_box(const struct state *state, const struct box *box) {
     redist_visit visit;
-    if (!redist__hdf5_has(state->target->part->ndims, box->count))
+    if (!redist__hdf5_has(state->target->part->at.ndims, box->count))
         return REDIST_OK;
     int code = redist_enter(&state->place, &visit);
     if (code == REDIST_OK)
@@ -138,7 +139,7 @@ static int copy_box(const struct state *state, const struct box *box) {
 
 static int select_box(const struct move *move, hid_t space) {
     const struct redist__hdf5_dataset *dataset = move->target->dataset;
-    int ndims = move->target->part->ndims, steps = dataset->has_steps;
+    int ndims = move->target->part->at.ndims, steps = dataset->has_steps;
     hsize_t start[REDIST_MAX_NDIMS + 1] = {dataset->step}, count[REDIST_MAX_NDIMS + 1] = {1};
     for (int i = 0; i < ndims; i++) {
         start[i + steps] = (hsize_t)move->box->start[i];
@@ -154,7 +155,7 @@ static int move_box(struct redist_hdf5 *file, void *data) {
     const struct move *move = data;
     const struct redist__hdf5_part *part = move->target->part;
     const struct redist__hdf5_dataset *dataset = move->target->dataset;
-    hsize_t elements = (hsize_t)redist__hdf5_volume(part->ndims, move->box->count);
+    hsize_t elements = (hsize_t)redist__hdf5_volume(part->at.ndims, move->box->count);
     if (elements == 0 && !dataset->is_filtered)
         return REDIST_OK;
     hid_t space = H5Dget_space(dataset->id), memory = H5Screate_simple(1, &elements, NULL);
@@ -197,7 +198,7 @@ static int exchange(const struct state *state, const struct box *own, const stru
     redist_plan *plan = NULL;
     options.effort = REDIST_ESTIMATE;
     options.overlap = writes ? REDIST_OVERLAP_REFUSED : REDIST_OVERLAP_READ;
-    REDIST_TRY(redist_plan_boxes(comm, part->datatype, part->ndims, part->sizes,
+    REDIST_TRY(redist_plan_boxes(comm, part->at.datatype, part->at.ndims, part->at.sizes,
                                  writes ? &own_box : &rows_box, writes ? state->own : state->rows,
                                  writes ? &rows_box : &own_box, writes ? state->rows : state->own,
                                  &options, &plan));
@@ -268,8 +269,9 @@ static void end(struct state *state) {
 int redist__hdf5_transfer(const struct redist__hdf5_target *target) {
     const struct redist__hdf5_part *part = target->part;
     const struct redist_hdf5 *file = target->call->file;
-    struct state state = {.target = target, .space = redist_space_at(part->space)};
-    cut(&state.cuts, part->ndims, part->sizes, (redist_index)(file->buffer_bytes / part->item));
+    struct state state = {.target = target, .space = redist_space_at(part->at.space)};
+    cut(&state.cuts, part->at.ndims, part->at.sizes,
+        (redist_index)(file->buffer_bytes / part->item));
     int code = redist_agree(file->comm, begin(&state));
     for (redist_index i = 0; i < state.cuts.count && code == REDIST_OK; i++) {
         const struct box piece = piece_at(&state.cuts, i);

@@ -520,19 +520,21 @@ START_TEST(refuses_fields) {
     redist_field field = make_slab("a", array, 1.0), wrong = field;
     check_ok(redist_hdf5_write(file, 1, &field, NULL));
 
-    wrong.name = last ? NULL : "a";
+    wrong.name = NULL;
     refuse(file, wrong, NULL, REDIST_ERR_NULL, "fields[0].name");
     wrong = field, wrong.count[1] = last ? COLUMNS + 1 : COLUMNS;
     refuse(file, wrong, NULL, REDIST_ERR_SIZE, "count[1] = 6");
     wrong = field, wrong.datatype = last ? MPI_DATATYPE_NULL : MPI_DOUBLE;
-    refuse(file, wrong, NULL, REDIST_ERR_DATATYPE, "fields[0].datatype");
+    refuse(file, wrong, NULL, REDIST_ERR_DATATYPE, "MPI_DATATYPE_NULL");
+    wrong = field, wrong.datatype = MPI_2INT;
+    refuse(file, wrong, NULL, REDIST_ERR_DATATYPE, "MPI_Type_contiguous");
     wrong = field, wrong.array = last ? NULL : array, wrong.count[0] = last ? 1 : field.count[0];
     wrong.start[0] = last ? ROWS - 1 : field.start[0];
     refuse(file, wrong, NULL, REDIST_ERR_NULL, "fields[0].array");
     wrong = field, wrong.selected_start[0] = ROWS + 1;
     refuse(file, wrong, NULL, REDIST_ERR_SIZE, "selected_start[0] = 7");
     wrong = field, wrong.count[0] = last ? 0 : field.count[0];
-    refuse(file, wrong, NULL, REDIST_ERR_SIZE, "no rank has the others");
+    refuse(file, wrong, NULL, REDIST_ERR_SIZE, "selected elements");
     wrong = field, wrong.selected_count[0] = 2;
     refuse(file, wrong, NULL, REDIST_ERR_FILE, "6 x 5");
     wrong = field, wrong.datatype = MPI_INT64_T;
