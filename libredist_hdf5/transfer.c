@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The elements of a field, a piece of the dataset after the other. An exchange brings the rows of a piece to the ranks
- * that call HDF5, some contiguous ones to each, or distributes them. Each rank packs its elements of the piece in C order
- * by the library's copies, also from a device, as HDF5 knows neither devices nor other orders of axes.
+ * that call HDF5, some contiguous ones to each, or distributes them. Each rank packs its elements of the piece in C
+ * order by the library's copies, also from a device, as HDF5 knows neither devices nor other orders of axes.
  *
- * Ranks write their rows independently: in collective transfers of HDF5 1.10, whose data come from two ranks, a rank that
- * cannot write leaves the other one waiting. Compressed chunks need them.
+ * Ranks write their rows independently: in a collective transfer of HDF5 1.10 a rank that cannot write leaves the others
+ * waiting (H5FD_mpio_write returns before its second MPI_File_set_view). Compressed chunks need such transfers.
  */
 #include "transfer.h"
 
