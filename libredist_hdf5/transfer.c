@@ -4,8 +4,8 @@
  * that call HDF5, some contiguous ones to each, or distributes them. Each rank packs its elements of the piece in C
  * order by the library's copies, also from a device, as HDF5 knows neither devices nor other orders of axes.
  *
- * Ranks write their rows independently: in a collective transfer of HDF5 1.10 a rank that cannot write leaves the others
- * waiting (H5FD_mpio_write returns before its second MPI_File_set_view). Compressed chunks need such transfers.
+ * Ranks write their rows independently: in a collective transfer of HDF5 1.10 a rank that cannot write leaves the
+ * others waiting (H5FD_mpio_write returns before its second MPI_File_set_view). Compressed chunks need such transfers.
  */
 #include "transfer.h"
 
