@@ -4,8 +4,8 @@
  * expect them, in a library of its own (redist-hdf5). The conventions are those of redist.h, the arrays are the fields
  * of redist_file.h. All functions but the *_init ones are collective on the communicator of the file. HDF5 is called by
  * one thread of a process at a time. A failure of HDF5 on any rank is an error on all of them, with HDF5's own words,
- * and HDF5 prints nothing. Where all ranks call it, HDF5 1.10 itself waits for ever if some of them, but not all, cannot
- * write the file's structure or compressed data; with REDIST_HDF5_ROOT nothing waits.
+ * and HDF5 prints nothing. Where all ranks call it, HDF5 1.10 itself waits for ever if some of them, but not all,
+ * cannot write the file's structure or compressed data; with REDIST_HDF5_ROOT nothing waits.
  */
 #ifndef REDIST_HDF5_H
 #define REDIST_HDF5_H
