@@ -7,6 +7,7 @@
 #ifndef REDIST_SUPPORT_H
 #define REDIST_SUPPORT_H
 
+#include "redist_file.h"
 #include "redist_halo.h"
 #include "redist_process.h"
 
@@ -426,8 +427,30 @@ enum redist_handle_kind {
     REDIST_HANDLE_FFT,
     REDIST_HANDLE_OPERATOR,
     REDIST_HANDLE_FILE,
-    REDIST_HANDLE_CHECKPOINT
+    REDIST_HANDLE_CHECKPOINT,
+    REDIST_HANDLE_HDF5
 };
+
+/** This rank's part of a field: in the selected array, and in memory. */
+typedef struct redist_field_part {
+    const char *name;
+    MPI_Datatype datatype;
+    int ndims;
+    redist_index sizes[REDIST_MAX_NDIMS]; /**< of the selected array */
+    redist_index start[REDIST_MAX_NDIMS];
+    redist_index count[REDIST_MAX_NDIMS]; /**< all 0 without elements */
+    ptrdiff_t stride[REDIST_MAX_NDIMS];   /**< bytes between selected neighbours */
+    char *first;                          /**< the first selected element */
+    enum redist_space space;              /**< of the array on this rank */
+} redist_field_part;
+
+/**
+ * Checks fields and agrees on them, as redist_write does if `writes`, else as redist_read.
+ *   parts  out: one for each field
+ * Collective on comm. Errors: those of redist_write, before it touches the file.
+ */
+REDIST_API int redist_check_fields_in(const char *function, MPI_Comm comm, int writes, int nfields,
+                                      const redist_field fields[], redist_field_part parts[]);
 
 /** Records a valid handle; 0 without memory. */
 REDIST_API int redist_handle_add(const void *handle, int kind);

@@ -72,6 +72,11 @@ $compiler -shared -fPIC -x c /dev/null -o "$temporary/only_redist.so" \
 printf '#include <fftnd.h>\nint main() { return redist_decompose(1, 1, 0, nullptr, nullptr) != REDIST_ERR_NULL; }\n' |
     $compiler -std=c++11 -x c++ - -o "$temporary/in_cpp" $(pkg-config --cflags --libs redist)
 programs="$temporary/with_shared $temporary/in_cpp"
+if [ -f "$pkgconfig/redist-hdf5.pc" ]; then
+    # shellcheck disable=SC2046
+    $compiler "$source_root/tests/installed/hdf5.c" -o "$temporary/with_hdf5" $(pkg-config --cflags --libs redist-hdf5)
+    programs="$programs $temporary/with_hdf5"
+fi
 if [ "$fortran" != none ]; then
     # shellcheck disable=SC2046
     $fortran -J "$temporary" "$source_root/tests/installed/main.f90" -o "$temporary/with_modules" \

@@ -10,11 +10,11 @@ fftw_packages=(gcc libc6-dev make dpkg-dev libopenmpi-dev)
 docs_packages=(doxygen doxygen-awesome-css libjs-lunr python3)
 simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
 python_packages=(python3-dev python3-venv python3-pip python3-setuptools cython3 python3-numpy python3-mpi4py)
-test_packages=(g++ gfortran check "${plot_packages[@]}")
+test_packages=(g++ gfortran check libhdf5-openmpi-dev python3-h5py "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
-    [gcc]="cmake iproute2 abigail-tools mpb-mpi"
-    [mpich]="clang libmpich-dev mpich"
+    [gcc]="cmake iproute2 abigail-tools mpb-mpi netcdf-bin"
+    [mpich]="clang libmpich-dev mpich libhdf5-mpich-dev"
     [own-mpi]="cmake python3-venv"
     [sanitize]="clang libclang-rt-dev llvm"
     [tsan]="libmpich-dev mpich util-linux"

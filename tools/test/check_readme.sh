@@ -22,6 +22,7 @@ wrap_lines() { # file
     local lines parameters='MPI_Comm comm, size_t bytes, void *stream, fftnd_plan *plan, double *f, double *u'
     lines=$(cat "$1")
     {
+        [[ $lines != *redist_hdf5* ]] || echo '#include <redist_hdf5.h>'
         printf '#include <fftnd_operators.h>\n\nvoid lines(%s);\nvoid lines(%s) {\n%s\n}\n' \
             "$parameters" "$parameters" "$lines"
     } >"$1"

@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-LIBRARIES = ("libfftnd", "liblines", "libredist")
+LIBRARIES = ("libfftnd", "liblines", "libredist", "libredist_hdf5")
 ENDINGS = (".c", ".h", ".cu", ".cuh")
 OPTIONS = re.compile(r'\bfftnd_(?:operator_)?options\b|#include "fftnd\.h"')
 DEFINITION = re.compile(r"^[a-z][\w *]*?\b((?:fftnd|lines|redist)__\w+)\((?:[^;{]|\n)*?\)\s*\{", re.MULTILINE)
