@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev bench [--quick] [--ranks N] [--only redist|fft] [--fftw PREFIX] [--out FOLDER]
 # Runs the benchmarks on this machine: exchanges beside memcpy, transforms beside FFTW-MPI and mpi4py-fft.
-#   --quick        small shapes and few rounds, half a minute after the build
+#   --quick        small shapes and few rounds, 20 s after the build
 #   --ranks N      ranks (as many as there are cores); more than cores are refused
 #   --only WHAT    only the exchanges (redist) or only the transforms (fft)
 #   --fftw PREFIX  all with the FFTW in PREFIX (./dev fftw PREFIX), mpi4py-fft too

@@ -32,6 +32,9 @@ many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time 
 quick_passes=(quick checks)
 all_passes=(gcc mpich own-mpi sanitize tsan valgrind plain aarch64 soak python model checks documents commands bare)
 together=' python model checks documents commands bare ' # each of them leaves cores idle
+# Some of these show that things build, install and run, while others run what is optimised: without, compilers take half
+# the time. What benchmarks and simulations take is longer, too.
+declare -A flags=([python]=-O0 [documents]=-O0 [commands]=-O1)
 
 # ---------------------------------------------------------------- builds
 
@@ -273,15 +276,13 @@ run_pass() { # pass
     echo "== $1: $((SECONDS - begin)) s"
 }
 
-# Passes that run together show that things build, install and run, while others run what is optimised: compilers take
-# half the time without.
 run_passes() { # passes
     local pass
     for pass in "$@"; do
         [[ $together == *" $pass "* ]] || run_pass "$pass"
     done
     for pass in "$@"; do
-        [[ $together != *" $pass "* ]] || CFLAGS=-O0 run_pass "$pass" &
+        [[ $together != *" $pass "* ]] || CFLAGS=${flags[$pass]:-} run_pass "$pass" &
     done
     wait
 }
