@@ -75,7 +75,7 @@ typedef struct redist_file_options {
     int flush; /**< nonzero: the data have reached the disk on return (fsync of file and folder); must agree */
     int reserved; /**< 0 */
     /** memory of each writer beyond the arrays, and of ranks whose parts are not contiguous in memory: four times the
-     * bytes of a piece, which is written at once; 0 = 8 MiB; must agree */
+     * bytes of a piece, which is written at once; 0 = 2 MiB; must agree */
     size_t buffer_bytes;
 } redist_file_options;
 
