@@ -100,8 +100,8 @@ REDIST_API int redist_file_options_init(redist_file_options *options, size_t siz
  *   options  NULL = defaults
  * Collective on comm. Errors: ERR_COMM, ERR_NULL, ERR_ARGUMENT, ERR_SIZE, ERR_OVERLAP, ERR_DATATYPE, ERR_DISAGREE,
  * ERR_METHOD (unknown, or not for these arrays), ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_DEVICE, ERR_PEER, and
- * ERR_FILE (the file system refuses; the message has its reason), on all ranks. What the file has is undefined after the
- * last five.
+ * ERR_FILE (the file system refuses; the message has its reason), on all ranks. What the file has is undefined after
+ * the last five.
  */
 REDIST_API int redist_write(MPI_Comm comm, const char *path, int nfields,
                             const redist_field fields[], const redist_file_options *options);
@@ -131,7 +131,7 @@ REDIST_API int redist_write_start(MPI_Comm comm, const char *path, int nfields,
 /**
  * Completes a write and sets *request to NULL.
  * Collective on the communicator of the write. Errors: ERR_NULL, ERR_STATE, on this rank only; ERR_FILE, ERR_MPI,
- * ERR_MEMORY, on all ranks.
+ * ERR_MEMORY, ERR_PEER, on all ranks.
  */
 REDIST_API int redist_file_wait(redist_file_request **request);
 
