@@ -71,11 +71,13 @@ typedef struct redist_file_options {
     const char *method;
     redist_index offset;  /**< bytes of the file before the first field; must agree */
     int writers_per_node; /**< 0 = choose; must agree */
-    int truncate; /**< nonzero, the default: the file ends behind the last field; must agree */
+    /** nonzero, the default: the file ends behind the last field; 0: it keeps what it has behind that; must agree */
+    int truncate;
     int flush; /**< nonzero: the data have reached the disk on return (fsync of file and folder); must agree */
     int reserved; /**< 0 */
-    /** memory of each writer beyond the arrays, and of ranks whose parts are not contiguous in memory: four times the
-     * bytes of a piece, which is written at once; 0 = 8 MiB; must agree */
+    /** memory of each writer beyond the arrays: four times the bytes of a piece, which is written at once; 0 = 2 MiB;
+     * must agree. A rank has up to one piece more for each writer with whom it exchanges parts that are not contiguous
+     * in its memory; an element that is larger than a piece is one */
     size_t buffer_bytes;
 } redist_file_options;
 
@@ -97,8 +99,9 @@ REDIST_API int redist_file_options_init(redist_file_options *options, size_t siz
  *   fields   the arrays, which are read only
  *   options  NULL = defaults
  * Collective on comm. Errors: ERR_COMM, ERR_NULL, ERR_ARGUMENT, ERR_SIZE, ERR_OVERLAP, ERR_DATATYPE, ERR_DISAGREE,
- * ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_DEVICE, ERR_PEER, and ERR_FILE (the file system refuses; the message
- * has its reason), on all ranks. What the file has is undefined after the last six.
+ * ERR_METHOD (unknown, or not for these arrays), ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_DEVICE, ERR_PEER, and
+ * ERR_FILE (the file system refuses; the message has its reason), on all ranks. What the file has is undefined after
+ * the last five.
  */
 REDIST_API int redist_write(MPI_Comm comm, const char *path, int nfields,
                             const redist_field fields[], const redist_file_options *options);
@@ -116,7 +119,8 @@ typedef struct redist_file_request redist_file_request;
 
 /**
  * Starts a write, which redist_file_wait completes. On return the arrays may be changed: the writers have copies of all
- * stripes, whatever options.buffer_bytes says, and write them in a thread that calls no MPI function.
+ * stripes, whatever options.buffer_bytes says, and write them in a thread that calls no MPI function. With method "mpi"
+ * all is written on return. A write that is not completed before is completed by MPI_Finalize.
  *   request  out: freed by redist_file_wait
  * Collective on comm. Errors: those of redist_write, also later ones from redist_file_wait.
  */
@@ -127,7 +131,7 @@ REDIST_API int redist_write_start(MPI_Comm comm, const char *path, int nfields,
 /**
  * Completes a write and sets *request to NULL.
  * Collective on the communicator of the write. Errors: ERR_NULL, ERR_STATE, on this rank only; ERR_FILE, ERR_MPI,
- * ERR_MEMORY, on all ranks.
+ * ERR_MEMORY, ERR_PEER, on all ranks.
  */
 REDIST_API int redist_file_wait(redist_file_request **request);
 

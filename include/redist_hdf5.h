@@ -132,8 +132,9 @@ REDIST_API int redist_hdf5_write(redist_hdf5 *file, int nfields, const redist_fi
  * Reads distributed arrays from the datasets of their names, on any number of ranks, as other programs may have written
  * them. HDF5 converts between integers and reals of different lengths and byte orders.
  *   options  NULL = defaults; of them only `step` counts
- * A dataset has the extents of the selected elements. Errors: those of redist_hdf5_write but ERR_OVERLAP; ERR_FILE also
- * for a dataset that is missing or has other extents, before an array is touched.
+ * A dataset has the extents of the selected elements; one of several axes, the first of which has no end, is one with
+ * steps. Errors: those of redist_hdf5_write but ERR_OVERLAP; ERR_FILE also
+ * for a dataset that is missing, has other extents, or elements that HDF5 does not convert, before an array is touched.
  */
 REDIST_API int redist_hdf5_read(redist_hdf5 *file, int nfields, const redist_field fields[],
                                 const redist_hdf5_options *options);

@@ -143,18 +143,19 @@ static int check_extents(const struct redist__hdf5_target *target, int ndims,
                 target->part->at.name, have, want);
 }
 
+/* Compares the types of a dataset and its field: equal for a write, convertible for a read. */
 static int check_type(const struct redist__hdf5_target *target) {
-    if (!target->call->writes)
-        return REDIST_OK;
-    hid_t type = H5Dget_type(target->dataset->id);
-    int is_same = H5Tequal(type, target->dataset->type);
+    H5T_cdata_t *conversion;
+    const hid_t own = target->dataset->type, type = H5Dget_type(target->dataset->id);
+    int fits =
+        target->call->writes ? H5Tequal(type, own) > 0 : H5Tfind(type, own, &conversion) != NULL;
     redist__hdf5_drop(type);
-    HDF5_TRY(is_same);
-    return is_same ? REDIST_OK
-                   : FAIL(REDIST_ERR_FILE,
-                          "dataset '%s' has elements of another type than the field: give the "
-                          "field another name, or the same type",
-                          target->part->at.name);
+    return fits
+               ? REDIST_OK
+               : FAIL(REDIST_ERR_FILE, "dataset '%s' has elements of another type than the field%s",
+                      target->part->at.name,
+                      target->call->writes ? ": give the field another name, or the same type"
+                                           : ", and HDF5 does not convert them");
 }
 
 /* Sets the step; a write makes room for it. */

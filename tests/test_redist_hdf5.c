@@ -559,6 +559,9 @@ START_TEST(refuses_fields) {
     redist_field missing = make_slab("none", other, 1.0);
     check_code(redist_hdf5_read(file, 1, &missing, NULL), REDIST_ERR_FILE);
     check_message("no dataset 'none'");
+    missing = field, missing.datatype = MPI_C_DOUBLE_COMPLEX;
+    check_code(redist_hdf5_read(file, 1, &missing, NULL), REDIST_ERR_FILE);
+    check_message("does not convert");
     memset(array, 0, sizeof array);
     check_ok(redist_hdf5_read(file, 1, &field, NULL));
     check_all(field.count[0] == 0 || array[COLUMNS - 1] == (double)(field.start[0] * COLUMNS + 4),

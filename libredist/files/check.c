@@ -267,11 +267,11 @@ static int check_options(struct redist__file *file, const redist_file_options *o
     return REDIST_OK;
 }
 
-/* Finds the bytes of a piece: two are in the writer's buffers, up to two more in messages. Pieces of 16 MiB, which
- * leave the caches before they are written, took two to four times as long as those of 256 KiB to 1 MiB (4 ranks on 2
- * cores, blocks of 256^3 complex doubles, file-bench --buffer-mib). */
+/* Finds the bytes of a piece: two are in the writer's buffers, up to two more in messages. Pieces that leave the
+ * second-level caches before they are written take longer: 240 ms with 512 KiB, 560 with 2 MiB, 490 with 8 MiB (4 ranks
+ * on 2 busy cores, 2 to 4 writers, blocks of 256^3 complex doubles; file-bench --grid 1x2x2 --flush --buffer-mib). */
 static size_t find_piece_bytes(size_t buffer_bytes) {
-    enum { BUFFERS = 4, USUAL = 2 << 20 };
+    enum { BUFFERS = 4, USUAL = 512 << 10 };
     const size_t most = (size_t)1 << 30;
     size_t bytes = buffer_bytes == 0 ? USUAL : buffer_bytes / BUFFERS;
     return bytes < 1 ? 1 : bytes > most ? most : bytes;

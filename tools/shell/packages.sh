@@ -3,14 +3,14 @@
 # The Debian packages that each command needs, and their installation. Sourced, not run.
 
 build_packages=(gcc libc6-dev meson ninja-build pkg-config libopenmpi-dev openmpi-bin
-    libfftw3-dev libfftw3-mpi-dev libhwloc-dev libcjson-dev libxxhash-dev)
+    libfftw3-dev libfftw3-mpi-dev libhdf5-openmpi-dev libhwloc-dev libcjson-dev libxxhash-dev)
 plot_packages=(gnuplot-nox)
 bench_packages=("${plot_packages[@]}" python3-mpi4py-fft)
 fftw_packages=(gcc libc6-dev make dpkg-dev libopenmpi-dev)
 docs_packages=(doxygen doxygen-awesome-css libjs-lunr python3)
 simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
 python_packages=(python3-dev python3-venv python3-pip python3-setuptools cython3 python3-numpy python3-mpi4py)
-test_packages=(g++ gfortran check libhdf5-openmpi-dev python3-h5py "${plot_packages[@]}")
+test_packages=(g++ gfortran check python3-h5py "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
     [gcc]="cmake iproute2 abigail-tools mpb-mpi netcdf-bin"
