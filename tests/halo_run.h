@@ -65,7 +65,7 @@ void run_plan(const halo_case *given, redist_plan *plan, int direction, int late
 void check_plan(const halo_case *given, MPI_Datatype type, redist_plan *plan, int later,
                 const test_array *array);
 
-/** Gives the boxes of a case room, and tries all methods, each with random memory. Collective. */
+/** Gives the boxes of a case room, and tries all methods or those drawn, each with random memory. Collective. */
 void try_methods(halo_case *given);
 
 /** The array in host memory: itself, or the copy of one on a device; and the way between these two. */
