@@ -36,7 +36,7 @@ cdef class View:
     cdef ptrdiff_t[16] stride
     cdef size_t itemsize
     cdef int code
-    cdef bint is_integer
+    cdef bint is_integer, is_unsigned
     cdef bint cuda
     cdef bint read_only
     cdef size_t stream

@@ -24,6 +24,10 @@ cdef extern from "mpi.h" nogil:
     MPI_Datatype MPI_INT16_T
     MPI_Datatype MPI_INT32_T
     MPI_Datatype MPI_INT64_T
+    MPI_Datatype MPI_UINT8_T
+    MPI_Datatype MPI_UINT16_T
+    MPI_Datatype MPI_UINT32_T
+    MPI_Datatype MPI_UINT64_T
     MPI_Op MPI_BAND
     void *MPI_IN_PLACE
     enum: MPI_MAX_LIBRARY_VERSION_STRING
