@@ -73,7 +73,7 @@ make_wheel() { # openmpi|mpich|abi
     PATH=$tools/bin:$PATH quietly "out/log/wheel-$mpi.txt" "$tools/bin/pip" wheel --no-deps --no-build-isolation \
         -w "$folder/raw" --config-settings=builddir="$PWD/build-wheel-$mpi" \
         --config-settings=setup-args="-Dlibredist:mpi=${option[$mpi]}" \
-        --config-settings=setup-args=-Dlibredist:hwloc=disabled \
+        --config-settings=setup-args=-Dlibredist:hwloc=disabled --config-settings=setup-args=-Dlibredist:hdf5=disabled \
         --config-settings=setup-args="-Dlibredist:cuda=${CUDA:-disabled}" ./bindings/python
     "$tools/bin/python" -m wheel unpack -d "$folder/unpacked" "$folder"/raw/*.whl >/dev/null
     [ "$mpi" != mpich ] || rename_mpich "$folder/unpacked"

@@ -4,10 +4,11 @@ from typing import Any, Callable, Dict, Literal, NamedTuple, Optional, Sequence,
 import numpy as np
 from mpi4py.MPI import Comm, Intracomm
 
-from redist import Array, ArgumentError as ArgumentError, Box, Choice, Error as Error, Halo
-from redist import OutOfMemory as OutOfMemory, Space, collect as collect
+from redist import Array, ArgumentError as ArgumentError, Box, Choice, Error as Error, Field, Halo
+from redist import OutOfMemory as OutOfMemory, Path, Selection, Space, collect as collect
 
 Side = Optional[Sequence[Any]]
+SideName = Literal["physical", "spectral"]
 OperatorKind = Literal["derivative", "gradient", "divergence", "curl", "leray", "laplacian", "inverse_laplacian",
                        "helmholtz", "inverse_helmholtz", "biharmonic", "inverse_biharmonic", "shell", "shift",
                        "symbols", "modes", "points"]
@@ -71,6 +72,11 @@ class Plan:
     def start(self, direction: Literal["forward", "backward"], array: Array, out: Array = ...) -> Array: ...
     def wait(self) -> None: ...
     def query(self) -> None: ...
+    def field(self, array: Array, side: SideName = ..., *, selection: Selection = ...) -> Field: ...
+    def save(self, path: Path, array: Array, side: SideName = ..., *, selection: Selection = ..., **options: Any) -> None: ...
+    def load(self, path: Path, array: Array = ..., side: SideName = ..., *, selection: Selection = ...,
+             **options: Any) -> Array: ...
+    def to_numpy(self, array: Array, side: SideName = ..., *, root: Optional[int] = ...) -> Optional[np.ndarray]: ...
     def operator(self, kind: OperatorKind, *, lengths: Optional[Sequence[float]] = ...,
                  axes: Optional[Sequence[int]] = ..., orders: Optional[Sequence[int]] = ...,
                  shift: Optional[Sequence[float]] = ..., zero_mode: float = ..., coefficient: float = ...,

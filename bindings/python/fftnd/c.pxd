@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The C interface of fftnd.h.
 from libc.stddef cimport ptrdiff_t
-from redist.c cimport (MPI_Comm, REDIST_MAX_NDIMS, redist_box, redist_grid, redist_halo, redist_index, redist_space,
+from redist.c cimport (MPI_Comm, REDIST_MAX_NDIMS, redist_box, redist_field, redist_grid, redist_halo, redist_index, redist_space,
                        redist_staging)
 
 
@@ -181,6 +181,10 @@ cdef extern from "fftnd.h" nogil:
     int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases)
     int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes)
     void fftnd_version(int *major, int *minor, int *patch)
+
+
+cdef extern from "fftnd_file.h" nogil:
+    int fftnd_plan_field(const fftnd_plan *plan, fftnd_side side, void *array, redist_field *field)
 
 
 cdef extern from "fftnd_operators.h" nogil:

@@ -63,6 +63,7 @@ cdef class Arguments:
     cdef int ndims
     cdef fftnd_kind kind
     cdef fftnd_precision precision
+    cdef object kinds  # for repr
     cdef str name, letter
     cdef bytes method, wisdom_file
 
@@ -86,7 +87,7 @@ cdef class Arguments:
     cdef int set_kind(self, kind) except -1:
         """One name for all axes, or one for each axis."""
         if isinstance(kind, str) and kind not in _R2R:
-            self.kind, self.name = <fftnd_kind>choice("kind", kind, _KINDS | _R2R), kind
+            self.kind, self.name, self.kinds = <fftnd_kind>choice("kind", kind, _KINDS | _R2R), kind, kind
             return 0
         kinds = [kind] * self.ndims if isinstance(kind, str) else [
             "none" if one is None else one for one in _arguments.sequence("kind", kind, "names", self.ndims, "axis")]
@@ -95,6 +96,7 @@ cdef class Arguments:
                 self.axes[i], self.r2r[i] = FFTND_AXIS_R2R, _R2R[kinds[i]]
             else:
                 self.axes[i], self.r2r[i] = <fftnd_axis>choice(f"kind[{i}]", kinds[i], _AXES | _R2R), FFTND_DCT2
+        self.kinds = kind if isinstance(kind, str) else tuple(kinds)
         self.kind = FFTND_R2R if all(one in _R2R for one in kinds) else FFTND_MIXED
         self.options.r2r = self.r2r
         if self.kind == FFTND_MIXED:

@@ -18,6 +18,11 @@ cdef tuple _strides(const Side *side):
     return tuple([side.stride[i] for i in range(side.ndim)])
 
 
+def _indices(layout):
+    """A rank's part of one side, as slices are written."""
+    return f"[{', '.join([f'{one.start}:{one.stop}' for one in layout.slices])}]"
+
+
 class _Alias:
     """The memory of an array, which it keeps, for the other side's array (as redist.Memory)."""
 
@@ -137,7 +142,7 @@ cdef class Plan:
     cdef list operators  # handles of those that were made for it
     cdef bint in_place, overwrites, accumulates, skip, last, cuda, works_on_device, kept
     cdef size_t stream
-    cdef str ranks_and_grid  # for repr
+    cdef str kinds, ranks_and_grid  # for repr
 
     def __init__(self, comm, shape, kind=None, dtype=float, *, grid=None, order=None, by_node=False,
                  scaling="backward", alignment="chain", batch=None, batch_position="first", retained_modes=None,
@@ -190,7 +195,9 @@ cdef class Plan:
         self.dtypes = np.dtype(types[0]), np.dtype(types[1])
         self.physical = self._read(FFTND_PHYSICAL)
         self.spectral = self._read(FFTND_SPECTRAL)
-        self.ranks_and_grid = f"{comm.Get_size()} ranks as grid {self.info['grid']}"
+        self.kinds = repr(given.kinds)
+        info = self.info
+        self.ranks_and_grid = f"{comm.Get_size()} ranks as grid {info['grid']}, method {info['method']!r}"
 
     def __dealloc__(self):
         if self.handle is not None:
@@ -338,11 +345,15 @@ cdef class Plan:
 
     cdef object _output(self, object given, View input, const Side *side):
         """A new array for the result."""
+        if not self.in_place:
+            return self._new(given, side)
+        alias = _Alias(given, <uintptr_t>input.data, side.bytes, "cuda" if self.cuda else "host")
+        return array_in(alias, _shape(side), np.dtype(chr(side.code)), _strides(side), side.offset)
+
+    cdef object _new(self, object given, const Side *side):
+        """A new array, of the library of another one."""
         cdef size_t nbytes = side.bytes
         shape, dtype, strides = _shape(side), np.dtype(chr(side.code)), _strides(side)
-        if self.in_place:
-            alias = _Alias(given, <uintptr_t>input.data, nbytes, "cuda" if self.cuda else "host")
-            return array_in(alias, shape, dtype, strides, side.offset)
         if not self.cuda:
             return np.ndarray(shape, dtype, np.empty(nbytes, np.uint8), side.offset, strides)
         return _streams.new_array(given, nbytes, shape, dtype, strides, side.offset)
@@ -432,6 +443,55 @@ cdef class Plan:
         """Whether transforms have failed, as far as the device has reached them (asynchronous). Not collective.
         Errors: redist.Error, the first failure of the plan."""
         check(fftnd_plan_query(self._plan()))
+
+    # ------------------------------------------------------------ files
+
+    def field(self, array, side="physical", *, selection=None):
+        """An array of this plan as a redist.Field, for checkpoints and other files (redist.write_checkpoint,
+        redist.write, redist.HDF5). A batch is its first axis. Not collective; what is wrong is an error where it is used.
+
+        Args:
+            array: this rank's part, as forward and backward take it
+            side: "physical" or "spectral"
+            selection: what the file has, as in redist.Field
+        """
+        return _PlanField(self, array, side, selection)
+
+    def save(self, path, array, side="physical", *, selection=None, **options):
+        """Writes an array of this plan to a raw file: the global array in C order, a batch as its first axis.
+
+        Args:
+            path: name of the file
+            array, side, selection: as in field()
+            options: keywords of redist.write
+        Collective on the plan's ranks. Errors: as redist.write.
+        """
+        redist.write(self.comm, path, self.field(array, side, selection=selection), **options)
+
+    def load(self, path, array=None, side="physical", *, selection=None, **options):
+        """Reads an array of this plan from a raw file, which any number of ranks has written.
+
+        Args:
+            path: name of the file
+            array: is overwritten; None = a new one
+            side, selection: as in field()
+            options: keywords of redist.read
+        Returns:
+            array
+        Collective on the plan's ranks. Errors: as redist.read.
+        """
+        if array is None:
+            try:
+                array = self._new(None, &self.side[choice("side", side, _SIDES)])
+            except Exception as error:  # which read() raises on all ranks
+                array = error
+        redist.read(self.comm, path, self.field(array, side, selection=selection), **options)
+        return array
+
+    def to_numpy(self, array, side="physical", *, root=None):
+        """Gathers the global array of one side, for plots, on all ranks or on `root`: an array of NumPy, with a batch as
+        its first axis, or None on other ranks. As redist.to_numpy."""
+        return redist.to_numpy(self.comm, self.field(array, side), root=root)
 
     # ------------------------------------------------------------ questions
 
@@ -562,8 +622,8 @@ cdef class Plan:
         if self.handle is None or self.handle.object == NULL:
             return f"<fftnd.Plan, {'not made' if self.handle is None else 'freed'}>"
         batch = "" if self.batch is None else f"{self.batch} fields of "
-        return (f"<fftnd.Plan of {batch}{self.shape}, {self.kind!r}, {self.dtypes[0]} to {self.dtypes[1]}, on "
-                f"{self.ranks_and_grid}; this rank: {self.physical_shape} to {self.spectral_shape}>")
+        return (f"<fftnd.Plan of {batch}{self.shape}, {self.kinds}, {self.dtypes[0]} to {self.dtypes[1]}, on "
+                f"{self.ranks_and_grid}; this rank: {_indices(self.physical)} to {_indices(self.spectral)}>")
 
     def free(self):
         """Frees the plan and its operators. Collective on its ranks; does nothing the second time."""

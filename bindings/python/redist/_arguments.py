@@ -99,6 +99,8 @@ def text(name, value):
         return None
     if not isinstance(value, str):
         raise TypeError(f"{name} is {shown(value)}; it is a string, or None")
+    if "\0" in value:  # for C the end
+        raise ValueError(f"{name} is {shown(value)}; it is a string without the character 0")
     return value.encode()
 
 
@@ -110,6 +112,14 @@ def path(name, value):
         return os.fsencode(value)
     except TypeError:
         raise TypeError(f"{name} is {shown(value)}; it is the name of a file, or None") from None
+
+
+def filename(name, value):
+    """The bytes of the name of a file."""
+    found = None if value is None else path(name, value)
+    if not found or b"\0" in found:
+        raise (TypeError if value is None else ValueError)(f"{name} is {shown(value)}; it is the name of a file")
+    return found
 
 
 def dtype(name, value):

@@ -2,9 +2,10 @@
 # Declarations for the extension module of fftnd.
 from cpython.buffer cimport Py_buffer
 from libc.stddef cimport ptrdiff_t
-from redist.c cimport MPI_Comm, redist_box, redist_halo, redist_index
+from redist.c cimport MPI_Comm, redist_box, redist_field, redist_halo, redist_index
 
 cdef enum Release:  # in the order in which dropped objects are freed
+    RELEASE_FILE
     RELEASE_OPERATOR
     RELEASE_FFT
     RELEASE_PLAN
@@ -36,13 +37,26 @@ cdef class View:
     cdef ptrdiff_t[16] stride
     cdef size_t itemsize
     cdef int code
-    cdef bint is_integer
+    cdef bint is_integer, is_unsigned
     cdef bint cuda
     cdef bint read_only
     cdef size_t stream
     cdef object held
     cdef Py_buffer buffer
     cdef bint has_buffer
+
+
+cdef class Field:
+    cdef readonly object array, box, shape, selection
+    cdef int fill(self, redist_field *field, str prefix, bint writable, list held) except -1
+    cdef int select(self, redist_field *field, str prefix) except -1
+    cdef object dtype(self, View view)
+
+
+cdef class Fields:
+    cdef redist_field *fields
+    cdef int number
+    cdef list held
 
 
 cdef int check(int code) except -1

@@ -5,9 +5,11 @@ from cpython.buffer cimport (PyBUF_FORMAT, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuff
                              PyObject_GetBuffer)
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t, uintptr_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 from redist.c cimport *
 
+import json
 import re
 from collections import namedtuple
 
@@ -23,3 +25,5 @@ include "memory.pxi"
 include "grid.pxi"
 include "plan.pxi"
 include "halo.pxi"
+include "files.pxi"
+include "checkpoint.pxi"

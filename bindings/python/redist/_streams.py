@@ -126,6 +126,16 @@ def device_array(memory, shape, dtype, strides=None, offset=0):
     return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(owned, offset), strides)
 
 
+def to_host(memory, shape, dtype, strides):
+    """A copy, as an array of NumPy, of one in device memory."""
+    array = device_array(memory, shape, dtype, strides)
+    if "cupy" in sys.modules:
+        return sys.modules["cupy"].asnumpy(array)
+    if "torch" in sys.modules:
+        return sys.modules["torch"].as_tensor(array).cpu().numpy()
+    raise TypeError("without CuPy or PyTorch no array on a device is copied to the host")
+
+
 class DeviceArray:
     """An array in device memory for libraries with __cuda_array_interface__ (torch.as_tensor, numba)."""
 

@@ -24,6 +24,10 @@ cdef extern from "mpi.h" nogil:
     MPI_Datatype MPI_INT16_T
     MPI_Datatype MPI_INT32_T
     MPI_Datatype MPI_INT64_T
+    MPI_Datatype MPI_UINT8_T
+    MPI_Datatype MPI_UINT16_T
+    MPI_Datatype MPI_UINT32_T
+    MPI_Datatype MPI_UINT64_T
     MPI_Op MPI_BAND
     void *MPI_IN_PLACE
     enum: MPI_MAX_LIBRARY_VERSION_STRING
@@ -169,6 +173,66 @@ cdef extern from "redist_halo.h" nogil:
     int redist_plan_halo(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redist_index *sizes,
                          const redist_box *box, void *array, const redist_halo *halo, const redist_options *options,
                          redist_plan **plan)
+
+
+cdef extern from "redist_file.h" nogil:
+    ctypedef struct redist_field:
+        const char *name
+        MPI_Datatype datatype
+        int ndims
+        redist_index *sizes
+        redist_index *start
+        redist_index *count
+        ptrdiff_t *stride
+        ptrdiff_t offset
+        redist_index *selected_start
+        redist_index *selected_count
+        redist_index *selected_step
+        redist_space space
+        void *array
+    int redist_field_init(redist_field *field, size_t size)
+
+    ctypedef struct redist_file_options:
+        const char *method
+        redist_index offset
+        int writers_per_node
+        int truncate
+        int flush
+        size_t buffer_bytes
+    int redist_file_options_init(redist_file_options *options, size_t size)
+    int redist_write(MPI_Comm comm, const char *path, int nfields, const redist_field *fields,
+                     const redist_file_options *options)
+    int redist_read(MPI_Comm comm, const char *path, int nfields, const redist_field *fields,
+                    const redist_file_options *options)
+
+
+cdef extern from "redist_checkpoint.h" nogil:
+    ctypedef struct redist_checkpoint_options:
+        int keep
+        int convert
+        int writers_per_node
+        size_t piece_bytes
+    int redist_checkpoint_options_init(redist_checkpoint_options *options, size_t size)
+    int redist_checkpoint_write(MPI_Comm comm, const char *path, int nfields, const redist_field *fields,
+                                const void *parameters, size_t parameter_bytes, const redist_checkpoint_options *options)
+    int redist_checkpoint_read(MPI_Comm comm, const char *path, int nfields, const redist_field *fields,
+                               void *parameters, size_t parameter_bytes, const redist_checkpoint_options *options)
+
+    ctypedef struct redist_checkpoint_field:
+        const char *name
+        const char *type
+        size_t element_bytes
+        int ndims
+        redist_index *sizes
+    ctypedef struct redist_checkpoint_info:
+        int nfields
+        const redist_checkpoint_field *const *fields
+        size_t parameter_bytes
+        const void *parameters
+        int64_t seconds
+        int *version
+    int redist_checkpoint_get_info(MPI_Comm comm, const char *path, redist_checkpoint_info **info)
+    int redist_checkpoint_info_free(redist_checkpoint_info **info)
 
 
 # Not collective: the array states whether its address is of device memory

@@ -42,7 +42,7 @@ cdef enum:
 
 cdef class View:
     """An array of the caller. `code` is the character of NumPy's type, 0 for other types than those transformed;
-    `is_integer` says whether it is one of integers."""
+    `is_integer` and `is_unsigned` say whether it is one of integers."""
 
     def __dealloc__(self):
         if self.has_buffer:
@@ -60,12 +60,14 @@ cdef void _set_format(View view, const char *format) noexcept:
     elif format[0] in b"fdg" and format[1] == 0:
         view.code = format[0]
     view.is_integer = format[0] in b"bBhHiIlLqQnN" and format[1] == 0
+    view.is_unsigned = view.is_integer and format[0] in b"BHILQN"
 
 
 cdef int _set_dtype(View view, dtype) except -1:
     """Sets the type of the elements from NumPy's."""
     view.code = ord(dtype.char) if dtype.isnative and dtype.char in "fdgFDG" else 0
     view.is_integer = dtype.isnative and dtype.kind in "iu"
+    view.is_unsigned = view.is_integer and dtype.kind == "u"
     return 0
 
 
@@ -158,6 +160,7 @@ cdef int _from_dlpack(View view, array, size_t stream) except -1:
     elif tensor.code == DLPACK_COMPLEX:
         view.code = {64: b"F"[0], 128: b"D"[0]}.get(tensor.bits, 0)
     view.is_integer = tensor.code in (DLPACK_INTEGER, DLPACK_UNSIGNED)
+    view.is_unsigned = tensor.code == DLPACK_UNSIGNED
     shape = [tensor.shape[i] for i in range(tensor.ndim)]
     strides = None if tensor.strides == NULL else [tensor.strides[i] * itemsize for i in range(tensor.ndim)]
     return _set_shape(view, shape, strides, itemsize)
@@ -249,7 +252,10 @@ cdef MPI_Datatype datatype_of(View view) except *:
         return (MPI_FLOAT if view.code == b"f"[0] else MPI_DOUBLE if view.code == b"d"[0] else
                 MPI_LONG_DOUBLE if view.code == b"g"[0] else MPI_C_FLOAT_COMPLEX if view.code == b"F"[0] else
                 MPI_C_DOUBLE_COMPLEX if view.code == b"D"[0] else MPI_C_LONG_DOUBLE_COMPLEX)
-    if view.is_integer:  # signed and unsigned ones have the same sums
+    if view.is_unsigned:
+        return (MPI_UINT8_T if view.itemsize == 1 else MPI_UINT16_T if view.itemsize == 2 else
+                MPI_UINT32_T if view.itemsize == 4 else MPI_UINT64_T)
+    if view.is_integer:
         return (MPI_INT8_T if view.itemsize == 1 else MPI_INT16_T if view.itemsize == 2 else
                 MPI_INT32_T if view.itemsize == 4 else MPI_INT64_T)
     return MPI_BYTE if view.itemsize == 1 else _type_of_bytes(view.itemsize)

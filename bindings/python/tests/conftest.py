@@ -4,6 +4,7 @@
 FFTND_TEST_SEED=N repeats the random cases of a run.
 """
 import os
+import tempfile
 
 import numpy as np
 import pytest
@@ -31,6 +32,16 @@ def pytest_exception_interact(node, call, report):
 def random(request):
     """The same random numbers on all ranks."""
     return np.random.default_rng([request.config.seed, len(request.node.nodeid)])
+
+
+@pytest.fixture
+def folder():
+    """A folder that all ranks see."""
+    made = tempfile.TemporaryDirectory() if comm.rank == 0 else None
+    yield comm.bcast(made.name if comm.rank == 0 else None)
+    comm.Barrier()
+    if comm.rank == 0:
+        made.cleanup()
 
 
 def gathered(local, slices, shape):

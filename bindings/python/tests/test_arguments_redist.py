@@ -216,8 +216,10 @@ def test_what_objects_say_of_themselves():
         assert repr(plan) == (f"<redist.Plan of float64, {a.shape} whole along axis 0 to {b.shape} whole along axis 1 on {P} "
                               "ranks, method 'alltoallw'>")
     with fftnd.Plan(comm, SHAPE, "r2c", batch=2, grid=(P,), **FAST) as plan:
-        expected = (f"<fftnd.Plan of 2 fields of (6, 5, 4), 'r2c', float64 to complex128, on {P} ranks as grid ({P},); this "
-                    f"rank: {plan.physical_shape} to {plan.spectral_shape}>")
+        parts = [", ".join(f"{one.start}:{one.stop}" for one in slices)
+                 for slices in (plan.physical_slices, plan.spectral_slices)]
+        expected = (f"<fftnd.Plan of 2 fields of (6, 5, 4), 'r2c', float64 to complex128, on {P} ranks as grid ({P},), method "
+                    f"{plan.info['method']!r}; this rank: [{parts[0]}] to [{parts[1]}]>")
         assert repr(plan) == expected
         u, v = plan.empty_physical(), plan.empty_spectral()
         u[...] = 0
@@ -228,6 +230,8 @@ def test_what_objects_say_of_themselves():
         said = []
         plan.operator("modes", function=lambda box: said.append(repr(box)), inputs=1, outputs=1)(u)
         assert all(one.startswith("<fftnd.OperatorBox at (") for one in said)
+    with fftnd.Plan(comm, SHAPE, ["c2c", "dct2", None], **FAST) as plan:
+        assert "(6, 5, 4), ('c2c', 'dct2', 'none'), complex128 to complex128" in repr(plan)
     with redist.Grid(comm, (P, 1)) as grid:
         assert repr(grid) == f"<redist.Grid ({P}, 1), this rank at ({RANK}, 0)>"
     memory = redist.Memory(comm, 64)

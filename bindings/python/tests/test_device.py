@@ -63,6 +63,7 @@ class CuPyOnHost(types.ModuleType):
         self.cuda.Stream = self.cuda.ExternalStream = self.Stream
         self.cuda.UnownedMemory = lambda address, nbytes, owner: (ctypes.c_char * nbytes).from_address(address)
         self.cuda.MemoryPointer = lambda memory, offset: memory
+        self.asnumpy = np.array
         self.ndarray = lambda shape, dtype, memory, strides: np.ndarray(shape, dtype, memory, 0, strides)
 
 
@@ -309,6 +310,56 @@ def test_ghosts_of_transforms(random, in_place):
             back = plan.with_ghosts(plan.backward(modes, None if in_place else u))
             if values.size > 0:
                 case.check(case.fields(view(back)), full)
+
+
+@pytest.mark.parametrize("library", [lambda array: array, WithoutStream, OnlyDLPack] if stand_in else [lambda array: array])
+def test_files(random, folder, monkeypatch, library):
+    """Written, read, in checkpoints and HDF5 files, and gathered by CuPy."""
+    path, full = f"{folder}/u", random.random((7, 5, 4))
+    local = np.zeros((*split(full, 1).shape[:2], 6))
+    count, start = redist.decompose(5, P, RANK)
+    box = redist.Box((0, start, 0), (7, count, 4), local.shape, (0, 0, 1))
+    local[box.local] = full[box.slices]
+
+    def fresh():
+        array = on_device(np.zeros_like(local))
+        return array, redist.Field(library(array), box, full.shape)
+
+    def moved(array):
+        return comm.allreduce(view(array).tobytes() == local.tobytes()) == P
+
+    (u, field), (v, other) = fresh(), fresh()
+    put(u, local)
+    redist.write(comm, path, field)
+    assert np.fromfile(path).tobytes() == full.tobytes()
+    redist.read(comm, path, other)
+    assert moved(v)
+    comm.Barrier()
+    redist.write_checkpoint(comm, path, {"u": field})
+    v, other = fresh()
+    redist.read_checkpoint(comm, path, {"u": other})
+    assert moved(v)
+    with fftnd.Plan(comm, full.shape, **FAST) as plan:
+        a = put(plan.empty_physical(), full[plan.physical_slices])
+        plan.save(path, a)
+        b = put(plan.empty_physical(), 0)
+        assert plan.load(path, b) is b and (view(b) == view(a)).all()
+        with pytest.raises(ValueError, match="array is in host memory" if RANK == 0 else None):
+            plan.save(path, np.zeros(plan.physical_shape) if RANK == 0 else a)
+    try:
+        with redist.HDF5(comm, f"{path}.h5", "w") as file:
+            file.write({"u": field})
+            v, other = fresh()
+            file.read({"u": other})
+            assert moved(v)
+    except ImportError:  # without HDF5
+        pass
+    if stand_in:
+        cupy_on_host = CuPyOnHost()
+        with pytest.raises(TypeError, match="without CuPy"):
+            redist.to_numpy(comm, field)
+        monkeypatch.setitem(sys.modules, "cupy", cupy_on_host)
+    assert redist.to_numpy(comm, field).tobytes() == full.tobytes()
 
 
 def test_functions_of_one_call(random):
