@@ -5,6 +5,7 @@
 vorticity = folder."/vorticity.raw"
 spectrum = folder."/spectrum.dat"
 load folder."/vorticity.gp" # size, and the times of the planes
+last = words(times) - 1
 set border linecolor "#404048"
 
 set terminal pngcairo size 1600,640 font "sans,12"
@@ -31,7 +32,7 @@ set vrange [0:size]
 array square[size ** 2]
 magnitude(y, z) = sqrt(square[int(y) % size * size + int(z) % size + 1])
 add(p, value) = square[p] = square[p] + value ** 2
-do for [i = 0:words(times) - 1] {
+do for [i = 0:last] {
     do for [p = 1:size ** 2] { square[p] = 0 }
     # numbers in C order: moment, component, y, z
     stats vorticity binary array=(3 * size ** 2) skip=(24 * i * size ** 2) format="%double" \
@@ -61,10 +62,10 @@ set xlabel "wavenumber k"
 set autoscale xfixmax
 set ylabel "energy E(k) in the shell of wavenumber k"
 set key bottom left
-stats spectrum index 2 using ($2 * $1 ** (5.0 / 3)) nooutput
+stats spectrum index last using ($2 * $1 ** (5.0 / 3)) nooutput
 slope = 1.5 * STATS_max
 # what symmetry keeps at zero, give or take rounding, is left out
 above(value) = value > 1e-10 * slope ? value : NaN
-plot for [i = 0:2] spectrum index i using 1:(above($2)) with lines linewidth 2.5 \
+plot for [i = 0:last] spectrum index i using 1:(above($2)) with lines linewidth 2.5 \
          linecolor rgb word("#4e2f8a #e13875 #f7a43f", i + 1) title columnheader(1), \
      slope * x ** (-5.0 / 3) with lines dashtype 2 linecolor "#787882" title "k^{-5/3}"
