@@ -11,6 +11,7 @@
 #include "plane.h"
 #include "progress.h"
 #include "runge_kutta.h"
+#include "volume.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -110,8 +111,11 @@ static void record_pictures(struct run *run, int sample) {
             continue;
         flow_vorticity(&run->flow);
         char *path = path_to(run, "vorticity.raw");
-        plane_write(&run->flow, path, run->moments++);
+        plane_write(&run->flow, path, run->moments);
         free(path);
+        if (run->options.volume != NULL)
+            volume_write(&run->flow, run->options.volume, run->moments, run->time);
+        run->moments++;
         if (my_rank() == 0)
             figures_add(&run->figures, run->time, run->options.size, &run->spectrum);
     }
@@ -233,8 +237,15 @@ static int prepare_output(struct run *run) {
     return made;
 }
 
+static int has_volume(const struct run *run) {
+    int good = run->options.volume == NULL || volume_possible;
+    if (!good && my_rank() == 0)
+        fputs("--volume is not to be had: this program was built without HDF5\n", stderr);
+    return good;
+}
+
 static int start(struct run *run) {
-    if (space_begin(run->options.space) != 0 || !prepare_output(run))
+    if (space_begin(run->options.space) != 0 || !has_volume(run) || !prepare_output(run))
         return 1;
     return compute(run);
 }
