@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What programs that are not of this project find in the files of 11_series: h5py, readers of NetCDF and of XDMF.
-#     test_hdf5.sh SOURCE_ROOT PROGRAM RUN_RANKS_ARGUMENT...
+# What programs that are not of this project find in the files of 11_series: h5py, readers of NetCDF and of XDMF; and h5py
+# in those of 5_taylor_green, whose planes are also in a raw file.
+#     test_hdf5.sh SOURCE_ROOT 11_SERIES 5_TAYLOR_GREEN RUN_RANKS_ARGUMENT...
 # Exit code 77 without h5py.
 set -eu
 source_root=$1
 program=$2
-shift 2
+taylor_green=$3
+shift 3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # Debian's packages are for its own Python
@@ -24,3 +26,14 @@ if command -v ncdump >/dev/null; then
         grep -qF "$line" header.txt || { echo "ncdump does not say: $line"; cat header.txt; exit 1; }
     done
 fi
+"$@" 3 "$taylor_green" --size 16 --time 2 --progress lines --output . --volume flow >log.txt 2>&1 || {
+    cat log.txt
+    exit 1
+}
+$python -c '
+import h5py, numpy
+planes = numpy.fromfile("vorticity.raw").reshape(3, 3, 16, 16)
+with h5py.File("flow.h5") as file:
+    for component, name in enumerate(("vorticity_x", "vorticity_y", "vorticity_z")):
+        assert file[name].shape == (3, 16, 16, 16) and (file[name][:, 2] == planes[:, component]).all(), name
+    assert list(file["time"]) == [0.5, 1, 2]'

@@ -2,8 +2,10 @@
 # The pictures of a run of 5_taylor_green, vorticity.png and spectrum.png:
 #     gnuplot -e "folder='out/demo'" examples/taylor_green/draw.gp
 
-vorticity = folder."/vorticity.dat"
+vorticity = folder."/vorticity.raw"
 spectrum = folder."/spectrum.dat"
+load folder."/vorticity.gp" # size, and the times of the planes
+last = words(times) - 1
 set border linecolor "#404048"
 
 set terminal pngcairo size 1600,640 font "sans,12"
@@ -22,8 +24,20 @@ set ytics ("0" 0, "{/Symbol p}" pi, "2{/Symbol p}" 2 * pi)
 set size ratio 1
 set cbtics 1000
 set cblabel "to the mean and three standard deviations" offset 0, 1
-do for [i = 0:2] {
-    stats vorticity index i using 3 nooutput
+# the point that follows the last one is the first one: with it the picture reaches its right and upper edge
+set samples size + 1
+set isosamples size + 1
+set urange [0:size]
+set vrange [0:size]
+array square[size ** 2]
+magnitude(y, z) = sqrt(square[int(y) % size * size + int(z) % size + 1])
+add(p, value) = square[p] = square[p] + value ** 2
+do for [i = 0:last] {
+    do for [p = 1:size ** 2] { square[p] = 0 }
+    # numbers in C order: moment, component, y, z
+    stats vorticity binary array=(3 * size ** 2) skip=(24 * i * size ** 2) format="%double" \
+        using (add(int($0) % size ** 2 + 1, $1)) nooutput
+    stats square using (sqrt($2)) nooutput
     set cbrange [0:STATS_mean + 3 * STATS_stddev]
     set key at graph 0.67, 1.08
     if (i == 1) {
@@ -31,7 +45,8 @@ do for [i = 0:2] {
     } else {
         unset colorbox
     }
-    splot vorticity index i using 1:2:3 title columnheader(1)
+    splot '++' using (2 * pi * $1 / size):(2 * pi * $2 / size):(magnitude($1, $2)) \
+        title "t = ".word(times, i + 1)
 }
 unset multiplot
 unset output
@@ -47,10 +62,10 @@ set xlabel "wavenumber k"
 set autoscale xfixmax
 set ylabel "energy E(k) in the shell of wavenumber k"
 set key bottom left
-stats spectrum index 2 using ($2 * $1 ** (5.0 / 3)) nooutput
+stats spectrum index last using ($2 * $1 ** (5.0 / 3)) nooutput
 slope = 1.5 * STATS_max
 # what symmetry keeps at zero, give or take rounding, is left out
 above(value) = value > 1e-10 * slope ? value : NaN
-plot for [i = 0:2] spectrum index i using 1:(above($2)) with lines linewidth 2.5 \
+plot for [i = 0:last] spectrum index i using 1:(above($2)) with lines linewidth 2.5 \
          linecolor rgb word("#4e2f8a #e13875 #f7a43f", i + 1) title columnheader(1), \
      slope * x ** (-5.0 / 3) with lines dashtype 2 linecolor "#787882" title "k^{-5/3}"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What draw.gp makes pictures of: the vorticity in a plane, and spectra, at some moments. */
+/* What draw.gp makes pictures of at some moments, beside the vorticity that plane.h writes. */
 #ifndef FIGURES_H
 #define FIGURES_H
 
@@ -8,17 +8,19 @@
 
 enum { MOMENTS = 3 };
 
-/* Two files on rank 0. Both have a block for each moment, headed "t = 3" and separated by two empty lines. */
+/* Two files on rank 0. */
 struct figures {
-    FILE *vorticity; /* rows "y z magnitude", an empty line behind each y */
-    FILE *spectrum;  /* rows "k energy" */
+    FILE *vorticity; /* what the planes are, for gnuplot: the points along an axis, and the times */
+    FILE *
+        spectrum; /* a block for each moment, headed "t = 3", of rows "k energy"; two empty lines behind it */
 };
 
 /* Begins both files; returns 0 if that fails. */
-int figures_begin(struct figures *figures, const char *vorticity_path, const char *spectrum_path);
+int figures_begin(struct figures *figures, const char *vorticity_path, const char *spectrum_path,
+                  int size);
 
-/* Adds one moment. `plane` is what plane_gather returned. */
-void figures_add(const struct figures *figures, double time, int size, const double *plane,
+/* Adds one moment. */
+void figures_add(const struct figures *figures, double time, int size,
                  const struct spectrum *spectrum);
 
 /* Ends both files; returns 0 if something could not be written. */

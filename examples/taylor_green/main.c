@@ -11,6 +11,7 @@
 #include "plane.h"
 #include "progress.h"
 #include "runge_kutta.h"
+#include "volume.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ struct run {
     struct runge_kutta method;
     struct spectrum spectrum;
     int nsamples; /* sampling intervals of the whole run */
+    int moments;  /* those that the pictures have so far */
     double time;
     /* only used on rank 0 */
     struct history history;
@@ -91,6 +93,16 @@ static void record(struct run *run, double seconds, int sampled) {
         progress_show(&run->progress, run->time / run->options.time);
 }
 
+/* Puts folder and name together; the caller frees the result. */
+static char *path_to(const struct run *run, const char *name) {
+    size_t room = strlen(run->options.output) + strlen(name) + 2;
+    char *path = malloc(room);
+    if (path == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    snprintf(path, room, "%s/%s", run->options.output, name);
+    return path;
+}
+
 /* Records the flow for the pictures at 3/10, 6/10 and 9/10 of the run: to t = 10 the last one then shows the
  * time of the largest dissipation. */
 static void record_pictures(struct run *run, int sample) {
@@ -98,10 +110,14 @@ static void record_pictures(struct run *run, int sample) {
         if (sample != (int)lround(0.3 * (i + 1) * run->nsamples))
             continue;
         flow_vorticity(&run->flow);
-        double *plane = plane_gather(&run->flow);
+        char *path = path_to(run, "vorticity.raw");
+        plane_write(&run->flow, path, run->moments);
+        free(path);
+        if (run->options.volume != NULL)
+            volume_write(&run->flow, run->options.volume, run->moments, run->time);
+        run->moments++;
         if (my_rank() == 0)
-            figures_add(&run->figures, run->time, run->options.size, plane, &run->spectrum);
-        free(plane);
+            figures_add(&run->figures, run->time, run->options.size, &run->spectrum);
     }
 }
 
@@ -151,16 +167,6 @@ static void follow(struct run *run) {
     }
 }
 
-/* Puts folder and name together; the caller frees the result. */
-static char *path_to(const struct run *run, const char *name) {
-    size_t room = strlen(run->options.output) + strlen(name) + 2;
-    char *path = malloc(room);
-    if (path == NULL)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    snprintf(path, room, "%s/%s", run->options.output, name);
-    return path;
-}
-
 static int complain(const struct run *run) {
     fprintf(stderr, "cannot write to %s: %s\n", run->options.output, strerror(errno));
     return 0;
@@ -168,8 +174,9 @@ static int complain(const struct run *run) {
 
 /* Begins the files of the pictures; returns 0 if that fails. */
 static int begin_figures(struct run *run) {
-    char *vorticity = path_to(run, "vorticity.dat"), *spectrum = path_to(run, "spectrum.dat");
-    int begun = figures_begin(&run->figures, vorticity, spectrum) || complain(run);
+    char *vorticity = path_to(run, "vorticity.gp"), *spectrum = path_to(run, "spectrum.dat");
+    int begun =
+        figures_begin(&run->figures, vorticity, spectrum, run->options.size) || complain(run);
     free(vorticity);
     free(spectrum);
     return begun;
@@ -230,8 +237,15 @@ static int prepare_output(struct run *run) {
     return made;
 }
 
+static int has_volume(const struct run *run) {
+    int good = run->options.volume == NULL || volume_possible;
+    if (!good && my_rank() == 0)
+        fputs("--volume is not to be had: this program was built without HDF5\n", stderr);
+    return good;
+}
+
 static int start(struct run *run) {
-    if (space_begin(run->options.space) != 0 || !prepare_output(run))
+    if (space_begin(run->options.space) != 0 || !has_volume(run) || !prepare_output(run))
         return 1;
     return compute(run);
 }

@@ -17,6 +17,7 @@ static const char usage[] =
     "  --method NAME    how the exchanges move data (auto: the library tries what is best)\n"
     "  --output FOLDER  for taylor_green.csv, and the data that draw.gp draws "
     "(taylor_green_output)\n"
+    "  --volume NAME    the whole vorticity in NAME.h5 (HDF5), and NAME.xdmf for ParaView\n"
     "  --checkpoint FILE  where the state is written, so that --restart continues from it\n"
     "  --every N        after how many time units of 0.5 that is (1)\n"
     "  --restart FILE   begin with that state, on any number of ranks\n"
@@ -67,6 +68,9 @@ static int take(void *data, int letter, const char *value) {
     case 'o':
         options->output = value;
         return 1;
+    case 'v':
+        options->volume = value;
+        return 1;
     case 'k':
         options->checkpoint = value;
         return 1;
@@ -103,6 +107,7 @@ int options_read(struct options *options, int argc, char *argv[]) {
                                           {"output", required_argument, NULL, 'o'},
                                           {"progress", required_argument, NULL, 'p'},
                                           {"space", required_argument, NULL, 'w'},
+                                          {"volume", required_argument, NULL, 'v'},
                                           {"checkpoint", required_argument, NULL, 'k'},
                                           {"every", required_argument, NULL, 'e'},
                                           {"restart", required_argument, NULL, 'r'},

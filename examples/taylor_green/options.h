@@ -15,6 +15,7 @@ struct options {
     int grid[2];            /* processes along each grid dimension, 0 = as the library chooses */
     const char *method;     /* how the exchanges move data; NULL = the library tries what is best */
     const char *output;     /* folder for the results */
+    const char *volume;     /* files with the whole vorticity, or NULL */
     const char *checkpoint; /* file that the state is written to, or NULL, */
     int every;              /* and after how many sampling intervals */
     int repeatable;         /* plans are not measured, so that equal runs have equal bits */

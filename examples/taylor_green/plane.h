@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The vorticity in a plane of constant x, on rank 0. The flow is symmetric about x = 0 and x = pi/2;
- * half-way between them all three components take part. */
+/* The vorticity in the plane x = pi/4, in a file. The flow is symmetric about x = 0 and x = pi/2; half-way between them
+ * all three components take part. */
 #ifndef PLANE_H
 #define PLANE_H
 
 #include "flow.h"
 
-/* The index along x of the plane. */
-static inline int plane_index(int size) {
-    return size / 8;
-}
-
-/* Gathers the plane from flow->vorticity_at_points: on rank 0 three components of size * size
- * points, y slower than z, in host memory; freed with free(). Collective. */
-double *plane_gather(struct flow *flow);
+/* Writes the plane of flow->vorticity_at_points to a raw file, behind those of earlier moments: three components of
+ * size * size numbers, y slower than z. All ranks call it together. */
+void plane_write(const struct flow *flow, const char *path, int moment);
 
 #endif

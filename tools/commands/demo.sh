@@ -25,4 +25,4 @@ progress=lines
 run_ranks "$(mpi_of "$program")" "$cores" "$program" --size $size --progress $progress "$@" \
     --output out/demo </dev/null
 quietly out/log/demo-gnuplot.txt gnuplot -e "folder='out/demo'" examples/taylor_green/draw.gp
-echo "Pictures: out/demo/vorticity.png out/demo/spectrum.png"
+echo "Pictures: out/demo/vorticity.png, of the planes in out/demo/vorticity.raw, and out/demo/spectrum.png"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints which part of an array each rank has, for the drawings of docs/parts.md: lines
+/* Prints which part of an array each rank has, for the drawings of docs/parts.md and docs/files.md: lines
  *     NAME SIDE RANK SIZES START COUNT    of a transform, three numbers each; SIDE is physical or spectral
  *     NAME modes RANK AXIS K ...          the wavenumbers of this rank's part of the spectral side
+ *     slabs physical RANK ...             of an array in slabs on three ranks, which read a file of the four
  * Four ranks. */
 #include <fftnd.h>
 #include <stdio.h>
 
-enum { NDIMS = 3, RANKS = 4, MOST_MODES = 64, LINE = 1024 };
+enum { NDIMS = 3, RANKS = 4, READERS = 3, MOST_MODES = 64, LINE = 1024 };
 
 struct transform {
     const char *name;
@@ -44,6 +45,13 @@ static int append_indices(char *line, int length, const redist_index indices[]) 
     return length;
 }
 
+static int append_box(char *line, int length, const redist_index sizes[],
+                      const redist_index start[], const redist_index count[]) {
+    length = append_indices(line, length, sizes);
+    length = append_indices(line, length, start);
+    return append_indices(line, length, count);
+}
+
 static void print_side(const struct transform *transform, const fftnd_plan *plan, int rank,
                        enum fftnd_side side) {
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
@@ -51,9 +59,7 @@ static void print_side(const struct transform *transform, const fftnd_plan *plan
     check(fftnd_plan_layout(plan, side, &layout));
     int length = snprintf(line, LINE, "%s %s %d", transform->name,
                           side == FFTND_PHYSICAL ? "physical" : "spectral", rank);
-    length = append_indices(line, length, layout.sizes);
-    length = append_indices(line, length, layout.start);
-    length = append_indices(line, length, layout.count);
+    length = append_box(line, length, layout.sizes, layout.start, layout.count);
     snprintf(line + length, (size_t)(LINE - length), "\n");
     print_in_order(line);
 }
@@ -87,6 +93,17 @@ static void print_transform(const struct transform *transform, int rank) {
     check(fftnd_plan_free(&plan));
 }
 
+static void print_slabs(void) {
+    redist_index sizes[NDIMS] = {8, 8, 8}, start[NDIMS] = {0}, count[NDIMS] = {8, 8, 8};
+    for (int rank = 0; rank < READERS; rank++) {
+        char line[LINE];
+        redist_decompose(sizes[0], READERS, rank, &count[0], &start[0]);
+        int length = snprintf(line, LINE, "slabs physical %d", rank);
+        append_box(line, length, sizes, start, count);
+        puts(line);
+    }
+}
+
 int main(int argc, char **argv) {
     int rank, size;
     MPI_Init(&argc, &argv);
@@ -98,5 +115,7 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; i < sizeof(transforms) / sizeof(transforms[0]); i++)
         print_transform(&transforms[i], rank);
+    if (rank == 0)
+        print_slabs();
     return MPI_Finalize();
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws what layouts.c prints: parts.py LINES FOLDER makes FOLDER/parts-slab.svg, parts-pencil.svg, parts-r2c.svg and
-parts-modes.svg. All numbers are the library's."""
+"""Draws what layouts.c prints: parts.py LINES FOLDER makes FOLDER/parts-slab.svg, parts-pencil.svg, parts-r2c.svg,
+parts-modes.svg and files.svg. All numbers are the library's."""
 import collections
+import itertools
 import pathlib
 import sys
 
@@ -103,12 +104,54 @@ def draw_modes(layouts, modes, name, path):
     picture.write(path)
 
 
+def owner(ranks, place):
+    return next(rank for rank, (_, start, count) in enumerate(ranks)
+                if all(low <= at < low + extent for low, at, extent in zip(start, place, count)))
+
+
+def draw_stripe(picture, x, top, bottom, words):
+    """A bracket beside the rows of a file that one rank writes."""
+    picture.polyline([(x - 5, top), (x, top), (x, bottom), (x - 5, bottom)], stroke=INK)
+    picture.text(x + 8, (top + bottom) / 2 + 5, words)
+
+
+def draw_file(picture, left, top, ranks):
+    """The elements of a file in its order, those of each index along axis 0 in a row."""
+    sizes = ranks[0][0]
+    cell, row = 4.0, 20.0
+    picture.text(left + cell * sizes[1] * sizes[2] / 2, top - 14, "the file, in C order", text_anchor="middle",
+                 font_weight="bold")
+    for i in range(sizes[0]):
+        x = left
+        owners = (owner(ranks, (i, j, k)) for j in range(sizes[1]) for k in range(sizes[2]))
+        for rank, run in itertools.groupby(owners):
+            width = cell * len(list(run))
+            picture.add("rect", x=x, y=top + row * i + 2, width=width, height=row - 4, fill=COLOURS[rank])
+            x += width
+    picture.text(left - 8, top + 15, "0", text_anchor="end")
+    picture.text(left - 8, top + row * (sizes[0] - 1) + 15, f"{sizes[0] - 1}", text_anchor="end")
+    middle, right, end = top + row * sizes[0] / 2, left + cell * sizes[1] * sizes[2] + 14, top + row * sizes[0]
+    draw_stripe(picture, right, top + 2, middle - 2, "a writer")
+    draw_stripe(picture, right, middle + 2, end - 2, "another")
+
+
+def draw_exchange(layouts, path):
+    """What four ranks have, the file that two of them write, and what three ranks read of it."""
+    picture = Picture(1010, 350)
+    draw_side(picture, (80.0, 105.0), "four ranks write", layouts["pencil", "spectral"])
+    draw_file(picture, 375.0, 105.0, layouts["pencil", "spectral"])
+    draw_side(picture, (755.0, 105.0), "three ranks read", layouts["slabs", "physical"])
+    draw_legend(picture, 330, 335)
+    picture.write(path)
+
+
 def main(lines, folder):
     layouts, modes = read(lines)
     draw_transform(layouts, "slab", ("physical: points", "spectral: modes"), folder / "parts-slab.svg")
     draw_transform(layouts, "pencil", ("physical: points", "spectral: modes"), folder / "parts-pencil.svg")
     draw_transform(layouts, "r2c", ("physical: real", "spectral: complex"), folder / "parts-r2c.svg")
     draw_modes(layouts, modes, "r2c", folder / "parts-modes.svg")
+    draw_exchange(layouts, folder / "files.svg")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # bare.sh root|sudo: what README.md promises of Debian 12 with nothing but git and apt, in a folder of its own that is
-# the root of a file system. root: each command of docs/tutorial.md, ./dev install and the program of README.md. sudo: an
-# ordinary user's ./dev demo --quick, without package lists; what root has built is taken, as only installing differs.
+# the root of a file system. root: each command of docs/tutorial.md, the restart of docs/files.md, ./dev install and the
+# program of README.md. sudo: an ordinary user's ./dev demo --quick, without package lists; what root has built is taken,
+# as only installing differs.
 # The system (debootstrap, from the mirror of this machine's apt) and downloaded packages stay in build-test/bare.
 set -euo pipefail
 
@@ -121,7 +122,8 @@ clone_tree() {
 }
 
 run_tutorial() {
-    awk '/^```sh$/ { inside = 1; next } /^```/ { inside = 0 } inside' docs/tutorial.md >/tmp/tutorial.sh
+    awk '/^## / { skipped = FILENAME ~ /files/ && !/Checkpoints/ } /^```sh$/ && !skipped { inside = 1; next }
+        /^```/ { inside = 0 } inside' docs/tutorial.md docs/files.md >/tmp/tutorial.sh
     bash -eux /tmp/tutorial.sh
 }
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Does with the programs of README.md and of the guides what README.md says: installs the libraries, builds the
-# programs with pkg-config, and runs them on two ranks. C without main() is only compiled.
+# programs with pkg-config, and runs them on two ranks. C without main() is only compiled. Then come the plots that
+# docs/files.md makes of the files of its program.
 set -euo pipefail
 . tools/shell/environment.sh
 
@@ -33,6 +34,12 @@ compile() { # source, further flags
     gcc -std=c11 -Wall -Wextra -Wpedantic -Werror "$@" $(pkg-config --cflags --libs fftnd redist)
 }
 
+# Blocks of the section on plots, in one language.
+blocks_of_plots() { # language
+    awk -v begin="^\`\`\`$1\$" '/^## / { plots = /Plots/ } $0 ~ begin && plots { inside = 1; next } /^```/ { inside = 0 }
+        inside' docs/files.md
+}
+
 rm -rf "$prefix" "$programs"
 mkdir -p "$programs"
 CUDA=disabled bash tools/commands/install.sh "$prefix"
@@ -55,3 +62,12 @@ for source in "$programs"/*.cpp "$programs"/*.f90; do
     esac
     (cd "$programs" && run_ranks openmpi 2 "${source%.*}")
 done
+blocks_of_plots sh >"$programs/plots.sh"
+blocks_of_plots python >"$programs/plots.py"
+cd "$programs"
+bash -eux plots.sh
+[ -s plane.png ]
+for python in python3 /usr/bin/python3; do
+    ! $python -c 'import numpy' 2>/dev/null || exec $python plots.py
+done
+echo "docs/files.md: no numpy here"
