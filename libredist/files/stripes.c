@@ -456,9 +456,10 @@ int redist__stripes_start(const struct redist__file *file, int descriptor, int k
     MPI_Comm comm = file->context->comm;
     redist_visit visit;
     *result = NULL;
-    if (redist__agree_memory(comm, stripes, "for a transfer") != REDIST_OK) {
+    int code = redist__agree_memory(comm, stripes, "for a transfer");
+    if (code != REDIST_OK) {
         redist_release(stripes);
-        return REDIST_ERR_MEMORY;
+        return code;
     }
     stripes->file = file;
     stripes->keeps = keeps;
@@ -468,7 +469,7 @@ int redist__stripes_start(const struct redist__file *file, int descriptor, int k
     stripes->problem = (struct redist__problem){
         .context = file->context, .space = &redist__space_host, .failure = &stripes->failure};
     (void)redist_enter(&file->place, &visit);
-    int code = start(stripes, descriptor, hook);
+    code = start(stripes, descriptor, hook);
     if (code != REDIST_OK)
         free_all(stripes);
     redist_leave(&visit);
