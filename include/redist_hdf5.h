@@ -5,7 +5,8 @@
  * of redist_file.h. All functions but the *_init ones are collective on the communicator of the file. HDF5 is called by
  * one thread of a process at a time. A failure of HDF5 on any rank is an error on all of them, with HDF5's own words,
  * and HDF5 prints nothing. Where all ranks call it, HDF5 1.10 itself waits for ever if some of them, but not all,
- * cannot write the file's structure or compressed data; with REDIST_HDF5_ROOT nothing waits.
+ * cannot write the file's structure or compressed data, also in a file that is opened after one whose disk was full;
+ * with REDIST_HDF5_ROOT nothing waits.
  */
 #ifndef REDIST_HDF5_H
 #define REDIST_HDF5_H
@@ -115,9 +116,9 @@ REDIST_API int redist_hdf5_options_init(redist_hdf5_options *options, size_t siz
  * Writes distributed arrays to the datasets of their names, which are made where they do not exist, with the groups of
  * their paths ("flow/velocity").
  *   nfields  number of fields, >= 0; must agree
- *   fields   the arrays, which are read only. The dataset has the selected elements. The elements are numbers of MPI,
- *            complex ones among them (a compound of r and i, as h5py has it), or a fixed number of these
- *            (MPI_Type_contiguous)
+ *   fields   the arrays, which are read only, each with a name of its own. The dataset has the selected elements.
+ *            The elements are numbers of MPI, complex ones among them (a compound of r and i, as h5py has it), or a
+ *            fixed number of these (MPI_Type_contiguous)
  *   options  NULL = defaults
  * An existing dataset has to have the extents and the type of its field. On return HDF5 has given all data to the
  * system. Errors, on all ranks: ERR_NULL, ERR_ARGUMENT, ERR_SIZE, ERR_OVERLAP (the parts), ERR_DATATYPE, ERR_DISAGREE,
@@ -133,8 +134,8 @@ REDIST_API int redist_hdf5_write(redist_hdf5 *file, int nfields, const redist_fi
  * them. HDF5 converts between integers and reals of different lengths and byte orders.
  *   options  NULL = defaults; of them only `step` counts
  * A dataset has the extents of the selected elements; one of several axes, the first of which has no end, is one with
- * steps. Errors: those of redist_hdf5_write but ERR_OVERLAP; ERR_FILE also
- * for a dataset that is missing, has other extents, or elements that HDF5 does not convert, before an array is touched.
+ * steps. Errors: those of redist_hdf5_write but ERR_OVERLAP; ERR_FILE also for a dataset that is missing, has other
+ * extents, or elements that HDF5 does not convert, before an array is touched.
  */
 REDIST_API int redist_hdf5_read(redist_hdf5 *file, int nfields, const redist_field fields[],
                                 const redist_hdf5_options *options);
@@ -210,7 +211,8 @@ REDIST_API int redist_hdf5_info(redist_hdf5 *file, int index, redist_hdf5_datase
  * and 0) and the times of its steps. The last axis is x.
  *   path  of the text file, which rank 0 writes. It names the HDF5 file without a folder if both are in the same one,
  *         else by the path with which that was opened; must agree
- * Call it again after later steps. Errors: as redist_hdf5_count; ERR_FILE also if the text cannot be written.
+ * Call it again after later steps. Errors: as redist_hdf5_count; ERR_ARGUMENT for the path of the HDF5 file itself,
+ * ERR_FILE also if the text cannot be written.
  */
 REDIST_API int redist_hdf5_xdmf(redist_hdf5 *file, const char *path);
 

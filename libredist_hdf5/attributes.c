@@ -57,6 +57,13 @@ static int set(struct redist_hdf5 *file, void *data) {
     return code;
 }
 
+/* Returns what the user's function calls the number of values or bytes. */
+static const char *name_of_number(const struct attribute *given, int sets) {
+    if (given->type == NULL)
+        return sets ? "the length of text" : "bytes";
+    return sets ? "n" : "most";
+}
+
 /* Checks and agrees on an attribute; `values` or the text may be NULL without room for any. */
 static int agree(struct redist_hdf5 *file, struct attribute *given, const void *values, int least,
                  int sets) {
@@ -64,10 +71,14 @@ static int agree(struct redist_hdf5 *file, struct attribute *given, const void *
     int code = REDIST_OK;
     if (given->key == NULL || (values == NULL && (sets || given->n > 0)))
         code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
-                              given->key == NULL ? "key" : "values or text");
-    else if (given->key[0] == 0 || given->n < least)
-        code = redist_fail_in(function, REDIST_ERR_ARGUMENT, "key = '%s', n, most or bytes = %d",
-                              given->key, given->n);
+                              given->key == NULL    ? "key"
+                              : given->type == NULL ? "text"
+                                                    : "values");
+    else if (given->key[0] == 0)
+        code = redist_fail_in(function, REDIST_ERR_ARGUMENT, "key = '' is no name");
+    else if (given->n < least)
+        code = redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %d is less than %d",
+                              name_of_number(given, sets), given->n, least);
     else if (sets && file->mode == REDIST_HDF5_READ)
         code = redist_fail_in(function, REDIST_ERR_STATE,
                               "the file is open for reading: open it with REDIST_HDF5_APPEND");
@@ -75,7 +86,7 @@ static int agree(struct redist_hdf5 *file, struct attribute *given, const void *
     const redist_shared_value shared[] = {
         redist_share("object", REDIST_SHARED_TEXT, given->object, 1),
         redist_share("key", REDIST_SHARED_TEXT, given->key, 1),
-        redist_share_number("n, most or bytes", given->n),
+        redist_share_number(name_of_number(given, sets), given->n),
         redist_share_number("the values (their hash)",
                             redist_hash_bytes(0, bytes > 0 ? given->values : NULL, bytes))};
     if (given->object == NULL)

@@ -152,9 +152,10 @@ int redist_hdf5_info(redist_hdf5 *file, int index, redist_hdf5_dataset *dataset)
     int code = redist_struct_read(__func__, "dataset", dataset, &own, sizeof own);
     REDIST_TRY(redist_agree_values_in(__func__, file->comm, code, 1, &value));
     code = list(__func__, file, &contents);
-    if (code == REDIST_OK && (index < 0 || index >= contents.count))
-        code = redist_fail(REDIST_ERR_ARGUMENT, "index = %d, but the file has %d datasets", index,
-                           contents.count);
+    if (code == REDIST_OK && (index < 0 || index >= contents.count)) /* on all ranks */
+        code = redist_agree(file->comm, redist_fail(REDIST_ERR_ARGUMENT,
+                                                    "index = %d, but the file has %d datasets",
+                                                    index, contents.count));
     if (code == REDIST_OK) {
         if (file->rank == 0)
             entry = contents.entries[index];

@@ -39,9 +39,21 @@ static int check_name(const struct redist__hdf5_call *call, int n, const char *n
     return REDIST_OK;
 }
 
+/* Refuses a name twice: a step would be two, and of other datasets the last field would remain. */
+static int check_other_names(const struct redist__hdf5_call *call, int n) {
+    const char *name = call->parts[n].at.name;
+    for (int i = 0; i < n; i++)
+        if (strcmp(call->parts[i].at.name, name) == 0)
+            return FAIL(REDIST_ERR_ARGUMENT, "fields[%d].name = '%s' is that of fields[%d], too", n,
+                        name, i);
+    return REDIST_OK;
+}
+
 /* Completes a part. The extent of an element is its size, since types with gaps are refused. */
 static int check_part(const struct redist__hdf5_call *call, int n, struct redist__hdf5_part *part) {
     REDIST_TRY(check_name(call, n, part->at.name));
+    if (call->writes)
+        REDIST_TRY(check_other_names(call, n));
     int code = redist__hdf5_type_of(part->at.datatype, &part->type);
     if (code == REDIST_ERR_DATATYPE || part->type.items < 1)
         return FAIL(REDIST_ERR_DATATYPE,

@@ -207,6 +207,9 @@ int redist_hdf5_xdmf(redist_hdf5 *file, const char *path) {
     REDIST_TRY(redist__hdf5_check(__func__, file));
     const redist_shared_value value = redist_share("path", REDIST_SHARED_TEXT, path, 1);
     int code = path != NULL ? REDIST_OK : redist_fail(REDIST_ERR_NULL, "path = NULL");
+    if (path != NULL && strcmp(path, file->path) == 0)
+        code =
+            redist_fail(REDIST_ERR_ARGUMENT, "path = '%s' is that of the HDF5 file itself", path);
     REDIST_TRY(redist_agree_values_in(__func__, file->comm, code, 1, &value));
     struct description description = {__func__, path, NULL, NULL, NULL};
     description.file = shorten(file->path, path);

@@ -305,6 +305,18 @@ static void try_release(const fault_subject *subject, const char *name,
     check_inventory(&before, subject);
 }
 
+void fault_try_allocations(const fault_subject *subject, const char *name) {
+    int counted[FAULTS], only[FAULTS] = {0};
+    faults_arm(FAULT_NONE, 0);
+    int code = subject->plan(subject->data);
+    faults_disarm();
+    read_counts(counted);
+    check_ok(code);
+    check_ok(subject->release(subject->data));
+    only[FAULT_MEMORY] = counted[FAULT_MEMORY];
+    try_counted(subject, name, only, try_plan);
+}
+
 void fault_try_planning(const fault_subject *subject, const char *name) {
     int counted[FAULTS], counted_free[FAULTS];
     harness_case("%s: no fault", name);

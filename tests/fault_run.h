@@ -48,6 +48,9 @@ void fault_try_executions(const fault_subject *subject, const char *name);
 /** Lets MPI calls fail while a plan is made, and while it is freed. */
 void fault_try_planning(const fault_subject *subject, const char *name);
 
+/** Lets allocations of the libraries' own memory fail while a plan is made. */
+void fault_try_allocations(const fault_subject *subject, const char *name);
+
 /** Notes that something is wrong on this rank. Not collective. */
 void fault_note(const char *format, ...) REDIST_PRINTF(1, 2);
 

@@ -15,11 +15,14 @@ static char path[] = "/tmp/checkpoint-faults-XXXXXX";
 
 struct job {
     double array[ROWS * COLUMNS];
+    float converted[2][ROWS * COLUMNS];
     redist_checkpoint_request *request;
-    int kind; /* of the faulty call: "write", "start" or "read" */
+    int kind; /* of the faulty call */
 };
 
-static const char *const kinds[] = {"write", "start", "read"};
+enum { WRITE, START, READ, CONVERT, KINDS };
+
+static const char *const kinds[KINDS] = {"write", "start", "read", "convert"};
 
 /* Rows of all ranks, as columns of the local array, so that parts are packed; or all rows of the last rank. */
 static redist_field field_of(struct job *job, redist_checkpoint_options *options) {
@@ -51,9 +54,10 @@ static void fill(struct job *job) {
 
 static int write_file(struct job *job) {
     redist_checkpoint_options options;
-    redist_field field = field_of(job, &options);
+    redist_field fields[2] = {field_of(job, &options), field_of(job, &options)};
+    fields[1].name = "v";
     fill(job);
-    return redist_checkpoint_write(MPI_COMM_WORLD, path, 1, &field, "x", 1, &options);
+    return redist_checkpoint_write(MPI_COMM_WORLD, path, 2, fields, "x", 1, &options);
 }
 
 static int start_file(struct job *job) {
@@ -71,9 +75,24 @@ static int read_file(struct job *job) {
     return redist_checkpoint_read(MPI_COMM_WORLD, path, 1, &field, &letter, 1, &options);
 }
 
+/* Reads fields that were written in another precision. */
+static int convert_file(struct job *job) {
+    redist_checkpoint_options options;
+    redist_field fields[2] = {field_of(job, &options), field_of(job, &options)};
+    fields[1].name = "v";
+    for (int i = 0; i < 2; i++) {
+        fields[i].datatype = MPI_FLOAT;
+        fields[i].array = job->converted[i];
+    }
+    REDIST_TRY(redist_checkpoint_read(MPI_COMM_WORLD, path, 2, fields, NULL, 0, &options));
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        job->array[i] = (double)job->converted[1][i];
+    return REDIST_OK;
+}
+
 static int plan(void *data) {
     struct job *job = data;
-    int (*const calls[])(struct job *) = {write_file, start_file, read_file};
+    int (*const calls[KINDS])(struct job *) = {write_file, start_file, read_file, convert_file};
     return calls[job->kind](job);
 }
 
@@ -85,7 +104,7 @@ static int release(void *data) {
 /* Reads what was written, unless that has only started or was read. */
 static int execute(void *data, int execution, char wrong[FAULT_TEXT_BYTES]) {
     struct job *job = data;
-    int code = execution == 0 && job->kind == 0 ? read_file(job) : REDIST_OK;
+    int code = execution == 0 && job->kind == WRITE ? read_file(job) : REDIST_OK;
     wrong[0] = '\0';
     for (int i = 0; i < ROWS * COLUMNS && code == REDIST_OK; i++)
         if (job->array[i] != value(i))
@@ -100,10 +119,12 @@ START_TEST(calls_fail) {
         skip_test("no xxHash in this build");
     check_ok(redist_private_comm(MPI_COMM_WORLD, &comm));
     fault_begin(0.3);
-    for (int kind = 0; kind < 3 && !fault_time_is_up(); kind++) {
+    for (int kind = 0; kind < KINDS && !fault_time_is_up(); kind++) {
         const fault_subject subject = {&job, 1, plan, execute, release, comm};
+        check_ok(write_file(&job)); /* both fields, which a write that has started has not */
         job.kind = kind;
         fault_try_planning(&subject, kinds[kind]);
+        fault_try_allocations(&subject, kinds[kind]);
     }
     fault_end();
     check_ok(read_file(&job));

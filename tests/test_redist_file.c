@@ -731,6 +731,7 @@ START_TEST(the_disk_becomes_full) {
     if (!mounted)
         skip_test("a small disk cannot be mounted");
     check_refused_file(name, "stripes", 1, strerror(ENOSPC));
+    check_refused_file(name, "mpi", 1, strerror(ENOSPC));
     redist_field field = make_slab(array);
     redist_file_request *request = NULL;
     int code = redist_write_start(MPI_COMM_WORLD, name, 1, &field, NULL, &request);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls that fail while a file is written and while it is read: all ranks get an error, or all are right. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ static int release(void *data) {
 }
 
 START_TEST(files) {
+    static const char *const kinds[] = {"write", "start", "read"};
     double array[ROWS * COLUMNS];
     MPI_Comm comm;
     check_ok(redist_private_comm(MPI_COMM_WORLD, &comm));
@@ -82,11 +84,13 @@ START_TEST(files) {
     for (int i = 0; i < 3; i++) {
         struct job job = {i < 2, i == 1, array};
         const fault_subject subject = {&job, 1, move, look, release, comm};
-        harness_case("%s", i == 0 ? "write" : i == 1 ? "start" : "read");
+        harness_case("%s", kinds[i]);
         check_ok(move(&job));
-        fault_try_planning(&subject, harness_current_case());
+        fault_try_planning(&subject, kinds[i]);
+        fault_try_allocations(&subject, kinds[i]);
     }
     fault_end();
+    ck_assert_msg(fcntl(STDIN_FILENO, F_GETFD) != -1, "a call that failed has closed descriptor 0");
 }
 END_TEST
 
@@ -94,6 +98,8 @@ int main(int argc, char **argv) {
     const TTest *const tests[] = {files, NULL};
     int rank;
     counters_begin();
+    while (open("/dev/null", O_RDWR) <= STDERR_FILENO) { /* descriptor 0 is open */
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) {

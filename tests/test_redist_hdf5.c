@@ -520,6 +520,7 @@ START_TEST(refuses_fields) {
     make_path(".h5");
     check_ok(redist_hdf5_open(MPI_COMM_WORLD, path, REDIST_HDF5_CREATE, NULL, &file));
     redist_field field = make_slab("a", array, 1.0), wrong = field;
+    redist_hdf5_dataset dataset = REDIST_HDF5_DATASET_DEFAULT;
     check_ok(redist_hdf5_write(file, 1, &field, NULL));
 
     wrong.name = NULL;
@@ -555,6 +556,15 @@ START_TEST(refuses_fields) {
     refuse(file, field, &options, REDIST_ERR_ARGUMENT, "options->compression = 10");
     wrong = field, wrong.name = "a/b";
     refuse(file, wrong, NULL, REDIST_ERR_FILE, "HDF5 cannot");
+    const redist_field twice[2] = {field, field};
+    check_code(redist_hdf5_write(file, 2, twice, NULL), REDIST_ERR_ARGUMENT);
+    check_message("fields[1].name = 'a'");
+    check_code(redist_hdf5_xdmf(file, path), REDIST_ERR_ARGUMENT);
+    check_message("is that of the HDF5 file");
+    check_code(redist_hdf5_info(file, 1, &dataset), REDIST_ERR_ARGUMENT);
+    check_message("index = 1");
+    check_code(redist_hdf5_get_numbers(file, NULL, "key", -1, array, NULL), REDIST_ERR_ARGUMENT);
+    check_message("most = -1");
 
     redist_field missing = make_slab("none", other, 1.0);
     check_code(redist_hdf5_read(file, 1, &missing, NULL), REDIST_ERR_FILE);

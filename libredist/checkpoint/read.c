@@ -129,7 +129,6 @@ static int make_substitute(const struct reading *reading, int index) {
     int widens = reading->converts[index] > 0;
     int numbers = (int)(entry->element_bytes / (widens ? sizeof(float) : sizeof(double)));
     redist_field *own = &reading->fields[index];
-    *own = REDIST_FIELD_DEFAULT;
     own->name = reading->checkpoint.given[index].name;
     own->ndims = field->ndims;
     own->space = REDIST_SPACE_HOST;
@@ -148,11 +147,22 @@ static int make_substitute(const struct reading *reading, int index) {
 }
 
 static int make_substitutes(const struct reading *reading) {
-    for (int i = 0; i < reading->checkpoint.file.nfields; i++) {
-        reading->fields[i] = reading->checkpoint.given[i];
+    for (int i = 0; i < reading->checkpoint.file.nfields; i++)
         if (reading->converts[i] != 0)
             REDIST_TRY(make_substitute(reading, i));
-    }
+    return REDIST_OK;
+}
+
+/* Makes the list of fields, all of which can be freed from here on: those to be converted have nothing yet. */
+static int make_list(struct reading *reading) {
+    const struct redist__checkpoint *checkpoint = &reading->checkpoint;
+    int n = checkpoint->file.nfields;
+    reading->fields = redist_calloc((size_t)n, sizeof *reading->fields);
+    if (reading->fields == NULL)
+        return FAIL(REDIST_ERR_MEMORY, "no memory for %d fields", n);
+    for (int i = 0; i < n; i++)
+        reading->fields[i] =
+            reading->converts[i] != 0 ? REDIST_FIELD_DEFAULT : checkpoint->given[i];
     return REDIST_OK;
 }
 
@@ -171,16 +181,12 @@ static void free_substitutes(const struct reading *reading) {
 static int open_converted(struct reading *reading, MPI_Comm comm) {
     const struct redist__file *user = &reading->checkpoint.file;
     const redist_file_options options = redist__checkpoint_file_options(&reading->checkpoint);
-    int some = 0, code = REDIST_OK;
+    int some = 0;
     for (int i = 0; i < user->nfields; i++)
         some |= reading->converts[i] != 0;
     if (!some)
         return REDIST_OK;
-    reading->fields = redist_calloc((size_t)user->nfields, sizeof *reading->fields);
-    if (reading->fields == NULL)
-        code = redist_fail_in(user->function, REDIST_ERR_MEMORY, "no memory for %d fields",
-                              user->nfields);
-    REDIST_TRY(redist__file_agree(user, code));
+    REDIST_TRY(redist__file_agree(user, make_list(reading)));
     REDIST_TRY(redist__file_agree(user, make_substitutes(reading)));
     return redist__file_open(user->function, comm, 0, user->path, user->nfields, reading->fields,
                              &options, &reading->converted);

@@ -85,6 +85,7 @@ static const struct type *find_floating(const char *name) {
 int redist__type_converts(const char *from, size_t from_bytes, const char *to, size_t to_bytes) {
     const struct type *a = find_floating(from), *b = find_floating(to);
     if (a == NULL || b == NULL || a->kind == b->kind || a->other != b->other ||
+        from_bytes % bytes_of(a->kind) != 0 || to_bytes % bytes_of(b->kind) != 0 ||
         from_bytes / bytes_of(a->kind) != to_bytes / bytes_of(b->kind))
         return 0;
     return a->kind == REDIST__FLOAT ? 1 : -1;

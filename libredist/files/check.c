@@ -42,6 +42,9 @@ static int check_axis(struct check *check, int i) {
                     (long long)given->selected_step[i]);
     *count = *count == 0 ? size - first : *count;
     given->selected_step[i] += given->selected_step[i] == 0;
+    if (given->selected_step[i] > size &&
+        size > 0) /* the same element, and no overflow of strides */
+        given->selected_step[i] = size;
     return REDIST_OK;
 }
 

@@ -57,6 +57,29 @@ int redist__disk_create(const struct redist__file *file) {
     return code != REDIST_OK ? code : closed;
 }
 
+/* Reserves room in an open file. */
+static int reserve(const struct redist__file *file, int descriptor) {
+    struct stat status;
+    redist_index begin = file->options.offset, bytes = redist__file_end(file) - begin;
+    if (fstat(descriptor, &status) != 0)
+        return fail(file, "examined");
+    if (bytes == 0 || !S_ISREG(status.st_mode))
+        return REDIST_OK;
+    do
+        errno = posix_fallocate(descriptor, (off_t)begin, (off_t)bytes);
+    while (errno == EINTR);
+    return errno == 0 || errno == EOPNOTSUPP ? REDIST_OK : fail(file, "given room on the disk");
+}
+
+int redist__disk_reserve(const struct redist__file *file) {
+    int descriptor = open_path(file->path, O_RDWR); /* some systems write zeros where nothing is */
+    if (descriptor < 0)
+        return fail(file, "opened for writing");
+    int code = reserve(file, descriptor);
+    (void)redist__disk_close(file, &descriptor);
+    return code;
+}
+
 static int check_length(const struct redist__file *file, int descriptor) {
     struct stat status;
     redist_index end = redist__file_end(file);

@@ -9,6 +9,10 @@
 /* Creates the file if there is none, and gives it its length, without options.truncate at least that. */
 int redist__disk_create(const struct redist__file *file);
 
+/* Reserves the disk's room for the fields in a file that exists; does nothing for devices, and where no system call
+ * does it. */
+int redist__disk_reserve(const struct redist__file *file);
+
 /* Opens the file for its direction, or for both directions, and checks the length of one that is read. */
 int redist__disk_open(const struct redist__file *file, int both, int *descriptor);
 

@@ -104,8 +104,10 @@ static int move_field(const struct redist__file *file, const struct redist__file
 /* Creates the file, or checks its length. */
 static int prepare(const struct redist__file *file) {
     int descriptor = -1;
-    if (file->writes)
-        return redist__disk_create(file);
+    if (file->writes) {
+        REDIST_TRY(redist__disk_create(file));
+        return redist__disk_reserve(file); /* Open MPI 4.1 says MPI_SUCCESS when the disk is full */
+    }
     REDIST_TRY(redist__disk_open(file, 0, &descriptor));
     return redist__disk_close(file, &descriptor);
 }

@@ -46,11 +46,11 @@ static int flush(void *context) {
 
 static int start(const struct redist__file *file, int keeps, void **data) {
     struct state *state = redist_calloc(1, sizeof *state);
-    int code = redist__agree_memory(file->context->comm, state, "for a file");
-    if (code == REDIST_OK) {
+    if (state != NULL)
         *state = (struct state){.file = file, .descriptor = -1};
+    int code = redist__agree_memory(file->context->comm, state, "for a file");
+    if (code == REDIST_OK)
         code = open_everywhere(state);
-    }
     if (code == REDIST_OK) {
         const struct redist__piece_hook hook = {
             .end = file->writes && file->options.flush ? flush : NULL, .context = state};

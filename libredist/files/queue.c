@@ -4,8 +4,9 @@
 
 #include <time.h>
 
-static char *slot_of(const struct redist__queue *queue, redist_index index) {
-    return queue->slots + (size_t)(index % queue->depth) * queue->slot_bytes;
+static char *slot_of(const struct redist__queue *queue, redist_index index, redist_index offset) {
+    return queue->slots + (queue->is_stripe ? (size_t)(offset - queue->begin)
+                                            : (size_t)(index % queue->depth) * queue->slot_bytes);
 }
 
 /* ---------------------------------------------------------------- the thread */
@@ -31,7 +32,7 @@ static int call_hook(const struct redist__queue *queue, const struct redist__que
 
 static int move_piece(const struct redist__queue *queue, redist_index index) {
     const struct redist__queued queued = queue->find(queue->data, index);
-    char *data = queued.direct != NULL ? queued.direct : slot_of(queue, index);
+    char *data = queued.direct != NULL ? queued.direct : slot_of(queue, index, queued.offset);
     if (queue->file->writes) {
         REDIST_TRY(call_hook(queue, &queued, data));
         REDIST_TRY(redist__disk_write(queue->file, queue->descriptor, data, queued.piece.bytes,
@@ -95,12 +96,12 @@ static int is_passed(struct redist__queue *queue, redist_index needed) {
     return passed;
 }
 
-char *redist__queue_take(struct redist__queue *queue, redist_index index) {
+char *redist__queue_take(struct redist__queue *queue, redist_index index, redist_index offset) {
     enum { POLLS_AFTER_SPINNING = 1 << 20 }; /* redist__pause calls MPI then */
     redist_index needed = queue->file->writes ? index + 1 - queue->depth : index + 1;
     for (unsigned poll = POLLS_AFTER_SPINNING; !is_passed(queue, needed); poll++)
         (void)redist__pause(queue->file->context, poll); /* the exchange finds out who is gone */
-    return slot_of(queue, index);
+    return slot_of(queue, index, offset);
 }
 
 void redist__queue_give(struct redist__queue *queue) {

@@ -21,11 +21,13 @@ struct redist__queue {
     int descriptor;
     struct redist__piece_hook hook;
     struct redist__queued (*find)(const void *data, redist_index index);
-    const void *data;               /* for `find` */
-    redist_index count;             /* of pieces */
-    redist_index depth;             /* of buffers */
-    size_t slot_bytes;              /* of each */
-    char *slots;                    /* the buffers */
+    const void *data;   /* for `find` */
+    redist_index count; /* of pieces */
+    redist_index depth; /* of buffers */
+    int is_stripe;      /* the buffers are as the file from `begin` on; else `depth` slots */
+    redist_index begin; /* byte of the file */
+    size_t slot_bytes;  /* of each slot */
+    char *slots;        /* the buffers */
     redist_index exchanged, done;   /* pieces: by the rank, by the thread */
     int stops;                      /* the thread ends after its piece */
     struct redist__failure failure; /* of the thread */
@@ -38,9 +40,9 @@ struct redist__queue {
 /* Starts the thread of a queue whose first members, up to `slots`, are set. REDIST_ERR_MEMORY. */
 int redist__queue_start(struct redist__queue *queue);
 
-/* Waits until the buffer of a piece is the rank's: empty, or filled by reading. MPI makes progress. Pieces that are
+/* Waits until the buffer of a piece, at `offset` in the file, is the rank's: empty, or filled by reading. MPI makes progress. Pieces that are
  * direct have none. */
-char *redist__queue_take(struct redist__queue *queue, redist_index index);
+char *redist__queue_take(struct redist__queue *queue, redist_index index, redist_index offset);
 
 /* Passes the buffer of the oldest taken piece to the thread. */
 void redist__queue_give(struct redist__queue *queue);

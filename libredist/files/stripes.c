@@ -245,7 +245,7 @@ static char *take_piece(struct redist__stripes *stripes, redist_index round) {
     struct redist__queue *queue = &stripes->queue;
     const struct redist__queued own = find_own(stripes, round);
     const struct redist__file_field *field = &stripes->file->fields[own.field];
-    char *slot = redist__queue_take(queue, round);
+    char *slot = redist__queue_take(queue, round, own.offset);
     if (own.direct != NULL)
         return own.direct;
     if (stripes->file->writes && (size_t)field->item_size != field->element.extent)
@@ -316,11 +316,30 @@ static void cut_fields(struct redist__stripes *stripes) {
         stripes->rounds = 0;
 }
 
+/* Finds the bytes of a writer's buffers: of its whole stripe, as pieces of small fields need no room for a large one;
+ * or of slots that are used again. SIZE_MAX = too many. */
+static size_t size_buffers(const struct redist__stripes *stripes, struct redist__queue *queue) {
+    const redist_index both = 2;
+    size_t bytes = 0;
+    queue->depth = stripes->keeps || queue->count < both ? queue->count : both;
+    queue->is_stripe = stripes->keeps;
+    if (queue->is_stripe && queue->count > 0) {
+        const struct redist__queued last = find_own(stripes, queue->count - 1);
+        queue->begin = find_own(stripes, 0).offset;
+        return (size_t)(last.offset - queue->begin) + last.piece.bytes;
+    }
+    for (int i = 0; i < stripes->file->nfields; i++) {
+        size_t largest = redist__pieces_largest(&stripes->pieces[i]);
+        queue->slot_bytes = largest > queue->slot_bytes ? largest : queue->slot_bytes;
+    }
+    return __builtin_mul_overflow((size_t)queue->depth, queue->slot_bytes, &bytes) ? SIZE_MAX
+                                                                                   : bytes;
+}
+
 /* Prepares the buffers of a writer. */
 static int prepare_queue(struct redist__stripes *stripes, int descriptor,
                          const struct redist__piece_hook *hook) {
     struct redist__queue *queue = &stripes->queue;
-    const redist_index both = 2;
     redist_index first;
     *queue = (struct redist__queue){
         .file = stripes->file, .descriptor = descriptor, .find = find_own, .data = stripes};
@@ -329,19 +348,14 @@ static int prepare_queue(struct redist__stripes *stripes, int descriptor,
     if (stripes->writer < 0)
         return REDIST_OK;
     queue->count = pieces_of(stripes, stripes->writer, &first);
-    queue->depth = stripes->keeps || queue->count < both ? queue->count : both;
-    for (int i = 0; i < stripes->file->nfields; i++) {
-        size_t largest = redist__pieces_largest(&stripes->pieces[i]);
-        queue->slot_bytes = largest > queue->slot_bytes ? largest : queue->slot_bytes;
-    }
-    size_t bytes = 0;
-    if (!__builtin_mul_overflow((size_t)queue->depth, queue->slot_bytes, &bytes))
+    size_t bytes = size_buffers(stripes, queue);
+    if (bytes != SIZE_MAX)
         queue->slots = allocate(stripes, bytes);
     if (queue->slots != NULL || queue->count == 0)
         return REDIST_OK;
     return redist_fail_in(stripes->file->function, REDIST_ERR_MEMORY,
-                          "no memory for %lld pieces of %zu bytes (options->buffer_bytes)",
-                          (long long)queue->depth, queue->slot_bytes);
+                          "no memory for %lld pieces, %zu bytes (options->buffer_bytes)",
+                          (long long)queue->depth, bytes);
 }
 
 /* Allocates the staging memory that the largest round needs. */
@@ -456,9 +470,10 @@ int redist__stripes_start(const struct redist__file *file, int descriptor, int k
     MPI_Comm comm = file->context->comm;
     redist_visit visit;
     *result = NULL;
-    if (redist__agree_memory(comm, stripes, "for a transfer") != REDIST_OK) {
+    int code = redist__agree_memory(comm, stripes, "for a transfer");
+    if (code != REDIST_OK) {
         redist_release(stripes);
-        return REDIST_ERR_MEMORY;
+        return code;
     }
     stripes->file = file;
     stripes->keeps = keeps;
@@ -468,7 +483,7 @@ int redist__stripes_start(const struct redist__file *file, int descriptor, int k
     stripes->problem = (struct redist__problem){
         .context = file->context, .space = &redist__space_host, .failure = &stripes->failure};
     (void)redist_enter(&file->place, &visit);
-    int code = start(stripes, descriptor, hook);
+    code = start(stripes, descriptor, hook);
     if (code != REDIST_OK)
         free_all(stripes);
     redist_leave(&visit);
