@@ -42,7 +42,7 @@ grep -q '^build libfftnd/libfftnd\.so.*libredist/libredist\.so' "$temporary/stat
 
 # ---------------------------------------------------------------- what is installed
 for file in redist_base.h redist_grid.h redist.h redist_file.h redist_checkpoint.h fftnd_file.h redist_halo.h redist_model.h redist_paper.h fftnd_kinds.h fftnd.h \
-        redist.hpp fftnd.hpp; do
+        redist.hpp redist_file.hpp fftnd.hpp; do
     test -f "$prefix/include/$file" || { echo "$file is not installed"; exit 1; }
 done
 for file in redist_support.h redist_process.h; do

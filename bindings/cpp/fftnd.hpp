@@ -7,7 +7,7 @@
 #define FFTND_HPP
 
 #include <fftnd_operators.h>
-#include <redist.hpp>
+#include <redist_file.hpp>
 
 #include <functional>
 #include <memory>
@@ -94,11 +94,15 @@ template <class T> struct real_of<std::complex<T>> {
 template <class T> class field {
   public:
     field(MPI_Comm comm, redist_space space, const fftnd_layout &layout)
-        : layout_(layout), memory_(comm, (layout.bytes + sizeof(T) - 1) / sizeof(T), space) {
+        : layout_(layout), space_(space),
+          memory_(comm, (layout.bytes + sizeof(T) - 1) / sizeof(T), space) {
     }
 
     const fftnd_layout &layout() const noexcept {
         return layout_;
+    }
+    redist_space space() const noexcept {
+        return space_;
     }
     T *data() const noexcept {
         return memory_.data();
@@ -147,8 +151,40 @@ template <class T> class field {
 
   private:
     fftnd_layout layout_;
+    redist_space space_;
     redist::array<T> memory_;
 };
+
+/**
+ * Describes an array with a layout, of a side or of an operator, as a field of a file, for redist::write and others: a
+ * batch of more than one field is an axis before the others. Scratch memory, padding and ghosts are left out.
+ *   array  elements of the layout's size
+ *   name   in a checkpoint
+ */
+template <class T>
+redist::field file_field(const fftnd_layout &layout, T *array, const std::string &name = {},
+                         redist_space space = REDIST_SPACE_AUTO) {
+    const int has_batch = layout.batch > 1;
+    if (sizeof(T) != layout.element_bytes || layout.ndims + has_batch > REDIST_MAX_NDIMS)
+        throw std::invalid_argument(
+            "fftnd::file_field: elements of another size than the layout's, or too many axes");
+    redist::field result(array, name);
+    result.ndims = layout.ndims + has_batch;
+    result.offset = layout.offset;
+    result.space = space;
+    result.sizes[0] = result.count[0] = layout.batch;
+    result.stride[0] = layout.batch_stride;
+    for (int i = 0; i < layout.ndims; i++) {
+        result.sizes[i + has_batch] = layout.sizes[i];
+        result.start[i + has_batch] = layout.start[i];
+        result.count[i + has_batch] = layout.count[i];
+        result.stride[i + has_batch] = layout.stride[i];
+    }
+    return result;
+}
+template <class T> redist::field file_field(const field<T> &array, const std::string &name = {}) {
+    return file_field(array.layout(), array.data(), name, array.space());
+}
 
 /** An operator between a transform and the one back, on fields of T; plan makes it, and outlives it. */
 template <class T> class field_operator {

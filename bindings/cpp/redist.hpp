@@ -140,7 +140,7 @@ template <class T> class datatype {
     datatype(const datatype &) = delete;
     datatype &operator=(const datatype &) = delete;
     ~datatype() {
-        if (own_)
+        if (own_ && mpi_runs())
             MPI_Type_free(&handle_);
     }
     MPI_Datatype get() const noexcept {

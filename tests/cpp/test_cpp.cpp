@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* redist.hpp and fftnd.hpp: exchanges, plans, grids, boxes, ghosts, transforms of all types, errors. */
-#include <fftnd.hpp>
+#include "checks.hpp"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <numeric>
-#include <random>
 
 namespace {
 
-int rank, nranks, conditions, failures;
-
-void expect(bool condition, const char *what) {
-    conditions++;
-    if (condition)
-        return;
-    failures++;
-    std::fprintf(stderr, "rank %d: wrong: %s\n", rank, what);
-}
-
-template <class Function> int code_of(Function function) {
-    try {
-        function();
-    } catch (const redist::error &error) {
-        expect(std::strlen(error.what()) > 0, "an error has a message");
-        return error.code();
-    }
-    return REDIST_OK;
-}
+using namespace checks;
 
 struct particle {
     double place;
@@ -167,22 +145,6 @@ void test_boxes() {
 }
 
 /* ---------------------------------------------------------------- ghosts */
-
-std::mt19937 generator; /* the same numbers on all ranks */
-
-void start_random() {
-    const char *given = std::getenv("REDIST_TEST_SEED");
-    unsigned seed =
-        given != nullptr ? static_cast<unsigned>(std::atoi(given)) : std::random_device()();
-    MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
-    if (rank == 0)
-        std::printf("REDIST_TEST_SEED=%u\n", seed);
-    generator.seed(seed);
-}
-
-int random_between(int low, int high) {
-    return std::uniform_int_distribution<int>(low, high)(generator);
-}
 
 double first_number(double value) {
     return value;
@@ -537,9 +499,7 @@ void test_errors() {
 } // namespace
 
 int main(int argc, char **argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    start(&argc, &argv);
     test_exchange<double>("elements double");
     test_exchange<float>("elements float");
     test_exchange<char>("elements char");
@@ -547,7 +507,6 @@ int main(int argc, char **argv) {
     test_sizes();
     test_plan();
     test_boxes();
-    start_random();
     test_ghosts<double>("ghosts of double", true);
     test_ghosts<int>("ghosts of int", true);
     test_ghosts<std::complex<float>>("ghosts of complex float", true);
@@ -566,9 +525,5 @@ int main(int argc, char **argv) {
     test_operators();
     test_errors();
     redist::array<double> left_over(MPI_COMM_WORLD, 10);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (rank == 0)
-        std::printf("%d conditions on rank 0, %d failed on all ranks\n", conditions, failures);
-    MPI_Finalize();
-    return failures == 0 && conditions > 0 ? 0 : 1;
+    return finish();
 }
