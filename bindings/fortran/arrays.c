@@ -39,16 +39,21 @@ static MPI_Datatype number_type(CFI_type_t type) {
     return MPI_DATATYPE_NULL;
 }
 
-MPI_Datatype redist__f_datatype(const CFI_cdesc_t *a, const CFI_cdesc_t *b) {
-    MPI_Datatype datatype = a->elem_len == 1 ? MPI_BYTE : MPI_DATATYPE_NULL;
-    if (a->elem_len != b->elem_len || a->elem_len > INT32_MAX)
+MPI_Datatype redist__f_element_type(CFI_type_t type, size_t bytes) {
+    MPI_Datatype datatype = bytes == 1 ? MPI_BYTE : MPI_DATATYPE_NULL;
+    if (bytes > INT32_MAX)
         return MPI_DATATYPE_NULL;
-    if (number_type(a->type) != MPI_DATATYPE_NULL)
-        datatype = number_type(a->type);
+    if (number_type(type) != MPI_DATATYPE_NULL)
+        datatype = number_type(type);
     if (datatype == MPI_DATATYPE_NULL &&
-        (MPI_Type_contiguous((int)a->elem_len, MPI_BYTE, &datatype) || MPI_Type_commit(&datatype)))
+        (MPI_Type_contiguous((int)bytes, MPI_BYTE, &datatype) || MPI_Type_commit(&datatype)))
         return MPI_DATATYPE_NULL;
     return datatype;
+}
+
+MPI_Datatype redist__f_datatype(const CFI_cdesc_t *a, const CFI_cdesc_t *b) {
+    return a->elem_len == b->elem_len ? redist__f_element_type(a->type, a->elem_len)
+                                      : MPI_DATATYPE_NULL;
 }
 
 void redist__f_datatype_free(MPI_Datatype *datatype) {

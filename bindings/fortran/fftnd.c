@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions of the Fortran module fftnd for those of fftnd.h with MPI handles, or with arrays of Fortran. The arguments
  * are those of fftnd.h unless noted otherwise. */
-#include "arrays.h"
+#include "fftnd_file.h"
 #include "fftnd_operators.h"
+#include "fields.h"
 
 #include <stdio.h>
 
@@ -248,6 +249,18 @@ int fftnd__f_start(const struct fftnd__f_plan *plan, int direction, const CFI_cd
 int fftnd__f_transfer(const struct fftnd__f_plan *plan, int direction, const CFI_cdesc_t *input,
                       const CFI_cdesc_t *output) {
     return run(plan, direction, input, output, fftnd_plan_transfer);
+}
+
+/* Describes the array of one side as a field of a file, without a name. */
+int fftnd__f_plan_field(const struct fftnd__f_plan *plan, int side, const CFI_cdesc_t *array,
+                        struct redist__f_field *field) {
+    struct shape shape = {0};
+    redist_field own = REDIST_FIELD_DEFAULT;
+    REDIST_TRY(find_array(plan, NULL, side, array, &shape));
+    void *begin = is_empty(&shape) ? NULL : begin_of(&shape, array);
+    REDIST_TRY(fftnd_plan_field(plan->plan, (enum fftnd_side)side, begin, &own));
+    redist__f_field_put(&own, array, field);
+    return REDIST_OK;
 }
 
 int fftnd__f_set_workspace(fftnd_plan *plan, const CFI_cdesc_t *workspace) {

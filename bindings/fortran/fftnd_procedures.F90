@@ -4,8 +4,9 @@ module fftnd_procedures
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64
   use mpi_f08, only: MPI_Comm
-  use redist, only: redist_box, redist_grid, redist_model, REDIST_BACKWARD, REDIST_FORWARD, REDIST_MAX_NDIMS, REDIST_OK, &
-    REDIST_SPACE_HOST
+  use redist_c, only: c_field_set_name
+  use redist, only: redist_box, redist_field, redist_grid, redist_model, REDIST_BACKWARD, REDIST_FORWARD, &
+    REDIST_MAX_NDIMS, REDIST_OK, REDIST_SPACE_HOST
   use redist_support
   use fftnd_c
   implicit none
@@ -25,7 +26,7 @@ module fftnd_procedures
   public :: fftnd_plan, fftnd_version, fftnd_plan_create, fftnd_plan_layout, fftnd_plan_wavenumbers
   public :: fftnd_forward, fftnd_backward, fftnd_start, fftnd_wait, fftnd_plan_transfer, fftnd_plan_get_info
   public :: fftnd_plan_get_comm, fftnd_plan_get_grid, fftnd_plan_get_method, fftnd_plan_get_phases
-  public :: fftnd_plan_set_workspace, fftnd_plan_query, fftnd_predict, fftnd_plan_free, fftnd__reverse
+  public :: fftnd_plan_field, fftnd_plan_set_workspace, fftnd_plan_query, fftnd_predict, fftnd_plan_free, fftnd__reverse
 
   !> Plans a distributed transform of an array with extents `sizes`.
   interface fftnd_plan_create
@@ -380,6 +381,23 @@ contains
     if (code == REDIST_OK) code = c_plan_wavenumbers(plan%handle, plan%ndims - axis, k)
     call redist__finish(code, ierror)
   end subroutine fftnd_plan_wavenumbers
+
+  !> Describes the array of one side as a field of a file: an array as fftnd_forward takes it, with the attribute TARGET or
+  !> POINTER. A batch is the last axis of the field, for FFTND_BATCH_LAST too; ghosts and padding are left out.
+  !>   name  of the field in a checkpoint
+  subroutine fftnd_plan_field(plan, side, array, field, name, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    integer, intent(in) :: side
+    type(*), intent(in), target :: array(..)
+    type(redist_field), intent(out) :: field
+    character(len=*), intent(in), optional :: name
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: code
+    code = REDIST_OK
+    if (present(name)) code = c_field_set_name(field, trim(name)//c_null_char)
+    if (code == REDIST_OK) code = c_plan_field(plan, side, array, field)
+    call redist__finish(code, ierror)
+  end subroutine fftnd_plan_field
 
   !> Gives work space to a plan made with user_workspace: a contiguous array of any type.
   subroutine fftnd_plan_set_workspace(plan, workspace, ierror)

@@ -9,15 +9,15 @@ A function that takes or gives what Fortran does not understand (handles of MPI,
 import re
 import sys
 
-from structures import SCALARS
+from structures import SCALARS, structures
 
 FUNCTION = re.compile(r"^(?:REDIST_API )?((?:const )?\w+ \*?)((?:redist|fftnd)_(?:_f_)?(\w+))\(([^()]*)\)(?:;| \{)", re.M)
 RESULTS = {"int ": "integer(c_int)", "double ": "real(c_double)", "const char *": "type(c_ptr)"}
 STRUCTURES = {"fftnd__f_plan": "fftnd_plan", "fftnd__f_operator": "fftnd_operator",
-              "redist_model": "redist_model"}  # of other files, as Fortran calls them
+              "redist__f_field": "redist_field", "redist_model": "redist_model"}  # of other files, as Fortran calls them
 
 
-def dummy(argument, structures):
+def dummy(argument, known):
     """The declaration of `[const] type [*...]name[[]]`, None if there is none, and its name."""
     const, c_type, stars, name, array = re.fullmatch(
         r"(const )?(?:struct )?((?:enum |long )?\w+) ((?:\*|const )*)(\w+)(\[\])?", argument).groups()
@@ -31,18 +31,18 @@ def dummy(argument, structures):
             f"character(kind=c_char), intent(in) :: {name}(*)")
     if c_type in SCALARS:
         return name, f"{SCALARS[c_type]}, {intent if stars or array else 'value'} :: {values}"
-    if c_type in structures:
+    if c_type in known and stars != "**":
         return name, f"type({STRUCTURES.get(c_type, c_type)}), {intent} :: {values}"
     if c_type.startswith("MPI_"):
         return name, None
     return name, f"type(c_ptr), {'intent(inout)' if stars == '**' else 'value'} :: {name}"
 
 
-def interface(function, result, bound, arguments, structures):
+def interface(function, result, bound, arguments, known):
     names, lines = [], []
     for argument in re.split(r",\s*", " ".join(arguments.split())):
         if argument != "void":
-            name, declaration = dummy(argument, structures)
+            name, declaration = dummy(argument, known)
             if declaration is None:
                 return
             names.append(name)
@@ -60,7 +60,7 @@ def main():
     module, used, *files = sys.argv[1:]
     text = "".join(open(file, encoding="utf-8").read() for file in files)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    structures = {*re.findall(r"typedef struct (\w+) \{", text), *STRUCTURES}
+    known = {*(name for name, body in structures(text)), *STRUCTURES}
     found = {}
     for result, bound, function, arguments in FUNCTION.findall(text):
         if result in RESULTS or result == "void ":
@@ -71,7 +71,7 @@ def main():
         print(f"  use {name}")
     print("  implicit none\n  public\n\n  interface")
     for function, choices in found.items():
-        print(*interface(function, *max(choices, key=lambda one: "__f_" in one[1]), structures), sep="\n")
+        print(*interface(function, *max(choices, key=lambda one: "__f_" in one[1]), known), sep="\n")
     print(f"  end interface\nend module {module}")
 
 

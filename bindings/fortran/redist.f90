@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-!> The functions of redist.h and redist_halo.h, which explain them, for Fortran. Differences:
+!> The functions of redist.h, redist_halo.h, redist_file.h and redist_checkpoint.h, which explain them, for Fortran.
+!> Differences:
 !>
 !>  - Axes, dimensions of a process grid, and elements along an axis count from 1, and axes and dimensions come in
 !>    Fortran's order: axis i of d is axis d - i of redist.h, so that the first one is contiguous. Ranks, parts,
@@ -15,9 +16,12 @@
 !>  - The last argument, ierror, becomes REDIST_OK or a code. Without it, an error prints its message and ends the
 !>    program on all ranks.
 module redist
-  use redist_types
+  use redist_types, redist__c_info => redist_checkpoint_info, redist__c_info_field => redist_checkpoint_field
+  use redist_field_type
   use redist_arrays
   use redist_procedures
+  use redist_files
   implicit none
-  private :: redist_options, redist_halo
+  private :: redist_options, redist_halo, redist_file_options, redist_checkpoint_options, redist__c_info, &
+    redist__c_info_field
 end module redist

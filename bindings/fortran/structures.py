@@ -9,7 +9,13 @@ import sys
 
 SCALARS = {"size_t": "integer(c_size_t)", "int": "integer(c_int)", "double": "real(c_double)",
            "ptrdiff_t": "integer(c_ptrdiff_t)", "long long": "integer(c_long_long)",
-           "redist_index": "integer(c_int64_t)"}
+           "redist_index": "integer(c_int64_t)", "int64_t": "integer(c_int64_t)"}
+
+
+def structures(text):
+    """(name, body) of the structures that Fortran can have: not those with handles of MPI."""
+    return [found for found in re.findall(r"typedef struct (\w+) \{([^}]*)\} \1;", text)
+            if not re.search(r"\bMPI_\w+ \w", found[1])]
 
 
 def numbers(text, prefix):
@@ -56,7 +62,7 @@ def module(name, prefix, used, text):
     yield "  private"
     for constant, value in numbers(text, prefix):
         yield f"  integer(c_int), parameter, public :: {constant} = {value}"
-    for struct, body in re.findall(r"typedef struct (\w+) \{([^}]*)\} \1;", text):
+    for struct, body in structures(text):
         yield from structure(struct, body)
     yield f"end module {name}"
 
