@@ -13,8 +13,8 @@ void redist__f_extents(const CFI_cdesc_t *array, redist_index extents[]);
 /** Returns the address of a contiguous array, else NULL, which the library refuses on all ranks. */
 void *redist__f_address(const CFI_cdesc_t *array);
 
-/** Returns a datatype of elements, numbers or bytes, to be released; MPI_DATATYPE_NULL, which the library refuses on all
- * ranks, if there is none, such as for the elements of arrays that differ in size. */
+/** Returns a datatype of elements, numbers or bytes, to be released; MPI_DATATYPE_NULL, which the library refuses on
+ * all ranks, if there is none, such as for the elements of arrays that differ in size. */
 MPI_Datatype redist__f_element_type(CFI_type_t type, size_t bytes);
 MPI_Datatype redist__f_datatype(const CFI_cdesc_t *a, const CFI_cdesc_t *b);
 void redist__f_datatype_free(MPI_Datatype *datatype);

@@ -20,7 +20,7 @@ struct redist__f_field {
     char name[REDIST_CHECKPOINT_NAME_BYTES];
 };
 
-/** Converts a field without a selection to Fortran's order; its elements are those of an array. The name is unchanged. */
+/** Converts a field without a selection to Fortran's order; the elements are an array's, the name is unchanged. */
 void redist__f_field_put(const redist_field *own, const CFI_cdesc_t *array,
                          struct redist__f_field *field);
 

@@ -48,8 +48,9 @@ static redist_field take(const struct redist__f_field *field) {
 int redist__f_field_set_name(struct redist__f_field *field, const char *name) {
     size_t bytes = strlen(name) + 1;
     if (bytes > sizeof field->name)
-        return redist_fail(REDIST_ERR_ARGUMENT, "name = \"%.40s ...\" has %zu bytes, not at most %zu",
-                           name, bytes - 1, sizeof field->name - 1);
+        return redist_fail(REDIST_ERR_ARGUMENT,
+                           "name = \"%.40s ...\" has %zu bytes, not at most %zu", name, bytes - 1,
+                           sizeof field->name - 1);
     memcpy(field->name, name, bytes);
     return REDIST_OK;
 }
@@ -128,8 +129,7 @@ static int release_all(int nfields, redist_field all[], int code) {
 int redist__f_write(MPI_Fint comm, const char *path, int nfields,
                     const struct redist__f_field fields[], const redist_file_options *options) {
     redist_field *all = take_all(&nfields, fields);
-    return release_all(nfields, all,
-                       redist_write(MPI_Comm_f2c(comm), path, nfields, all, options));
+    return release_all(nfields, all, redist_write(MPI_Comm_f2c(comm), path, nfields, all, options));
 }
 
 int redist__f_read(MPI_Fint comm, const char *path, int nfields,
@@ -143,8 +143,7 @@ int redist__f_write_start(MPI_Fint comm, const char *path, int nfields,
                           redist_file_request **request) {
     redist_field *all = take_all(&nfields, fields);
     return release_all(
-        nfields, all,
-        redist_write_start(MPI_Comm_f2c(comm), path, nfields, all, options, request));
+        nfields, all, redist_write_start(MPI_Comm_f2c(comm), path, nfields, all, options, request));
 }
 
 /* ---------------------------------------------------------------- checkpoints */
@@ -188,7 +187,8 @@ int redist__f_checkpoint_read(MPI_Fint comm, const char *path, int nfields,
     /* no fields: an error on all ranks, so that none waits for one whose parameters do not fit */
     nfields = fits ? nfields : -1;
     redist_field *all = take_all(&nfields, fields);
-    int code = redist_checkpoint_read(MPI_Comm_f2c(comm), path, nfields, all, place, bytes, options);
+    int code =
+        redist_checkpoint_read(MPI_Comm_f2c(comm), path, nfields, all, place, bytes, options);
     if (!fits)
         code = redist_fail(REDIST_ERR_ARGUMENT, "parameters are not contiguous");
     return release_all(nfields, all, code);

@@ -6,8 +6,8 @@
 !>    Fortran's order: axis i of d is axis d - i of redist.h, so that the first one is contiguous. Ranks, parts,
 !>    coordinates and partitions count from 0, as in MPI. Messages of errors count as redist.h does.
 !>  - Arrays are given as they are, of any type, kind and rank: the library takes their shapes and the size of their
-!>    elements. They are contiguous (an array that is not counts as a null pointer), except tiles. An array that a plan
-!>    is bound to has the attribute TARGET or POINTER.
+!>    elements. They are contiguous (an array that is not counts as a null pointer), except tiles and those of fields. An
+!>    array to which a plan is bound, or of which a field is made, has the attribute TARGET or POINTER.
 !>  - redist_alloc(comm, shape, array, lower, space) takes a pointer of as many axes as shape has values, to real or
 !>    complex elements of any kind, or integers of 32 or 64 bits; lower is the first index along each axis (1). For other
 !>    types, redist_alloc(comm, bytes, memory, space) with integer(c_size_t) and type(c_ptr), and c_f_pointer.

@@ -89,7 +89,7 @@ contains
         end do
       end do
     end do
-    if (size(p%u) > 0) holds = holds .and. (all(lbound(p%u) == 1) .or. p%u(lbound(p%u, 1), 1, 1) < 0)
+    holds = holds .and. count(p%u >= 0) == product(p%n) ! ghosts are unchanged
   end function holds
 
   ! The file has the first axis contiguous.
@@ -135,21 +135,25 @@ contains
     box%extent(1:3) = b%n + [1, 0, 2]
     call redist_field_set_box(field, sizes, box, flat)
     call redist_read(MPI_COMM_WORLD, folder//'/raw', [field], offset=24_redist_index)
-    call check(has_part(reshape(flat, b%n + [1, 0, 2])), 'a raw file, read into an array of one axis')
+    call check(has_part(reshape(flat, b%n + [1, 0, 2]), b), 'a raw file, read into an array of one axis')
     call redist_free(a%u)
     call redist_free(b%u)
-  contains
-    logical function has_part(read)
-      real(real64), intent(in) :: read(:, :, :)
-      has_part = all(abs(read(1:b%n(1), 1:b%n(2), 1:b%n(3)) - b%u(1:b%n(1), 1:b%n(2), 1:b%n(3))) <= 0)
-    end function has_part
   end subroutine test_raw
+
+  ! Whether the first elements of an array are those of this rank's part.
+  logical function has_part(values, b)
+    real(real64), intent(in) :: values(:, :, :)
+    type(part), intent(in) :: b
+    has_part = all(abs(values(1:b%n(1), 1:b%n(2), 1:b%n(3)) - b%u(1:b%n(1), 1:b%n(2), 1:b%n(3))) <= 0)
+  end function has_part
 
   ! Several fields of other types and numbers of axes, which rank 0 reads back alone.
   subroutine test_types()
     integer(int8), target :: bytes(3), bytes_again(3)
     complex(real32), target :: pairs(2, 2), pairs_again(2, 2)
     type(state), target :: states(4), states_again(4)
+    type(state), target :: section(3)
+    type(state), pointer :: every_second(:)
     type(redist_field) :: fields(3)
     integer :: k
     bytes = [1_int8, 2_int8, 3_int8]
@@ -158,6 +162,7 @@ contains
     bytes_again = 0
     pairs_again = 0
     states_again = state(0, 0)
+    section = state(0, 0)
     call set(fields(1), [3], bytes)
     call set(fields(2), [2, 2], pairs)
     call set(fields(3), [4], states)
@@ -166,22 +171,29 @@ contains
     call set(fields(2), [2, 2], pairs_again)
     call set(fields(3), [4], states_again)
     call redist_read(MPI_COMM_WORLD, folder//'/types', fields)
+    call set(fields(3), [2], states(4:1:-2))
+    call redist_write(MPI_COMM_WORLD, folder//'/section', fields(3:3))
+    every_second => section(1:3:2)
+    call set(fields(3), [2], every_second)
+    call redist_read(MPI_COMM_WORLD, folder//'/section', fields(3:3))
     if (rank /= 0) return
+    call check(all(section%step == [-4_int64, 0_int64, -2_int64]), 'sections with steps')
     call check(all(bytes == bytes_again), 'bytes in a file')
     call check(all(abs(pairs - pairs_again) <= 0), 'complex numbers in a file')
     call check(all(states%step == states_again%step) .and. all(abs(states%time - states_again%time) <= 0), &
       'structures in a file')
-  contains
-    subroutine set(field, sizes, array)
-      type(redist_field), intent(out) :: field
-      integer, intent(in) :: sizes(:)
-      type(*), intent(in), target :: array(..)
-      type(redist_box) :: box
-      call redist_box_init(box)
-      if (rank == 0) box%count(1:size(sizes)) = sizes
-      call redist_field_set_box(field, sizes, box, array)
-    end subroutine set
   end subroutine test_types
+
+  ! All of an array is rank 0's.
+  subroutine set(field, sizes, array)
+    type(redist_field), intent(out) :: field
+    integer, intent(in) :: sizes(:)
+    type(*), intent(in), target :: array(..)
+    type(redist_box) :: box
+    call redist_box_init(box)
+    if (rank == 0) box%count(1:size(sizes)) = sizes
+    call redist_field_set_box(field, sizes, box, array)
+  end subroutine set
 
   ! u(::2, 3, 2:3)
   subroutine test_selection()
@@ -295,6 +307,7 @@ contains
   subroutine test_transform(batch, batch_position, ghosts)
     integer, intent(in) :: batch, batch_position, ghosts
     type(fftnd_plan) :: plans(2)
+    type(fftnd_layout) :: layout
     type(redist_field) :: field
     real(real64), pointer :: u(:, :, :), v(:, :, :, :)
     integer :: code
@@ -304,7 +317,14 @@ contains
       order=[2, 1, 3], batch=batch, batch_position=batch_position)
     call fftnd_alloc(plans(1), FFTND_PHYSICAL, u)
     call set_values(plans(1), u)
-    call fftnd_plan_field(plans(1), FFTND_PHYSICAL, u, field)
+    if (random(2) == 1) then
+      call fftnd_plan_field(plans(1), FFTND_PHYSICAL, u, field)
+    else ! without the ghosts
+      call fftnd_plan_layout(plans(1), FFTND_PHYSICAL, layout)
+      call fftnd_plan_field(plans(1), FFTND_PHYSICAL, u(layout%start(1):layout%start(1) + layout%count(1) - 1, &
+        layout%start(2):layout%start(2) + layout%count(2) - 1, layout%start(3):layout%start(3) + layout%count(3) - 1), &
+        field)
+    end if
     call redist_write(MPI_COMM_WORLD, folder//'/side', [field])
     if (rank == 0) call check(file_holds(folder//'/side', [8, 5, 6], 0), 'the file of a side')
     ! all of a batch at once: the same numbers twice
