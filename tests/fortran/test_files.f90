@@ -8,7 +8,9 @@ program test_files
   use checks
   implicit none
   character(len=:), allocatable :: folder
-  integer :: rank, nranks, i
+  integer :: rank, nranks, i, answer
+  logical :: has_checkpoints ! whether this build has xxHash
+  type(redist_checkpoint_info) :: contents
 
   ! 3-d arrays in blocks, split along one axis; u(1, 1, 1) is the first element of this rank's part.
   type :: part
@@ -33,8 +35,16 @@ program test_files
   call test_types()
   call test_selection()
   call test_background()
-  call test_checkpoint()
-  call test_conversion()
+  call redist_checkpoint_get_info(MPI_COMM_WORLD, folder//'/none', contents, ierror=answer)
+  has_checkpoints = answer /= REDIST_ERR_METHOD
+  if (has_checkpoints) then
+    call check(answer == REDIST_ERR_FILE, 'no checkpoint')
+    call test_checkpoint()
+    call test_conversion()
+    call test_checkpoint_errors()
+  else if (rank == 0) then
+    print '(a)', 'checkpoints are left out: no xxHash in this build'
+  end if
   do i = 1, 4
     call test_transform(batch=random(2), batch_position=merge(FFTND_BATCH_FIRST, FFTND_BATCH_LAST, random(2) == 1), &
       ghosts=mod(i, 2))
@@ -404,10 +414,10 @@ contains
     end do
     call fftnd_forward(plan, u, modes)
     call fftnd_plan_field(plan, FFTND_SPECTRAL, modes, field, 'modes')
-    call redist_checkpoint_write(MPI_COMM_WORLD, folder//'/modes', [field])
+    call redist_write(MPI_COMM_WORLD, folder//'/modes', [field])
     call fftnd_alloc(plan, FFTND_SPECTRAL, again)
     call fftnd_plan_field(plan, FFTND_SPECTRAL, again, field, 'modes')
-    call redist_checkpoint_read(MPI_COMM_WORLD, folder//'/modes', [field])
+    call redist_read(MPI_COMM_WORLD, folder//'/modes', [field])
     call check(all(abs(again - modes) <= 0), 'modes')
     call redist_free(again)
     call redist_free(u)
@@ -418,10 +428,9 @@ contains
   subroutine test_errors()
     type(part) :: a
     type(redist_field) :: field, none
-    type(redist_checkpoint_info) :: info
     type(fftnd_plan) :: plan
     type(redist_box) :: box
-    integer :: code, numbers(4)
+    integer :: code
     real(real64), target :: small(2, 2, 2)
     logical :: is_last
     is_last = rank == nranks - 1
@@ -433,8 +442,6 @@ contains
     call check(code == REDIST_ERR_METHOD, 'method')
     call redist_write(MPI_COMM_WORLD, folder//'/wrong', [field], offset=-1_redist_index, ierror=code)
     call check(code == REDIST_ERR_ARGUMENT, 'offset')
-    call redist_checkpoint_write(MPI_COMM_WORLD, folder//'/wrong', [field], ierror=code)
-    call check(code == REDIST_ERR_NULL, 'a field without a name')
     call redist_field_set_box(none, a%sizes, a%box, a%u, name=repeat('n', 256), ierror=code)
     call check(code == REDIST_ERR_ARGUMENT, 'a long name')
     call redist_write(MPI_COMM_WORLD, folder//'/wrong', [none], ierror=code)
@@ -442,19 +449,6 @@ contains
     if (is_last) field%start(1) = 2
     call redist_write(MPI_COMM_WORLD, folder//'/wrong', [field], ierror=code)
     call check(code == REDIST_ERR_SIZE, 'a part that is not within the array, on one rank')
-
-    call redist_field_set_box(field, a%sizes, a%box, a%u, 'u')
-    call redist_checkpoint_write(MPI_COMM_WORLD, folder//'/wrong', [field], [1, 2])
-    numbers = 5
-    if (is_last) then
-      call redist_checkpoint_read(MPI_COMM_WORLD, folder//'/wrong', [field], numbers(1:3:2), ierror=code)
-      call check(index(redist_error_message(), 'contiguous') > 0, 'the message about parameters')
-    else
-      call redist_checkpoint_read(MPI_COMM_WORLD, folder//'/wrong', [field], numbers(1:2), ierror=code)
-    end if
-    call check(code == REDIST_ERR_ARGUMENT .and. all(numbers == 5), 'parameters that are not contiguous, on one rank')
-    call redist_checkpoint_get_info(MPI_COMM_WORLD, folder//'/none', info, ierror=code)
-    call check(code == REDIST_ERR_FILE, 'no checkpoint')
 
     call redist_box_init(box)
     box%count(1:3) = [3, 2, 2]
@@ -469,5 +463,28 @@ contains
     call fftnd_plan_free(plan)
     call redist_free(a%u)
   end subroutine test_errors
+
+  subroutine test_checkpoint_errors()
+    type(part) :: a
+    type(redist_field) :: field
+    integer :: code, numbers(4)
+    logical :: is_last
+    is_last = rank == nranks - 1
+    a = make_part([6, 4, 5], 2, 0)
+    call redist_field_set_box(field, a%sizes, a%box, a%u)
+    call redist_checkpoint_write(MPI_COMM_WORLD, folder//'/wrong', [field], ierror=code)
+    call check(code == REDIST_ERR_NULL, 'a field without a name')
+    call redist_field_set_box(field, a%sizes, a%box, a%u, 'u')
+    call redist_checkpoint_write(MPI_COMM_WORLD, folder//'/wrong', [field], [1, 2])
+    numbers = 5
+    if (is_last) then
+      call redist_checkpoint_read(MPI_COMM_WORLD, folder//'/wrong', [field], numbers(1:3:2), ierror=code)
+      call check(index(redist_error_message(), 'contiguous') > 0, 'the message about parameters')
+    else
+      call redist_checkpoint_read(MPI_COMM_WORLD, folder//'/wrong', [field], numbers(1:2), ierror=code)
+    end if
+    call check(code == REDIST_ERR_ARGUMENT .and. all(numbers == 5), 'parameters that are not contiguous, on one rank')
+    call redist_free(a%u)
+  end subroutine test_checkpoint_errors
 
 end program test_files
