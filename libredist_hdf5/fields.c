@@ -125,14 +125,19 @@ static int agree_options(const struct redist__hdf5_call *call, int code) {
                                   OPTIONS + REDIST_MAX_NDIMS, values);
 }
 
-/* Agrees on what libredist does not compare: numbers of the same size. */
+/* Agrees on what libredist does not compare: numbers of the same size, by a letter for each field. */
 static int agree_numbers(const struct redist__hdf5_call *call, int code) {
-    long long kinds = 0;
-    for (int n = 0; n < call->nfields; n++)
-        kinds = redist_hash_bytes(kinds, &call->parts[n].type.kind, 1);
+    char *kinds = redist_calloc((size_t)call->nfields + 1, 1);
+    if (kinds == NULL && code == REDIST_OK)
+        code = FAIL(REDIST_ERR_MEMORY, "no memory for %d fields", call->nfields);
+    for (int n = 0; n < call->nfields && code == REDIST_OK; n++)
+        kinds[n] = call->parts[n].type.kind;
     const redist_shared_value value =
-        redist_share_number("the numbers in fields[].datatype", kinds);
-    return redist_agree_values_in(call->function, call->file->comm, code, 1, &value);
+        redist_share("the numbers of fields (f real, c complex, i integer, u unsigned)",
+                     REDIST_SHARED_TEXT, kinds, 0);
+    code = redist_agree_values_in(call->function, call->file->comm, code, 1, &value);
+    redist_release(kinds);
+    return code;
 }
 
 /* Has libredist check the fields, as it does for its own files. */

@@ -456,6 +456,14 @@ START_TEST(errors_are_on_all_ranks) {
             redist_checkpoint_write(MPI_COMM_WORLD, path, 0, NULL, "xy", is_last ? 1 : 2, NULL),
             REDIST_ERR_DISAGREE);
         check_code(write_named(path, is_last ? "b" : "c", "a"), REDIST_ERR_DISAGREE);
+        redist_field field = REDIST_FIELD_DEFAULT;
+        field.name = "a";
+        field.ndims = 1;
+        field.datatype = is_last ? MPI_INT64_T : MPI_DOUBLE;
+        check_code(redist_checkpoint_write(MPI_COMM_WORLD, path, 1, &field, NULL, 0, NULL),
+                   REDIST_ERR_DISAGREE);
+        check_all(strstr(redist_error_message(), "\"double\" on rank 0, \"int64\"") != NULL, "%s",
+                  redist_error_message());
     }
 }
 END_TEST

@@ -545,6 +545,8 @@ START_TEST(refuses_fields) {
     if (harness_nranks > 1) {
         wrong = field, wrong.name = last ? "b" : "a";
         refuse(file, wrong, NULL, REDIST_ERR_DISAGREE, "fields[0].name");
+        wrong = field, wrong.datatype = last ? MPI_INT64_T : MPI_DOUBLE;
+        refuse(file, wrong, NULL, REDIST_ERR_DISAGREE, "\"f\" on rank 0, \"i\" on rank");
         wrong = field, wrong.start[0] = 0, wrong.count[0] = ROWS;
         refuse(file, wrong, NULL, REDIST_ERR_OVERLAP, "overlaps that of rank");
     }

@@ -10,6 +10,7 @@
 #include "types.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -189,12 +190,15 @@ static int check_parameters(const char *function, const void *parameters, size_t
     return REDIST_OK;
 }
 
-static long long hash_of_types(const struct redist__checkpoint *checkpoint) {
-    long long hash = 0;
-    for (int i = 0; i < checkpoint->file.nfields; i++)
-        hash = redist_hash_bytes(hash, checkpoint->header.entries[i].type,
-                                 sizeof checkpoint->header.entries[i].type);
-    return hash;
+/* Lists the types of all fields, to be compared, and freed by redist_release; NULL = no memory. */
+static char *list_types(const struct redist__checkpoint *checkpoint) {
+    const struct redist__checkpoint_entry *entries = checkpoint->header.entries;
+    const size_t most = sizeof entries->type + 2;
+    int n = checkpoint->file.nfields;
+    char *list = redist_calloc((size_t)n * most + 1, 1), *end = list;
+    for (int i = 0; i < n && list != NULL; i++)
+        end += snprintf(end, most, "%s%s", i > 0 ? ", " : "", entries[i].type);
+    return list;
 }
 
 /* Makes header and names, and agrees that all ranks have them. Collective. */
@@ -203,17 +207,19 @@ static int prepare(struct redist_checkpoint_request *request, const void *parame
     struct redist__checkpoint *checkpoint = &request->checkpoint;
     struct redist__file *file = &checkpoint->file;
     int code = make_header(checkpoint, parameters, parameter_bytes);
-    const redist_shared_value values[] = {
-        redist_share_number("parameter_bytes", (long long)parameter_bytes),
-        redist_share_number("the datatypes of fields",
-                            code == REDIST_OK ? hash_of_types(checkpoint) : 0)};
     char *part = redist__generation_part(file->path);
-    if (part == NULL)
+    char *types = code == REDIST_OK ? list_types(checkpoint) : NULL;
+    if (part == NULL || types == NULL)
         redist__keep_first(&code, redist_fail_in(file->function, REDIST_ERR_MEMORY,
                                                  "no memory for the name of a file"));
+    const redist_shared_value values[] = {
+        redist_share_number("parameter_bytes", (long long)parameter_bytes),
+        redist_share("the types of fields", REDIST_SHARED_TEXT, types, 0)};
     request->path = file->path;
     file->path = part;
-    REDIST_TRY(redist_agree_values_in(file->function, file->context->comm, code, 2, values));
+    code = redist_agree_values_in(file->function, file->context->comm, code, 2, values);
+    redist_release(types);
+    REDIST_TRY(code);
     file->piece_bytes = checkpoint->options.piece_bytes;
     for (int i = 0; i < file->nfields; i++)
         file->fields[i].offset = (redist_index)checkpoint->header.entries[i].offset;
