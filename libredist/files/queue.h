@@ -40,8 +40,8 @@ struct redist__queue {
 /* Starts the thread of a queue whose first members, up to `slots`, are set. REDIST_ERR_MEMORY. */
 int redist__queue_start(struct redist__queue *queue);
 
-/* Waits until the buffer of a piece, at `offset` in the file, is the rank's: empty, or filled by reading. MPI makes progress. Pieces that are
- * direct have none. */
+/* Waits until the buffer of a piece, at `offset` in the file, is the rank's: empty, or filled by reading. MPI makes
+ * progress. Pieces that are direct have none. */
 char *redist__queue_take(struct redist__queue *queue, redist_index index, redist_index offset);
 
 /* Passes the buffer of the oldest taken piece to the thread. */
