@@ -23,19 +23,30 @@ static hid_t make_dataset(struct redist_hdf5 *file, const char *name, hid_t type
     return H5Dcreate2(file->id, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
 }
 
+/* Writes consecutive numbers to a list. */
+static int write_some(const struct redist_hdf5 *file, hid_t list, hsize_t first, hsize_t count,
+                      const double values[]) {
+    hid_t space = H5Dget_space(list), memory = H5Screate_simple(1, &count, NULL);
+    int code = H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &count, NULL);
+    if (code >= 0)
+        code = H5Dwrite(list, H5T_NATIVE_DOUBLE, memory, space, file->transfer, values);
+    redist__hdf5_drop(memory);
+    redist__hdf5_drop(space);
+    return code;
+}
+
+/* Writes them on rank 0 some at a time: without memory for all of them it would leave the others in calls of HDF5. */
 static int write_coordinates(const struct redist__hdf5_call *call, hid_t scale, int axis,
                              redist_index n) {
-    if (call->file->rank > 0)
-        return REDIST_OK;
-    double *values = redist_calloc((size_t)n + 1, sizeof *values);
-    if (values == NULL)
-        return redist_fail_in(call->function, REDIST_ERR_MEMORY, "no memory for %lld coordinates",
-                              (long long)n);
-    for (redist_index i = 0; i < n; i++)
-        values[i] = call->options.origin[axis] + (double)i * call->options.spacing[axis];
-    herr_t code =
-        H5Dwrite(scale, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, call->file->transfer, values);
-    redist_release(values);
+    enum { SOME = 512 };
+    double values[SOME];
+    int code = REDIST_OK;
+    for (redist_index i = 0; i < n && code >= 0 && call->file->rank == 0; i += SOME) {
+        int count = n - i < SOME ? (int)(n - i) : SOME;
+        for (int k = 0; k < count; k++)
+            values[k] = call->options.origin[axis] + (double)(i + k) * call->options.spacing[axis];
+        code = write_some(call->file, scale, (hsize_t)i, (hsize_t)count, values);
+    }
     return code;
 }
 
@@ -123,7 +134,7 @@ static int write_time(const struct redist__hdf5_target *target, hid_t times) {
     const struct redist_hdf5 *file = target->call->file;
     const hsize_t step = target->dataset->step;
     hsize_t extent = 0;
-    const hsize_t one = 1, needed = step + 1;
+    const hsize_t needed = step + 1;
     hid_t space = H5Dget_space(times);
     int rank = H5Sget_simple_extent_ndims(space);
     if (rank == 1)
@@ -134,15 +145,7 @@ static int write_time(const struct redist__hdf5_target *target, hid_t times) {
                               "dataset 'time' of '%s' is no list of times", file->path);
     if (extent < needed)
         HDF5_TRY(H5Dset_extent(times, &needed));
-    space = H5Dget_space(times);
-    hid_t memory = H5Screate_simple(1, &one, NULL);
-    int code = H5Sselect_hyperslab(space, H5S_SELECT_SET, &step, NULL, &one, NULL);
-    if (code >= 0)
-        code = H5Dwrite(times, H5T_NATIVE_DOUBLE, memory, space, file->transfer,
-                        &target->call->options.time);
-    redist__hdf5_drop(memory);
-    redist__hdf5_drop(space);
-    return code;
+    return write_some(file, times, step, 1, &target->call->options.time);
 }
 
 int redist__hdf5_set_time(const struct redist__hdf5_target *target) {
