@@ -55,7 +55,8 @@ REDIST_API int redist_checkpoint_options_init(redist_checkpoint_options *options
  *   parameter_bytes  bytes of these, 0..REDIST_CHECKPOINT_PARAMETER_BYTES; must agree
  *   options          NULL = defaults
  * Collective on comm. Errors: those of redist_write, on all ranks; ERR_METHOD if this build has no checksums (xxHash).
- * `path` and the earlier checkpoints are unchanged then, unless the message says that the rename failed.
+ * `path` and the earlier checkpoints are unchanged then, unless the message says that the rename, or the
+ * folder's flush after it, failed.
  */
 REDIST_API int redist_checkpoint_write(MPI_Comm comm, const char *path, int nfields,
                                        const redist_field fields[], const void *parameters,
@@ -132,8 +133,8 @@ typedef struct redist_checkpoint_info {
  *   comm  the ranks, such as MPI_COMM_SELF; must agree
  *   path  of the file; must agree
  *   info  out: freed by redist_checkpoint_info_free
- * Collective on comm. Errors: ERR_COMM, ERR_NULL, ERR_DISAGREE, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_METHOD; ERR_FILE as
- * redist_checkpoint_read; on all ranks.
+ * Collective on comm. Errors: ERR_COMM, ERR_NULL, ERR_ARGUMENT, ERR_DISAGREE, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_PEER,
+ * ERR_METHOD; ERR_FILE as redist_checkpoint_read; on all ranks.
  */
 REDIST_API int redist_checkpoint_get_info(MPI_Comm comm, const char *path,
                                           redist_checkpoint_info **info);

@@ -61,7 +61,7 @@ typedef struct redist_hdf5 redist_hdf5;
  *   options  NULL = defaults
  *   file     out: the file, closed by redist_hdf5_close before MPI_Finalize
  * Collective on comm. Errors, on all ranks: ERR_COMM, ERR_NULL, ERR_ARGUMENT, ERR_METHOD (REDIST_HDF5_ALL where HDF5
- * is not parallel), ERR_DISAGREE, ERR_STATE, ERR_MEMORY, ERR_MPI, and ERR_FILE with HDF5's reason.
+ * is not parallel), ERR_DISAGREE, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_PEER, and ERR_FILE with HDF5's reason.
  */
 REDIST_API int redist_hdf5_open(MPI_Comm comm, const char *path, enum redist_hdf5_mode mode,
                                 const redist_hdf5_file_options *options, redist_hdf5 **file);

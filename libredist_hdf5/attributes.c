@@ -169,6 +169,8 @@ static int get_variable_text(struct attribute *given, hid_t attribute) {
 
 static int get_fixed_text(struct attribute *given, hid_t attribute, hid_t type) {
     size_t bytes = H5Tget_size(type);
+    if (bytes >= INT32_MAX)
+        return refuse_class(given);
     char *text = redist_calloc(bytes + 1, 1);
     if (text == NULL)
         return no_memory(given);

@@ -28,6 +28,8 @@ static int check(const char *function, const char *path, int mode,
     if (path == NULL || file == NULL)
         return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
                               path == NULL ? "path" : "file");
+    if (*path == '\0')
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "path = \"\" names no file");
     REDIST_TRY(redist_check_enum_in(function, "mode", mode_name, mode));
     REDIST_TRY(redist_check_enum_in(function, "options->access", access_name, (int)own->access));
     if (own->access == REDIST_HDF5_ALL && !redist__hdf5_is_parallel())

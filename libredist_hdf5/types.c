@@ -2,6 +2,8 @@
 /* Elements: numbers of MPI and of HDF5. A complex number is what h5py has: a compound of r and i. */
 #include "types.h"
 
+#include <limits.h>
+
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
 /* MPI's numbers by kind, the preferred ones first. Their sizes are MPI's own. */
@@ -160,7 +162,8 @@ static struct redist__hdf5_type read_array(hid_t type) {
     hid_t inner = H5Tget_super(type);
     struct redist__hdf5_type read = redist__hdf5_type_read(inner);
     H5Tclose(inner);
-    if (H5Tget_array_ndims(type) == 1 && H5Tget_array_dims2(type, extent) == 1)
+    if (H5Tget_array_ndims(type) == 1 && H5Tget_array_dims2(type, extent) == 1 &&
+        extent[0] <= (hsize_t)(INT_MAX / read.items))
         read.items *= (int)extent[0];
     else
         read.kind = 0;

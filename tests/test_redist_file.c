@@ -637,6 +637,8 @@ START_TEST(pointers_and_paths_are_refused) {
     char other[PATH_MAX + 8];
     check_message(redist_write(MPI_COMM_WORLD, last ? NULL : path, 1, &field, NULL),
                   REDIST_ERR_NULL, "path = NULL");
+    check_message(redist_write(MPI_COMM_WORLD, last ? "" : path, 1, &field, NULL),
+                  REDIST_ERR_ARGUMENT, "path = \"\"");
     check_message(redist_write(MPI_COMM_WORLD, path, 1, last ? NULL : &field, NULL),
                   REDIST_ERR_NULL, "fields = NULL");
     check_message(redist_write(MPI_COMM_WORLD, path, last ? -1 : 1, &field, NULL),

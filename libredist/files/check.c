@@ -321,6 +321,8 @@ static int check_all(struct redist__file *file, const char *path, const redist_f
     if (path == NULL || (fields == NULL && file->nfields > 0))
         return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
                               path == NULL ? "path" : "fields");
+    if (*path == '\0')
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "path = \"\" names no file");
     if (file->nfields < 0)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "nfields = %d is negative",
                               file->nfields);
