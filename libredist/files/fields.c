@@ -20,7 +20,7 @@ static redist_field_part part_of(const struct redist__file_field *field) {
 int redist_check_fields_in(const char *function, MPI_Comm comm, int writes, int nfields,
                            const redist_field fields[], redist_field_part parts[]) {
     struct redist__file file;
-    int code = redist__file_open(function, comm, writes, "", nfields, fields, NULL, &file);
+    int code = redist__file_open(function, comm, writes, "(no file)", nfields, fields, NULL, &file);
     for (int i = 0; i < nfields && code == REDIST_OK; i++) {
         const redist_field *given =
             (const redist_field *)(const void *)((const char *)fields + (size_t)i * fields->size);
