@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * Checkpoints: several distributed arrays and a block of parameters in one file, which any number of ranks reads again.
- * Whoever is killed while a checkpoint is written finds the last complete one under its name. Checksums cover all data.
+ * A program that is killed while it writes a checkpoint leaves the last complete one under its name. Checksums cover
+ * all data.
  * The conventions are those of redist.h; docs/files.md has an example and the format.
  */
 #ifndef REDIST_CHECKPOINT_H
@@ -55,8 +56,8 @@ REDIST_API int redist_checkpoint_options_init(redist_checkpoint_options *options
  *   parameter_bytes  bytes of these, 0..REDIST_CHECKPOINT_PARAMETER_BYTES; must agree
  *   options          NULL = defaults
  * Collective on comm. Errors: those of redist_write, on all ranks; ERR_METHOD if this build has no checksums (xxHash).
- * `path` and the earlier checkpoints are unchanged then, unless the message says that the rename, or the
- * folder's flush after it, failed.
+ * `path` and the earlier checkpoints are unchanged then, unless the message says that the rename failed, or the flush
+ * of the folder after it.
  */
 REDIST_API int redist_checkpoint_write(MPI_Comm comm, const char *path, int nfields,
                                        const redist_field fields[], const void *parameters,
