@@ -8,6 +8,7 @@
 
 #include "halo_case.h"
 #include "harness.h"
+#include "needs_device.h"
 #include "stream_device.h"
 
 /* NULL unless the library has a device: CUDA's, or, in a copy, one that stands in for it. */
@@ -21,14 +22,6 @@ void stream_device_capture(void *stream) __attribute__((weak));
 void *stream_device_captured(void *stream) __attribute__((weak));
 void stream_device_replay(void *graph, void *stream) __attribute__((weak));
 void stream_device_free(void *graph) __attribute__((weak));
-int device_begin(void) __attribute__((weak)); /* of CUDA only */
-
-/** Ends a test without the device that its arrays are for. */
-#define NEEDS_ARRAYS()                                                                             \
-    do {                                                                                           \
-        if (device_begin != NULL && !device_begin())                                               \
-            skip_test("no CUDA device");                                                           \
-    } while (0)
 
 /** Ends a test without a device of this rank alone. */
 #define NEEDS_STREAMS()                                                                            \

@@ -2,6 +2,7 @@
 /* Checkpoints: what some ranks write others read, in another distribution; and what is wrong with a file is found. */
 #include "checkpoint_parts.h"
 #include "harness.h"
+#include "needs_device.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +31,7 @@ static int can_write(void) {
 }
 
 #define NEEDS_CHECKSUMS                                                                            \
+    NEEDS_ARRAYS();                                                                                \
     if (!can_write())                                                                              \
     skip_test("no xxHash in this build")
 

@@ -6,6 +6,7 @@
 #include "arrays.h"
 #include "file_folder.h"
 #include "harness.h"
+#include "needs_device.h"
 #include "redist_file.h"
 
 #include <stdio.h>
@@ -386,12 +387,14 @@ static void run_case(int starts) {
 }
 
 START_TEST(random_fields) {
+    NEEDS_ARRAYS();
     for (int i = 0; harness_another(i, 20); i++)
         run_case(0);
 }
 END_TEST
 
 START_TEST(in_the_background) {
+    NEEDS_ARRAYS();
     for (int i = 0; harness_another(i, 5); i++)
         run_case(1);
 }
@@ -401,6 +404,7 @@ END_TEST
 
 /* Ten elements at the end of a long axis, far behind the start of the file. */
 START_TEST(far_away) {
+    NEEDS_ARRAYS();
     enum { LAST = 10 };
     const redist_index size = 3000000000, offset = (redist_index)5 << 30;
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
