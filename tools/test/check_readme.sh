@@ -24,6 +24,7 @@ wrap_lines() { # file
     lines=$(cat "$1")
     {
         [[ $lines != *redist_hdf5* ]] || echo '#include <redist_hdf5.h>'
+        [[ $lines != *fftnd_plan_field* ]] || echo '#include <fftnd_file.h>'
         printf '#include <fftnd_operators.h>\n\nvoid lines(%s);\nvoid lines(%s) {\n%s\n}\n' \
             "$parameters" "$parameters" "$lines"
     } >"$1"
@@ -40,6 +41,20 @@ blocks_of_plots() { # language
         inside' docs/files.md
 }
 
+# Runs these blocks on the files that the program before them has left.
+draw_plots() {
+    local python
+    blocks_of_plots sh >"$programs/plots.sh"
+    blocks_of_plots python >"$programs/plots.py"
+    cd "$programs"
+    bash -eux plots.sh
+    [ -s plane.png ]
+    for python in python3 /usr/bin/python3; do
+        ! $python -c 'import numpy' 2>/dev/null || exec $python plots.py
+    done
+    echo "docs/files.md: no numpy here"
+}
+
 rm -rf "$prefix" "$programs"
 mkdir -p "$programs"
 CUDA=disabled bash tools/commands/install.sh "$prefix"
@@ -54,6 +69,7 @@ for source in "$programs"/*.c; do
         compile "$source" -c -Wno-unused -o "${source%.c}.o"
     fi
 done
+(draw_plots) # programs of other languages write files of the same names
 for source in "$programs"/*.cpp "$programs"/*.f90; do
     # shellcheck disable=SC2046
     case $source in
@@ -62,12 +78,3 @@ for source in "$programs"/*.cpp "$programs"/*.f90; do
     esac
     (cd "$programs" && run_ranks openmpi 2 "${source%.*}")
 done
-blocks_of_plots sh >"$programs/plots.sh"
-blocks_of_plots python >"$programs/plots.py"
-cd "$programs"
-bash -eux plots.sh
-[ -s plane.png ]
-for python in python3 /usr/bin/python3; do
-    ! $python -c 'import numpy' 2>/dev/null || exec $python plots.py
-done
-echo "docs/files.md: no numpy here"
