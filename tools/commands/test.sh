@@ -70,6 +70,8 @@ build() { # folder
     read -r -d '' -a words <<<"${options[$1]}" || true
     [ "$1" != tsan ] || build_targets=(tests/libyield.so tests/test_redist_two_threads tests/test_nccl_threads
         tests/test_fftnd_threads)
+    [ "$1" != plain ] || build_targets=(tests/libyield.so tests/test_redist_{copy,loops,exchange,plans,boxes,tiles,partitions}
+        tests/test_fftnd_{transform,memory,random,retained,partitions})
     build_folder "build-test/$1" --buildtype=release -Ddebug=true "${words[@]}"
 }
 
