@@ -119,7 +119,7 @@ typedef struct redist_checkpoint_field {
     redist_index sizes[REDIST_MAX_NDIMS]; /**< extents */
 } redist_checkpoint_field;
 
-/** What a checkpoint has; the library owns all of it. */
+/** Contents of a checkpoint; the library owns all of it. */
 typedef struct redist_checkpoint_info {
     int nfields;
     const redist_checkpoint_field *const *fields; /**< nfields of them, in the order of the file */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a file has: its datasets and their extents. */
+/* Contents of a file: its datasets and their extents. */
 #include "contents.h"
 #include "datasets.h"
 

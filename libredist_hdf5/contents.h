@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a file has. */
+/* Contents of a file. */
 #ifndef REDIST__HDF5_CONTENTS_H
 #define REDIST__HDF5_CONTENTS_H
 

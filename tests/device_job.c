@@ -146,7 +146,7 @@ void end_job(struct job *job) {
     stream_device_destroy(job->stream);
 }
 
-/* What the device has to do for a job is done, with that device as the current one. */
+/* Waits for the work of a job, with its device as the current one. */
 static void wait_for(const struct job *job) {
     stream_device_use(job->device);
     stream_device_wait(job->stream);

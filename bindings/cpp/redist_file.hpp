@@ -191,7 +191,7 @@ void checkpoint_read(MPI_Comm comm, const std::string &path, const std::vector<f
                                  &options));
 }
 
-/** What a checkpoint has, except for the data of its fields; the structure of C with `->`. The constructor is
+/** Contents of a checkpoint, except for the data of its fields; the structure of C with `->`. The constructor is
  * collective. */
 class checkpoint_info {
   public:

@@ -27,7 +27,7 @@ module redist_files
     integer(redist_index), allocatable :: sizes(:)
   end type redist_checkpoint_field
 
-  !> What a checkpoint has: transfer(info%parameters, state) are its parameters.
+  !> Contents of a checkpoint: transfer(info%parameters, state) are its parameters.
   type, public :: redist_checkpoint_info
     type(redist_checkpoint_field), allocatable :: fields(:)
     integer(c_int8_t), allocatable :: parameters(:)

@@ -5,7 +5,7 @@
 
 #include "flow.h"
 
-/* Where in the run the flow is: the time, and the sampling intervals that are over. */
+/* State of the run beside the fields: the time, and the sampling intervals that are over. */
 struct moment {
     double time;
     int64_t sample;

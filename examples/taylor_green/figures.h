@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What draw.gp makes pictures of at some moments, beside the vorticity that plane.h writes. */
+/* Figures of some moments that draw.gp draws, beside the vorticity that plane.h writes. */
 #ifndef FIGURES_H
 #define FIGURES_H
 

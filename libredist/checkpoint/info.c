@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a checkpoint has. */
+/* Contents of a checkpoint. */
 #include "checkpoint.h"
 
 #include <string.h>

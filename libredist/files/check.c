@@ -400,18 +400,3 @@ void redist__file_close(struct redist__file *file) {
     redist__context_release(file->context);
     *file = (struct redist__file){.context = NULL};
 }
-
-int redist__file_agree(const struct redist__file *file, int code) {
-    MPI_Comm comm = file->context->comm;
-    REDIST_TRY(redist_agree(comm, code == REDIST_ERR_PEER ? REDIST_OK : code));
-    return redist_agree(comm, code);
-}
-
-redist_index redist__file_end(const struct redist__file *file) {
-    redist_index end = file->options.offset;
-    for (int i = 0; i < file->nfields; i++) {
-        redist_index next = file->fields[i].offset + file->fields[i].bytes;
-        end = next > end ? next : end;
-    }
-    return end;
-}

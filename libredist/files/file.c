@@ -4,19 +4,6 @@
 
 #include <string.h>
 
-/* The methods, the usual one first. */
-static const struct redist__file_method *const methods[] = {&redist__file_stripes,
-                                                            &redist__file_mpi};
-
-const struct redist__file_method *redist__file_method_find(const char *request) {
-    if (request == NULL || strcmp(request, "auto") == 0)
-        return methods[0];
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
-        if (strcmp(request, methods[i]->name) == 0)
-            return methods[i];
-    return NULL;
-}
-
 int redist_field_init(redist_field *field, size_t size) {
     const redist_field defaults = REDIST_FIELD_DEFAULT;
     return redist_struct_init(__func__, field, size, &defaults, sizeof defaults);
