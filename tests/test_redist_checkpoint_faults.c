@@ -2,6 +2,7 @@
 /* Calls that fail while checkpoints are written and read: all ranks get the same error, and the file is whole. */
 #include "counters.h"
 #include "fault_run.h"
+#include "file_folder.h"
 #include "redist_checkpoint.h"
 #include "redist_support.h"
 
@@ -10,8 +11,6 @@
 #include <unistd.h>
 
 enum { ROWS = 3, COLUMNS = 40 };
-
-static char path[] = "/tmp/checkpoint-faults-XXXXXX";
 
 struct job {
     double array[ROWS * COLUMNS];
@@ -57,14 +56,14 @@ static int write_file(struct job *job) {
     redist_field fields[2] = {field_of(job, &options), field_of(job, &options)};
     fields[1].name = "v";
     fill(job);
-    return redist_checkpoint_write(MPI_COMM_WORLD, path, 2, fields, "x", 1, &options);
+    return redist_checkpoint_write(MPI_COMM_WORLD, test_path, 2, fields, "x", 1, &options);
 }
 
 static int start_file(struct job *job) {
     redist_checkpoint_options options;
     redist_field field = field_of(job, &options);
     fill(job);
-    return redist_checkpoint_write_start(MPI_COMM_WORLD, path, 1, &field, "x", 1, &options,
+    return redist_checkpoint_write_start(MPI_COMM_WORLD, test_path, 1, &field, "x", 1, &options,
                                          &job->request);
 }
 
@@ -72,7 +71,7 @@ static int read_file(struct job *job) {
     redist_checkpoint_options options;
     redist_field field = field_of(job, &options);
     char letter;
-    return redist_checkpoint_read(MPI_COMM_WORLD, path, 1, &field, &letter, 1, &options);
+    return redist_checkpoint_read(MPI_COMM_WORLD, test_path, 1, &field, &letter, 1, &options);
 }
 
 /* Reads fields that were written in another precision. */
@@ -84,7 +83,7 @@ static int convert_file(struct job *job) {
         fields[i].datatype = MPI_FLOAT;
         fields[i].array = job->converted[i];
     }
-    REDIST_TRY(redist_checkpoint_read(MPI_COMM_WORLD, path, 2, fields, NULL, 0, &options));
+    REDIST_TRY(redist_checkpoint_read(MPI_COMM_WORLD, test_path, 2, fields, NULL, 0, &options));
     for (int i = 0; i < ROWS * COLUMNS; i++)
         job->array[i] = (double)job->converted[1][i];
     return REDIST_OK;
@@ -133,15 +132,6 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {calls_fail, NULL};
-    int rank;
     counters_begin();
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0 && mkstemp(path) < 0)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
-    int code = harness_run(argc, argv, "test_redist_checkpoint_faults", tests);
-    if (rank == 0)
-        unlink(path);
-    return code;
+    return file_tests_run(argc, argv, "test_redist_checkpoint_faults", tests);
 }

@@ -8,6 +8,7 @@
 
 #include "counters.h"
 #include "fault_run.h"
+#include "file_folder.h"
 #include "redist_file.h"
 #include "redist_support.h"
 
@@ -18,8 +19,6 @@ struct job {
     int writes, starts;
     double *array;
 };
-
-static char path[] = "redist-file-faults-XXXXXX";
 
 static redist_field field_of(const struct job *job) {
     redist_field field = REDIST_FIELD_DEFAULT;
@@ -48,10 +47,10 @@ static int move(void *data) {
     for (int i = 0; i < ROWS * (int)field.count[1]; i++)
         job->array[i] = job->writes ? value_of(&field, i) : -1;
     if (!job->writes)
-        return redist_read(MPI_COMM_WORLD, path, 1, &field, &options);
+        return redist_read(MPI_COMM_WORLD, test_path, 1, &field, &options);
     if (!job->starts)
-        return redist_write(MPI_COMM_WORLD, path, 1, &field, &options);
-    REDIST_TRY(redist_write_start(MPI_COMM_WORLD, path, 1, &field, &options, &request));
+        return redist_write(MPI_COMM_WORLD, test_path, 1, &field, &options);
+    REDIST_TRY(redist_write_start(MPI_COMM_WORLD, test_path, 1, &field, &options, &request));
     return redist_file_wait(&request);
 }
 
@@ -96,20 +95,8 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {files, NULL};
-    int rank;
     counters_begin();
     while (open("/dev/null", O_RDWR) <= STDERR_FILENO) { /* descriptor 0 is open */
     }
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0) {
-        int file = mkstemp(path);
-        if (file >= 0)
-            (void)close(file);
-    }
-    MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
-    int result = harness_run(argc, argv, "test_redist_file_faults", tests);
-    if (rank == 0)
-        (void)unlink(path);
-    return result;
+    return file_tests_run(argc, argv, "test_redist_file_faults", tests);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Allocations that fail while HDF5 files are written and read: all ranks get the same error, and none waits. */
 #include "counters.h"
+#include "file_folder.h"
 #include "harness.h"
 #include "random.h"
 #include "redist_hdf5.h"
@@ -11,8 +12,6 @@
 #include <unistd.h>
 
 enum { ROWS = 4, COLUMNS = 5, TEXT = 8 };
-
-static char path[] = "/tmp/hdf5-faults-XXXXXX";
 
 struct job {
     double array[ROWS * COLUMNS];
@@ -55,7 +54,7 @@ static int plan(void *data) {
     redist_hdf5 *file;
     options.access = job->access;
     options.buffer_bytes = 2 * COLUMNS * sizeof(double);
-    REDIST_TRY(redist_hdf5_open(MPI_COMM_WORLD, path,
+    REDIST_TRY(redist_hdf5_open(MPI_COMM_WORLD, test_path,
                                 job->writes ? REDIST_HDF5_CREATE : REDIST_HDF5_READ, &options,
                                 &file));
     int code = use(file, job), closed = redist_hdf5_close(&file);
@@ -97,15 +96,6 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {allocations_fail, NULL};
-    int rank;
     counters_begin();
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0 && mkstemp(path) < 0)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
-    int code = harness_run(argc, argv, "test_redist_hdf5_faults", tests);
-    if (rank == 0)
-        unlink(path);
-    return code;
+    return file_tests_run(argc, argv, "test_redist_hdf5_faults", tests);
 }
