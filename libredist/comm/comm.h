@@ -219,6 +219,9 @@ int redist__peers_hear(const struct redist__context *context);
  * ended, as far as other communicators show: REDIST_ERR_PEER then, if the call may be given up. Also REDIST_ERR_MPI. */
 int redist__peers_complete(MPI_Comm comm, MPI_Request *request, int may_give_up);
 
+/* Returns whether there were notices between the ranks of the context, as far as this one knows. */
+int redist__peers_sent_notices(const struct redist__context *context);
+
 /* Gives up: this rank no longer waits for its peers, nor they for it. */
 void redist__give_up(const struct redist__context *context);
 

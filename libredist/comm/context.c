@@ -147,26 +147,10 @@ static int unlink_context(const struct redist__context *context) {
     return found;
 }
 
-/* Receives the remaining messages, since some MPI libraries free no communicator with pending ones: the short messages,
- * as long ones of a lost rank would not arrive. 0 = some are left. */
-static int drain(MPI_Comm comm) {
-    char nothing[REDIST__COLLECTIVE_BYTES];
-    MPI_Status status;
-    for (int flag = 1, bytes = 0; flag;) {
-        flag = 0;
-        if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &status) != MPI_SUCCESS || !flag)
-            break;
-        if (MPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED ||
-            bytes > (int)sizeof nothing)
-            return 0;
-        (void)MPI_Recv(nothing, bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm,
-                       MPI_STATUS_IGNORE);
-    }
-    return 1;
-}
-
-static void free_comm(MPI_Comm *comm) {
-    if (*comm != MPI_COMM_NULL && drain(*comm))
+/* Frees a communicator, unless messages of a failure may be on their way in it: some MPI libraries end the program that
+ * frees it then. MPI_Finalize takes such a one. */
+static void free_comm(const struct redist__context *context, MPI_Comm *comm) {
+    if (*comm != MPI_COMM_NULL && !redist__peers_sent_notices(context))
         MPI_Comm_free(comm);
 }
 
@@ -175,8 +159,8 @@ static void destroy(struct redist__context *context) {
         return;
     for (int order = 0; order < REDIST__KEPT_ORDERS; order++)
         free_kept(context, order);
-    free_comm(&context->node);
-    free_comm(&context->comm);
+    free_comm(context, &context->node);
+    free_comm(context, &context->comm);
     release(context);
 }
 

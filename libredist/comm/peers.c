@@ -7,10 +7,11 @@
 static const double seconds_per_look = 0.2;
 
 struct redist__peers {
-    int count;         /* peers found, */
-    _Atomic int known; /* and watched: from then on other threads check, too */
-    uint64_t given_up; /* the count of this process when it made the context */
-    double looked;     /* time of the last check */
+    int count;           /* peers found, */
+    _Atomic int known;   /* and watched: from then on other threads check, too */
+    uint64_t given_up;   /* the count of this process when it made the context */
+    double looked;       /* time of the last check */
+    _Atomic int notices; /* were sent or received */
     struct redist__peer of[];
 };
 
@@ -83,6 +84,7 @@ static void tell(const struct redist__context *context, uint64_t plan,
     static _Atomic unsigned next;
     struct notice *notice = &notices[atomic_fetch_add(&next, 1) % NOTICES];
     *notice = (struct notice){context->number, plan, end->member, end->agreements};
+    atomic_store(&context->peers->notices, 1);
     for (int rank = 0; rank < context->size; rank++) {
         MPI_Request request = MPI_REQUEST_NULL;
         if (rank != context->rank &&
@@ -90,6 +92,10 @@ static void tell(const struct redist__context *context, uint64_t plan,
                       &request) == MPI_SUCCESS)
             (void)MPI_Request_free(&request);
     }
+}
+
+int redist__peers_sent_notices(const struct redist__context *context) {
+    return redist__peers_known(context) && atomic_load(&context->peers->notices);
 }
 
 static int is_broken(const struct redist__context *context) {
@@ -169,6 +175,8 @@ int redist__peers_hear(const struct redist__context *context) {
                                        REDIST__NOTICE_TAG, context->comm, MPI_STATUS_IGNORE));
         if (result != MPI_SUCCESS)
             return result;
+        if (flag)
+            atomic_store(&context->peers->notices, 1);
         if (notice.context == context->number && notice.plan != 0)
             take_notice(context, &notice, status.MPI_SOURCE);
         else if (notice.context == context->number)
