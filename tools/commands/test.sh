@@ -29,7 +29,8 @@ quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|halo|fftnd))-2$'
 # What depends on MPI: messages, memory shared through it, failures, its headers and launcher in users' programs.
 own_mpi='^test_(redist_(once|plans|nodes-2|partitions|comms|shares|gone|signals)|wisdom_files|lifecycle|'
 own_mpi+='fftnd_(transform|partitions|asynchronous))-[23]$|^test_fftnd_errors-3$|\(no FFTW in |^test_(symbols|installed)'
-many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
+# As many processes for two cores take their time from each other; and what starts a hundred times to wait.
+many_ranks='-([4-9]|1[0-9])$|^test_stream_survivors-2$'
 quick_passes=(quick checks)
 all_passes=(gcc mpich own-mpi sanitize tsan valgrind plain aarch64 soak python model checks documents commands bare)
 together=' python model checks documents commands bare ' # each of them leaves cores idle
@@ -120,8 +121,8 @@ pass_quick() {
     REDIST_TEST_SHARE=0.4 REDIST_TEST_SECONDS=0.15 REDIST_TEST_SCALE=0.3 run_tests quick build-test/gcc "$quick"
 }
 
-# All tests, examples and short benchmarks on all their numbers of ranks; on many ranks a part of the named
-# cases.
+# All tests, examples and short benchmarks on all their numbers of ranks; of the named cases of many_ranks a part,
+# drawn anew in each run.
 pass_gcc() {
     export REDIST_TEST_SECONDS=0.1 REDIST_TEST_SCALE=0.15
     run_tests gcc build-test/gcc . "$many_ranks"
