@@ -76,6 +76,7 @@ static struct problem draw_problem(int least_nqty, int most_nqty) {
         p.n[axis] = random_between(1, MOST);
     draw_cover(&p, p.in);
     draw_cover(&p, p.out);
+    setenv("FFTND_LAMMPS_EFFORT", random_chance(85) ? "estimate" : "measure", 1);
     return p;
 }
 

@@ -65,6 +65,11 @@ run_fftw() {
     ls "$out"/fftw/lib/libfftw3.so "$out"/fftw/lib/libfftw3_mpi.so
 }
 
+run_lammps() {
+    refuses 'unknown option --fast' ./dev lammps --fast
+    ./dev lammps --quick || return $? # 77 without Debian's package
+}
+
 run_simulate() {
     refuses 'unknown option --fast' ./dev simulate --fast
     rm -rf "$out/simulate"
