@@ -46,8 +46,8 @@ REDIST_API struct fft_plan_3d *fft_3d_create_plan(MPI_Comm comm, int nfast, int 
                                                   int out_khi, int scaled, int permute, int *nbuf,
                                                   int usecollective);
 
-/* Transforms `in` to `out`, which may be the same array, with the sign -1 (flag 1) or +1 (flag -1). Both directions lead
- * from the input's boxes to the output's. Collective on the plan's communicator. */
+/* Transforms `in` to `out`, which may be the same array, with the sign -1 (flag 1) or +1 (flag -1). Both lead from the
+ * input's boxes to the output's. Collective on the plan's communicator. */
 REDIST_API void fft_3d(void *in, void *out, int flag, struct fft_plan_3d *plan);
 
 /* Transforms lines along each of the axes without exchanges, to time them: as many elements of `data` as the input's
