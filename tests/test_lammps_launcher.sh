@@ -31,11 +31,19 @@ export FFTND_LAMMPS_LIBRARIES="$libraries"
 # shellcheck disable=SC2016 # variables of the command that is started
 expect 3 "preloads $libraries/libfftnd-lammps.so.1 and reports 1" \
     sh "$launcher" --report sh -c 'echo "preloads $LD_PRELOAD and reports $FFTND_LAMMPS_REPORT"; exit 3'
-status=0
-"$@" 2 "$program" refuse >"$temporary/output" 2>&1 || status=$?
-if [ $status -eq 0 ] || ! grep -q 'fft_3d_create_plan: in_ilo = 0 and in_ihi = 8 have to be within 0 and nfast - 1 = 7' \
-    "$temporary/output"; then
-    echo "a box beyond the grid: status $status"
-    cat "$temporary/output"
-    exit 1
-fi
+
+refused() { # what, words of the message, RUN_RANKS_ARGUMENT...
+    what=$1
+    words=$2
+    shift 2
+    status=0
+    "$@" 2 "$program" refuse "$what" >"$temporary/output" 2>&1 || status=$?
+    if [ $status -eq 0 ] || ! grep -qF -- "libfftnd-lammps: $words" "$temporary/output"; then
+        echo "$what: status $status, or no '$words'"
+        cat "$temporary/output"
+        exit 1
+    fi
+}
+
+refused bounds 'fft_3d_create_plan: in_ilo = 0 and in_ihi = 8 have to be within 0 and nfast - 1 = 7' "$@"
+refused overlap 'fft_3d: fftnd_plan_create: options->box[FFTND_PHYSICAL] of ranks 0 and 1 overlap (rank 0)' "$@"

@@ -9,21 +9,27 @@
 
 /* ---------------------------------------------------------------- failures and reports */
 
+static void end_program(MPI_Comm comm, const char *function, const char *text) {
+    fprintf(stderr, "libfftnd-lammps: %s: %s\n", function, text);
+    MPI_Abort(comm, EXIT_FAILURE);
+}
+
 void fftnd_lammps__refuse(MPI_Comm comm, const char *function, const char *format, ...) {
-    char text[768];
+    char text[512];
     va_list arguments;
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    int length = vsnprintf(text, sizeof text / 2, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "libfftnd-lammps: %s: %s (rank %d)\n", function, text, rank);
-    MPI_Abort(comm, EXIT_FAILURE);
+    length = length < (int)sizeof text / 2 ? length : (int)sizeof text / 2 - 1;
+    snprintf(text + length, sizeof text / 2, " (rank %d)", rank);
+    end_program(comm, function, text);
 }
 
 void fftnd_lammps__insist(MPI_Comm comm, const char *function, int code) {
     if (code != REDIST_OK)
-        fftnd_lammps__refuse(comm, function, "%s", redist_error_message());
+        end_program(comm, function, redist_error_message());
 }
 
 void fftnd_lammps__report(MPI_Comm comm, const char *format, ...) {
