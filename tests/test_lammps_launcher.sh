@@ -32,6 +32,12 @@ export FFTND_LAMMPS_LIBRARIES="$libraries"
 expect 3 "preloads $libraries/libfftnd-lammps.so.1 and reports 1" \
     sh "$launcher" --report sh -c 'echo "preloads $LD_PRELOAD and reports $FFTND_LAMMPS_REPORT"; exit 3'
 
+# Of its own names the library exports none
+more=$(nm -D --defined-only "$libraries/libfftnd-lammps.so.1" | awk '{ print $3 }' | sed 's/@.*//' | grep -vE \
+    '^(fft_1d_only|fft_3d(_1d_only|_create_plan|_destroy_plan)?|_Z[0-9]+remap_3d.*|_init|_fini|_edata|_end|__bss_start|__gcov.*)$' ||
+    true)
+[ -z "$more" ] || { echo "the library exports $more" && exit 1; }
+
 refused() { # what, words of the message, RUN_RANKS_ARGUMENT...
     what=$1
     words=$2
