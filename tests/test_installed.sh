@@ -128,6 +128,7 @@ LD_LIBRARY_PATH=$moved${library_folder#"$prefix"} "$@" 2 "$temporary/with_moved"
 if [ -f "$moved/bin/fftnd-fftw" ]; then
     "$moved/bin/fftnd-fftw" true
 fi
+"$moved/bin/fftnd-lammps" true
 mv "$prefix.away" "$prefix"
 
 # ---------------------------------------------------------------- static libraries

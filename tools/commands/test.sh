@@ -148,7 +148,7 @@ pass_own-mpi() {
 # would have to unwind the stack of each allocation, which takes ten times as long as the tests.
 pass_sanitize() {
     ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-        run_some sanitize "$slowed-2$|^test_(redist_(plans|boxes|tiles|failures|faults)|errors|fftnd_(errors|faults))-3$|^test_fftw_(mpi|calls)-2$"
+        run_some sanitize "$slowed-2$|^test_(redist_(plans|boxes|tiles|failures|faults)|errors|fftnd_(errors|faults))-3$|^test_(fftw_(mpi|calls)|lammps)-2$"
 }
 
 # Races between threads. Under MPICH: the sanitizer does not survive the way in which Open MPI replaces functions

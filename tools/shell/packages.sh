@@ -6,6 +6,7 @@ build_packages=(gcc libc6-dev meson ninja-build pkg-config libopenmpi-dev openmp
     libfftw3-dev libfftw3-mpi-dev libhdf5-openmpi-dev libhwloc-dev libcjson-dev libxxhash-dev)
 plot_packages=(gnuplot-nox)
 bench_packages=("${plot_packages[@]}" python3-mpi4py-fft)
+lammps_packages=(lammps lammps-examples liblammps0)
 fftw_packages=(gcc libc6-dev make dpkg-dev libopenmpi-dev)
 docs_packages=(doxygen doxygen-awesome-css libjs-lunr python3)
 simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
@@ -13,7 +14,7 @@ python_packages=(python3-dev python3-venv python3-pip python3-setuptools cython3
 test_packages=(g++ gfortran check python3-h5py "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
-    [gcc]="cmake iproute2 abigail-tools mpb-mpi netcdf-bin"
+    [gcc]="cmake iproute2 abigail-tools mpb-mpi netcdf-bin liblammps0"
     [mpich]="clang libmpich-dev mpich libhdf5-mpich-dev"
     [own-mpi]="cmake python3-venv"
     [sanitize]="clang libclang-rt-dev llvm"
@@ -22,7 +23,7 @@ declare -A pass_packages=(
     [model]="spin"
     [python]="${python_packages[*]} python3-pytest python3-h5py-mpi python3-netcdf4 python3-scipy python3-wheel"
     [checks]="clang-format shellcheck"
-    [commands]="git libsubunit-dev libmpich-dev mpich clang-format ${fftw_packages[*]} ${bench_packages[*]} ${simulate_packages[*]} ${python_packages[*]}"
+    [commands]="git libsubunit-dev libmpich-dev mpich clang-format ${fftw_packages[*]} ${lammps_packages[*]} ${bench_packages[*]} ${simulate_packages[*]} ${python_packages[*]}"
     [bare]="debootstrap git"
     [documents]="${docs_packages[*]} nodejs"
 )

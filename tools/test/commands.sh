@@ -65,6 +65,14 @@ run_fftw() {
     ls "$out"/fftw/lib/libfftw3.so "$out"/fftw/lib/libfftw3_mpi.so
 }
 
+run_lammps() {
+    refuses 'unknown option --fast' ./dev lammps --fast
+    ./dev lammps --quick || return $? # 77 without Debian's package
+    # As docs/lammps.md has it
+    [ "$(nm -D --defined-only /usr/lib/*/liblammps.so.0 |
+        grep -cE ' (fft_3d|_Z8remap_3dP[df]S_S_P13remap_plan_3d)$')" -eq 2 ]
+}
+
 run_simulate() {
     refuses 'unknown option --fast' ./dev simulate --fast
     rm -rf "$out/simulate"
