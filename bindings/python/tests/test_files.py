@@ -143,6 +143,31 @@ def test_checkpoints(random, folder):
     assert error.value.name == "REDIST_ERR_FILE" and len(set(comm.allgather(str(error.value)))) == 1
 
 
+def test_writes_that_have_started(random, folder):
+    """The arrays change meanwhile; two at once, one that is dropped, and one that fails."""
+    path, full = f"{folder}/u", random.random(SHAPE)
+    local, box = part_of(full, random)
+    field = redist.Field(local, box, SHAPE)
+    raw = redist.write_start(comm, path, field, flush=True)
+    with redist.write_checkpoint_start(comm, f"{folder}/state", {"u": field}, {"step": 3}) as state:
+        local[...] = 0
+        assert repr(raw) == f"<redist.Write of {path!r}, started>" and state.comm == comm
+        raw.wait()
+    raw.wait()
+    assert repr(state) == f"<redist.Write of '{folder}/state', complete>"
+    assert np.fromfile(path).tobytes() == full.tobytes()
+    assert redist.read_checkpoint(comm, f"{folder}/state", {"u": field}) == {"step": 3} and same(local, box, full)
+    living = redist.collect(comm)
+    redist.write_start(comm, f"{folder}/dropped", field)
+    assert redist.collect(comm) == living and np.fromfile(f"{folder}/dropped").tobytes() == full.tobytes()
+    with pytest.raises(redist.Error, match="No space left"), redist.write_start(comm, "/dev/full", field):
+        pass
+    with pytest.raises(redist.Error, match="No such file"):
+        redist.write_checkpoint_start(comm, f"{folder}/missing/state", {"u": field})
+    with pytest.raises(TypeError, match="write_start"):
+        redist.Write()
+
+
 def test_another_plan_goes_on(random, folder):
     """A state of one plan is read by another one of other axes in memory, precision and ranks."""
     path, full = f"{folder}/state", random.random((2, *SHAPE))
@@ -174,7 +199,7 @@ def test_wrong_arguments(random, folder):
     def field(*given, **keywords):
         return right, redist.Field(*given, **keywords)
 
-    for function in (redist.write, redist.read):
+    for function in (redist.write, redist.write_start, redist.read):
         for given, keywords, kind, words in (
                 (((path, None), right), {}, TypeError, "path is None; it is the name of a file"),
                 (((path, "a\0b"), right), {}, ValueError, "path is 'a"), (((path, 5), right), {}, TypeError, "path is 5"),
@@ -195,7 +220,7 @@ def test_wrong_arguments(random, folder):
             refused(kind, [words], call(function, *given, **keywords))
     state = f"{folder}/state"
     redist.write_checkpoint(comm, state, {"u": right}, {"time": 1})
-    for function in (redist.write_checkpoint, redist.read_checkpoint):
+    for function in (redist.write_checkpoint, redist.write_checkpoint_start, redist.read_checkpoint):
         refused(TypeError, ["fields is <redist.Field"], call(function, state, ({"u": right}, right)))
     refused(TypeError, ["fields['u'].array is None"], call(redist.write_checkpoint, state, ({"u": right},
                                                                                           {"u": redist.Field(None)})))
