@@ -260,6 +260,8 @@ def test_hdf5(random, folder):
         with HDF5(comm, path, "w", access=access) as file:
             assert repr(file) == f"<redist.HDF5 {path!r}, mode 'w', on {P} ranks>"
             file.write({"n": redist.Field(n, box_n, (9,))}, compression=4)
+            plane = np.zeros((3, 2) if RANK == 0 else (0, 0))
+            file.write({"plane": redist.Field(plane, redist.Box((0, 0), plane.shape), (3, 2))})
             for step in range(2):
                 u[box.local] = full[step][box.slices]
                 file.write({"flow/u": redist.Field(u, box, SHAPE)}, step="next", time=0.5 * step, axes=("z", "y", "x"),
@@ -270,9 +272,15 @@ def test_hdf5(random, folder):
             file.set_attribute("steps", 2, "flow/u")
             assert file.attribute("steps", "flow/u") == 2
             assert {name: tuple(one) for name, one in file.datasets.items()} == {
-                "flow/u": (SHAPE, 2, 1), "n": ((9,), None, 1)}
-            file.write_xdmf(f"{folder}/flow.xdmf")
-        assert repr(file) == "<redist.HDF5, closed>" and os.path.getsize(f"{folder}/flow.xdmf") > 0
+                "flow/u": (SHAPE, 2, 1), "n": ((9,), None, 1), "plane": ((3, 2), None, 1)}
+            for name, words in (("plane.xdmf", '"3DCoRectMesh" Dimensions="1 3 2"'),
+                                ("flow.xdmf", '="7 5 4" NumberType="Float" Precision="8" Format="HDF">flow.h5:/flow/u|'
+                                              "1 0 0 0:1 1 1 1:1 7 5 4:2 7 5 4<"),
+                                ("flow.xdmf2", ">1 0 0 0 1 1 1 1 1 7 5 4<"), ("flow.xmf2", ">1 0 0 0 1 1 1 1 1 7 5 4<")):
+                file.write_xdmf(f"{folder}/{name}")
+                with open(f"{folder}/{name}", encoding="utf-8") as text:
+                    assert text.read().count(words) == 1
+        assert repr(file) == "<redist.HDF5, closed>"
         with HDF5(comm, path) as file:
             again, other = part_of(np.zeros(SHAPE), random)
             for step, place in ((0, 0), ("last", 1)):
