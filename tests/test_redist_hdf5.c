@@ -492,6 +492,11 @@ START_TEST(refuses_files) {
     check_code(redist_hdf5_open(MPI_COMM_WORLD, path, (enum redist_hdf5_mode)3, NULL, &file),
                REDIST_ERR_ARGUMENT);
     check_message("mode");
+    redist_hdf5_file_options reserved = REDIST_HDF5_FILE_OPTIONS_DEFAULT;
+    reserved.reserved = harness_rank == harness_nranks - 1;
+    check_code(redist_hdf5_open(MPI_COMM_WORLD, path, REDIST_HDF5_CREATE, &reserved, &file),
+               REDIST_ERR_ARGUMENT);
+    check_message("options->reserved = 1");
     check_code(redist_hdf5_open(MPI_COMM_WORLD, NULL, REDIST_HDF5_READ, NULL, &file),
                REDIST_ERR_NULL);
     if (harness_nranks > 1) {
@@ -556,6 +561,8 @@ START_TEST(refuses_fields) {
     refuse(file, field, &options, REDIST_ERR_FILE, "REDIST_HDF5_NO_STEP");
     options = REDIST_HDF5_OPTIONS_DEFAULT, options.compression = 10;
     refuse(file, field, &options, REDIST_ERR_ARGUMENT, "options->compression = 10");
+    options = REDIST_HDF5_OPTIONS_DEFAULT, options.reserved = 1;
+    refuse(file, field, &options, REDIST_ERR_ARGUMENT, "options->reserved = 1");
     wrong = field, wrong.name = "a/b";
     refuse(file, wrong, NULL, REDIST_ERR_FILE, "HDF5 cannot");
     const redist_field twice[2] = {field, field};

@@ -14,6 +14,7 @@ int redist__check_options(struct redist__request *request, const redist_options 
     if (options == NULL)
         return REDIST_OK;
     REDIST_TRY(redist_struct_read(request->function, "options", options, own, sizeof *own));
+    REDIST_TRY(redist_check_reserved_in(request->function, "options", own->reserved));
     const struct {
         const char *name;
         redist_name_of *name_of;

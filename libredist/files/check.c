@@ -256,6 +256,7 @@ static int check_options(struct redist__file *file, const redist_file_options *o
     *own = REDIST_FILE_OPTIONS_DEFAULT;
     if (options != NULL)
         REDIST_TRY(redist_struct_read(file->function, "options", options, own, sizeof *own));
+    REDIST_TRY(redist_check_reserved_in(file->function, "options", own->reserved));
     file->method = redist__file_method_find(own->method);
     if (file->method == NULL)
         return redist_fail_in(file->function, REDIST_ERR_METHOD,
@@ -308,6 +309,7 @@ static int check_fields(struct redist__file *file, const redist_field given[],
             return FAIL(REDIST_ERR_MEMORY, "no memory for the parts of %d ranks", places);
         REDIST_TRY(redist_struct_read(file->function, check->name, user, &check->given,
                                       sizeof check->given));
+        REDIST_TRY(redist_check_reserved_in(file->function, check->name, check->given.reserved));
         REDIST_TRY(check_field(check));
     }
     return place_fields(file);
