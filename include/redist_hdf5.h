@@ -206,11 +206,13 @@ REDIST_API int redist_hdf5_count(redist_hdf5 *file, int *count);
 REDIST_API int redist_hdf5_info(redist_hdf5 *file, int index, redist_hdf5_dataset *dataset);
 
 /**
- * Writes a description of the file for ParaView and other readers of XDMF 3: each dataset of two or three axes whose
+ * Writes a description of the file for ParaView and other readers of XDMF: each dataset of two or three axes whose
  * elements are single real numbers is a field on a uniform grid, with the spacing and origin of its attributes (else 1
  * and 0) and the times of its steps. The last axis is x.
- *   path  of the text file, which rank 0 writes. It names the HDF5 file without a folder if both are in the same one,
- *         else by the path with which that was opened; must agree
+ *   path  of the text file, which rank 0 writes, for readers of XDMF 3, but for those of XDMF 2, such as vtkXdmfReader,
+ *         if it ends in ".xdmf2" or ".xmf2": either kind of reader finds no data in steps of the other. It names the
+ *         HDF5 file without a folder if both are in the same one, else by the path with which that was opened; must
+ *         agree
  * Call it again after later steps. Errors: as redist_hdf5_count; ERR_ARGUMENT for the path of the HDF5 file itself,
  * ERR_FILE also if the text cannot be written.
  */

@@ -390,6 +390,13 @@ REDIST_API int redist_is_mappable(enum redist_space space, const void *array, si
 REDIST_API int redist_struct_read(const char *function, const char *name, const void *user,
                                   void *own, size_t bytes);
 
+/**
+ * Returns REDIST_OK if the member `reserved` of a structure is 0, as later versions may give it a meaning.
+ *   name  of the argument, for the message
+ * Not collective. Errors: ERR_ARGUMENT.
+ */
+REDIST_API int redist_check_reserved_in(const char *function, const char *name, int reserved);
+
 /** Copies the library's structure to the caller's, up to user->size, which is unchanged. As redist_struct_read. */
 REDIST_API int redist_struct_write(const char *function, const char *name, const void *own,
                                    size_t bytes, void *user);

@@ -95,6 +95,7 @@ static int check_call(struct redist__hdf5_call *call, const redist_hdf5_options 
     if (user != NULL)
         REDIST_TRY(redist_struct_read(call->function, "options", user, &call->options,
                                       sizeof call->options));
+    REDIST_TRY(redist_check_reserved_in(call->function, "options", call->options.reserved));
     if (call->nfields < 0 || (call->nfields > 0 && call->fields == NULL))
         return FAIL(call->nfields < 0 ? REDIST_ERR_ARGUMENT : REDIST_ERR_NULL,
                     "nfields = %d, fields = %p", call->nfields, (const void *)call->fields);

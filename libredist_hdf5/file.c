@@ -25,6 +25,7 @@ static int check(const char *function, const char *path, int mode,
                  redist_hdf5 **file) {
     if (user != NULL)
         REDIST_TRY(redist_struct_read(function, "options", user, own, sizeof *own));
+    REDIST_TRY(redist_check_reserved_in(function, "options", own->reserved));
     if (path == NULL || file == NULL)
         return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
                               path == NULL ? "path" : "file");

@@ -9,19 +9,9 @@
  */
 #include "transfer.h"
 
+#include "redist_pieces.h"
+
 #include <string.h>
-
-/* Boxes of an array in C order: leading indices are fixed, one axis is cut, those behind it are whole. */
-struct cuts {
-    int ndims, axis;
-    redist_index extent[REDIST_MAX_NDIMS];
-    redist_index rows;  /* indices of the cut axis in a piece */
-    redist_index count; /* number of pieces */
-};
-
-struct box {
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-};
 
 /* A transfer: its buffers are of this rank's elements of a piece, and of the rows with which it calls HDF5. */
 struct state {
@@ -29,55 +19,24 @@ struct state {
     const redist__space
         *space; /* of the array, and the device and stream in which copies are done */
     redist_place place;
-    struct cuts cuts;
+    struct redist_pieces pieces;
     char *own, *rows;
 };
 
 /* A box and its elements in C order, for redist__hdf5_act. */
 struct move {
     const struct redist__hdf5_target *target;
-    const struct box *box;
+    const redist_box *box;
     char *memory;
 };
 
 /* ---------------------------------------------------------------- pieces */
 
-static void cut(struct cuts *cuts, int ndims, const redist_index extent[], redist_index most) {
-    redist_index row = 1;
-    *cuts = (struct cuts){.ndims = ndims, .rows = 1};
-    memcpy(cuts->extent, extent, (size_t)ndims * sizeof *extent);
-    if (!redist__hdf5_has(ndims, extent))
-        return;
-    cuts->axis = ndims - 1;
-    while (cuts->axis > 0 && row * extent[cuts->axis] <= most)
-        row *= extent[cuts->axis--];
-    redist_index length = extent[cuts->axis], rows = most / row;
-    cuts->rows = rows < 1 ? 1 : rows < length ? rows : length;
-    cuts->count = redist__hdf5_volume(cuts->axis, extent) * ((length - 1) / cuts->rows + 1);
-}
-
-static struct box piece_at(const struct cuts *cuts, redist_index index) {
-    struct box box;
-    memset(&box, 0, sizeof box);
-    memcpy(box.count, cuts->extent, sizeof box.count);
-    redist_index length = cuts->extent[cuts->axis], along = (length - 1) / cuts->rows + 1;
-    redist_index first = index % along * cuts->rows;
-    box.start[cuts->axis] = first;
-    box.count[cuts->axis] = cuts->rows < length - first ? cuts->rows : length - first;
-    index /= along;
-    for (int i = cuts->axis - 1; i >= 0; i--) {
-        box.start[i] = index % cuts->extent[i];
-        box.count[i] = 1;
-        index /= cuts->extent[i];
-    }
-    return box;
-}
-
 /* The rows of a piece with which this rank calls HDF5. */
-static struct box rows_of(const struct state *state, const struct box *piece) {
+static redist_box rows_of(const struct state *state, const redist_box *piece) {
     const struct redist_hdf5 *file = state->target->call->file;
-    struct box rows = *piece;
-    int axis = state->cuts.axis;
+    redist_box rows = *piece;
+    int axis = state->pieces.axis;
     redist_index first = 0;
     if (file->all)
         redist_decompose(piece->count[axis], file->size, file->rank, &rows.count[axis], &first);
@@ -87,25 +46,24 @@ static struct box rows_of(const struct state *state, const struct box *piece) {
     return rows;
 }
 
-static struct box intersect(const struct redist__hdf5_part *part, const struct box *box) {
-    struct box common;
-    memset(&common, 0, sizeof common);
-    for (int i = 0; i < part->at.ndims; i++) {
-        redist_index end = box->start[i] + box->count[i],
-                     own = part->at.start[i] + part->at.count[i];
-        redist_index start = box->start[i] > part->at.start[i] ? box->start[i] : part->at.start[i];
-        end = end < own ? end : own;
-        common.start[i] = start;
-        common.count[i] = end > start ? end - start : 0;
-        if (end <= start)
-            return (struct box){{0}, {0}};
-    }
+static redist_box intersect(const struct redist__hdf5_part *part, const redist_box *piece) {
+    redist_box common = REDIST_BOX_DEFAULT;
+    redist_intersect(part->at.ndims, piece->start, piece->count, part->at.start, part->at.count,
+                     common.start, common.count);
     return common;
+}
+
+static redist_box box_of(const struct redist_pieces *pieces, redist_index index) {
+    const struct redist_piece piece = redist_piece_at(pieces, index);
+    redist_box box = REDIST_BOX_DEFAULT;
+    memcpy(box.start, piece.start, sizeof box.start);
+    memcpy(box.count, piece.count, sizeof box.count);
+    return box;
 }
 
 /* ---------------------------------------------------------------- packing */
 
-static int copy_in_place(const struct state *state, const struct box *box) {
+static int copy_in_place(const struct state *state, const redist_box *box) {
     const struct redist__hdf5_part *part = state->target->part;
     char *array = part->at.first;
     ptrdiff_t packed[REDIST_MAX_NDIMS], next = (ptrdiff_t)part->item;
@@ -124,7 +82,7 @@ static int copy_in_place(const struct state *state, const struct box *box) {
 }
 
 /* Packs a box of this rank's part, or unpacks it. */
-static int copy_box(const struct state *state, const struct box *box) {
+static int copy_box(const struct state *state, const redist_box *box) {
     redist_visit visit;
     if (!redist__hdf5_has(state->target->part->at.ndims, box->count))
         return REDIST_OK;
@@ -172,7 +130,7 @@ static int move_box(struct redist_hdf5 *file, void *data) {
     return code;
 }
 
-static int move_rows(const struct state *state, const struct box *rows) {
+static int move_rows(const struct state *state, const redist_box *rows) {
     const struct redist__hdf5_call *call = state->target->call;
     struct move move = {state->target, rows, state->rows};
     return redist__hdf5_act(call->function, call->file,
@@ -181,35 +139,27 @@ static int move_rows(const struct state *state, const struct box *rows) {
 
 /* ---------------------------------------------------------------- pieces between ranks */
 
-static redist_box public_box(const struct box *box) {
-    redist_box made = REDIST_BOX_DEFAULT;
-    memcpy(made.start, box->start, sizeof made.start);
-    memcpy(made.count, box->count, sizeof made.count);
-    return made;
-}
-
 /* Exchanges a piece between the ranks' packed elements of it and the rows that go to HDF5. */
-static int exchange(const struct state *state, const struct box *own, const struct box *rows) {
+static int exchange(const struct state *state, const redist_box *own, const redist_box *rows) {
     const struct redist__hdf5_part *part = state->target->part;
     const int writes = state->target->call->writes;
-    const redist_box own_box = public_box(own), rows_box = public_box(rows);
     MPI_Comm comm = state->target->call->file->comm;
     redist_options options = REDIST_OPTIONS_DEFAULT;
     redist_plan *plan = NULL;
     options.effort = REDIST_ESTIMATE;
     options.overlap = writes ? REDIST_OVERLAP_REFUSED : REDIST_OVERLAP_READ;
     REDIST_TRY(redist_plan_boxes(comm, part->at.datatype, part->at.ndims, part->at.sizes,
-                                 writes ? &own_box : &rows_box, writes ? state->own : state->rows,
-                                 writes ? &rows_box : &own_box, writes ? state->rows : state->own,
-                                 &options, &plan));
+                                 writes ? own : rows, writes ? state->own : state->rows,
+                                 writes ? rows : own, writes ? state->rows : state->own, &options,
+                                 &plan));
     int code = redist_agree(comm, redist_plan_execute(plan, REDIST_FORWARD));
     int freed = redist_plan_free(&plan);
     return code != REDIST_OK ? code : freed;
 }
 
-static int move_piece(const struct state *state, const struct box *piece) {
+static int move_piece(const struct state *state, const redist_box *piece) {
     MPI_Comm comm = state->target->call->file->comm;
-    const struct box own = intersect(state->target->part, piece), rows = rows_of(state, piece);
+    const redist_box own = intersect(state->target->part, piece), rows = rows_of(state, piece);
     if (state->target->call->writes) {
         REDIST_TRY(redist_agree(comm, copy_box(state, &own)));
         REDIST_TRY(exchange(state, &own, &rows));
@@ -222,17 +172,15 @@ static int move_piece(const struct state *state, const struct box *piece) {
 
 /* ---------------------------------------------------------------- transfers */
 
+/* Bytes of rows of a piece; at least one, as there are buffers without elements, too. */
 static size_t bytes_of(const struct state *state, redist_index rows) {
-    const struct cuts *cuts = &state->cuts;
-    const int behind = cuts->axis + 1;
-    redist_index row = redist__hdf5_volume(cuts->ndims - behind, cuts->extent + behind);
-    size_t bytes = (size_t)(rows * row) * state->target->part->item;
+    size_t bytes = (size_t)rows * state->pieces.row_bytes;
     return bytes > 0 ? bytes : 1;
 }
 
 static int allocate(struct state *state) {
     const struct redist_hdf5 *file = state->target->call->file;
-    redist_index most = state->cuts.rows, first, rows = most;
+    redist_index most = state->pieces.rows, first, rows = most;
     void *own = NULL, *buffer = NULL;
     if (file->all)
         redist_decompose(most, file->size, 0, &rows, &first);
@@ -270,11 +218,11 @@ int redist__hdf5_transfer(const struct redist__hdf5_target *target) {
     const struct redist__hdf5_part *part = target->part;
     const struct redist_hdf5 *file = target->call->file;
     struct state state = {.target = target, .space = redist_space_at(part->at.space)};
-    cut(&state.cuts, part->at.ndims, part->at.sizes,
-        (redist_index)(file->buffer_bytes / part->item));
+    (void)redist_pieces_cut(&state.pieces, part->at.ndims, part->at.sizes, part->item,
+                            file->buffer_bytes); /* libredist has checked the bytes */
     int code = redist_agree(file->comm, begin(&state));
-    for (redist_index i = 0; i < state.cuts.count && code == REDIST_OK; i++) {
-        const struct box piece = piece_at(&state.cuts, i);
+    for (redist_index i = 0; i < state.pieces.count && code == REDIST_OK; i++) {
+        const redist_box piece = box_of(&state.pieces, i);
         code = move_piece(&state, &piece);
     }
     end(&state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A description of a file in XDMF 3: uniform grids, in collections along time. */
+/* A description of a file in XDMF 3 or 2: uniform grids, in collections along time. */
 #include "contents.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@ enum { NUMBER_BYTES = 32, LIST_BYTES = 200, LEAST_NDIMS = 2, MOST_NDIMS = 3 };
 /* A description that is written, for redist__hdf5_act. */
 struct description {
     const char *function, *path;
+    int is_xdmf2;
     FILE *text;
     const char *file; /* as the description names the HDF5 file */
     double *times;    /* of all steps */
@@ -38,14 +39,15 @@ static void print_number(FILE *text, double value) {
     fputs(number, text);
 }
 
-static void print_numbers(FILE *text, int n, const double values[]) {
+/* Numbers of the axes, with that of a plane's third axis before them. */
+static void print_numbers(FILE *text, int n, const double values[], double third) {
     fprintf(text,
-            "<DataItem Dimensions=\"%d\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">", n);
-    for (int i = 0; i < n; i++) {
-        fputs(i > 0 ? " " : "", text);
-        print_number(text, values[i]);
+            "<DataItem Dimensions=\"%d\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">",
+            MOST_NDIMS);
+    for (int i = n - MOST_NDIMS; i < n; i++) {
+        print_number(text, i < 0 ? third : values[i]);
+        fputs(i < n - 1 ? " " : "</DataItem>\n", text);
     }
-    fputs("</DataItem>\n", text);
 }
 
 static void list_extents(char list[LIST_BYTES], int n, const redist_index extent[]) {
@@ -62,36 +64,61 @@ static void print_repeated(FILE *text, int n, const char *number) {
 
 /* ---------------------------------------------------------------- grids */
 
-static void print_data(const struct description *description,
-                       const struct redist__hdf5_entry *entry, const char *extents) {
+/* The place of a step in its dataset: first indices, distances and extents, with `between` between these. */
+static void print_place(FILE *text, const struct redist__hdf5_entry *entry, redist_index step,
+                        const char *extents, const char *between) {
+    fprintf(text, "%lld", (long long)step);
+    print_repeated(text, entry->dataset.ndims, "0");
+    fprintf(text, "%s1", between);
+    print_repeated(text, entry->dataset.ndims, "1");
+    fprintf(text, "%s1 %s", between, extents);
+}
+
+/* An item of a dataset with `steps` before its extents, -1 = without; the caller prints its end. */
+static void open_item(const struct description *description, const struct redist__hdf5_entry *entry,
+                      redist_index steps, const char *extents) {
     static const char *const types[] = {['f'] = "Float", ['i'] = "Int", ['u'] = "UInt"};
     FILE *text = description->text;
-    if (entry->dataset.steps >= 0)
-        fprintf(text, "<DataItem Dimensions=\"%lld %s\"", (long long)entry->dataset.steps, extents);
-    else
-        fprintf(text, "<DataItem Dimensions=\"%s\"", extents);
-    fprintf(text, " NumberType=\"%s\" Precision=\"%zu\" Format=\"HDF\">",
+    fputs("<DataItem Dimensions=\"", text);
+    if (steps >= 0)
+        fprintf(text, "%lld ", (long long)steps);
+    fprintf(text, "%s\" NumberType=\"%s\" Precision=\"%zu\" Format=\"HDF\">", extents,
             types[(unsigned char)entry->type.kind], entry->type.bytes);
     print_escaped(text, description->file);
     fputs(":/", text);
     print_escaped(text, entry->dataset.name);
-    fputs("</DataItem>\n", text);
 }
 
-/* One step of a dataset with steps. */
-static void print_slab(const struct description *description,
+/* One step of a dataset with steps, as readers of XDMF 3 take it. */
+static void print_step(const struct description *description,
                        const struct redist__hdf5_entry *entry, redist_index step,
                        const char *extents) {
+    open_item(description, entry, -1, extents);
+    putc('|', description->text);
+    print_place(description->text, entry, step, extents, ":");
+    fprintf(description->text, ":%lld %s</DataItem>\n", (long long)entry->dataset.steps, extents);
+}
+
+/* The same for readers of XDMF 2, which find no dataset in the item above, as those of XDMF 3 find no type in this. */
+static void print_step_of_xdmf2(const struct description *description,
+                                const struct redist__hdf5_entry *entry, redist_index step,
+                                const char *extents) {
     FILE *text = description->text;
-    int ndims = entry->dataset.ndims;
     fprintf(text, "<DataItem ItemType=\"HyperSlab\" Dimensions=\"%s\" Type=\"HyperSlab\">\n",
             extents);
-    fprintf(text, "<DataItem Dimensions=\"3 %d\" Format=\"XML\">%lld", ndims + 1, (long long)step);
-    print_repeated(text, ndims, "0");
-    print_repeated(text, ndims + 1, "1");
-    fprintf(text, " 1 %s</DataItem>\n", extents);
-    print_data(description, entry, extents);
+    fprintf(text, "<DataItem Dimensions=\"3 %d\" Format=\"XML\">", entry->dataset.ndims + 1);
+    print_place(text, entry, step, extents, " ");
     fputs("</DataItem>\n", text);
+    open_item(description, entry, entry->dataset.steps, extents);
+    fputs("</DataItem>\n</DataItem>\n", text);
+}
+
+static void print_whole(const struct description *description,
+                        const struct redist__hdf5_entry *entry, redist_index step,
+                        const char *extents) {
+    (void)step;
+    open_item(description, entry, -1, extents);
+    fputs("</DataItem>\n", description->text);
 }
 
 static void print_grid(const struct description *description,
@@ -104,18 +131,18 @@ static void print_grid(const struct description *description,
     print_escaped(text, entry->dataset.name);
     fputs("\" GridType=\"Uniform\">\n<Time Value=\"", text);
     print_number(text, isnan(time) ? (double)step : time);
-    fprintf(text, "\"/>\n<Topology TopologyType=\"%dDCoRectMesh\" Dimensions=\"%s\"/>\n", ndims,
-            extents);
-    fprintf(text, "<Geometry GeometryType=\"%s\">\n", ndims == 2 ? "ORIGIN_DXDY" : "ORIGIN_DXDYDZ");
-    print_numbers(text, ndims, entry->origin);
-    print_numbers(text, ndims, entry->spacing);
+    /* ParaView 5.11 shows planes of two axes across x */
+    fprintf(text, "\"/>\n<Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"%s%s\"/>\n",
+            ndims < MOST_NDIMS ? "1 " : "", extents);
+    fputs("<Geometry GeometryType=\"ORIGIN_DXDYDZ\">\n", text);
+    print_numbers(text, ndims, entry->origin, 0);
+    print_numbers(text, ndims, entry->spacing, 1);
     fputs("</Geometry>\n<Attribute Name=\"", text);
     print_escaped(text, entry->dataset.name);
     fputs("\" AttributeType=\"Scalar\" Center=\"Node\">\n", text);
-    if (entry->dataset.steps >= 0)
-        print_slab(description, entry, step, extents);
-    else
-        print_data(description, entry, extents);
+    (entry->dataset.steps < 0 ? print_whole
+     : description->is_xdmf2  ? print_step_of_xdmf2
+                              : print_step)(description, entry, step, extents);
     fputs("</Attribute>\n</Grid>\n", text);
 }
 
@@ -203,6 +230,11 @@ static int describe(struct redist_hdf5 *file, void *data) {
     return code;
 }
 
+static int ends_in(const char *path, const char *end) {
+    size_t length = strlen(path), of_end = strlen(end);
+    return length >= of_end && strcmp(path + length - of_end, end) == 0;
+}
+
 int redist_hdf5_xdmf(redist_hdf5 *file, const char *path) {
     REDIST_TRY(redist__hdf5_check(__func__, file));
     const redist_shared_value value = redist_share("path", REDIST_SHARED_TEXT, path, 1);
@@ -211,7 +243,10 @@ int redist_hdf5_xdmf(redist_hdf5 *file, const char *path) {
         code =
             redist_fail(REDIST_ERR_ARGUMENT, "path = '%s' is that of the HDF5 file itself", path);
     REDIST_TRY(redist_agree_values_in(__func__, file->comm, code, 1, &value));
-    struct description description = {__func__, path, NULL, NULL, NULL};
+    struct description description = {.function = __func__,
+                                      .path = path,
+                                      .is_xdmf2 =
+                                          ends_in(path, ".xdmf2") || ends_in(path, ".xmf2")};
     description.file = shorten(file->path, path);
     return redist__hdf5_act(__func__, file, "list the datasets", describe, &description);
 }

@@ -5,7 +5,7 @@
  * true ones.
  */
 #include "../libredist/checkpoint/format.h"
-#include "../libredist/files/pieces.h"
+#include "redist_pieces.h"
 
 #include "redist_process.h"
 
@@ -24,14 +24,14 @@ static void check(int holds) {
 
 static void check_pieces(const struct redist__checkpoint_head *head,
                          const struct redist__checkpoint_entry *entry, redist_index which) {
-    struct redist__pieces pieces;
-    check(redist__pieces_cut(&pieces, (int)entry->ndims, entry->sizes, entry->element_bytes,
-                             head->piece_bytes) == REDIST_OK);
+    struct redist_pieces pieces;
+    check(redist_pieces_cut(&pieces, (int)entry->ndims, entry->sizes, entry->element_bytes,
+                            head->piece_bytes) == REDIST_OK);
     const redist_index places[] = {0, pieces.count - 1, which % (pieces.count + 1)};
     for (size_t i = 0; i < 3; i++) {
         if (places[i] < 0 || places[i] >= pieces.count)
             continue;
-        struct redist__piece piece = redist__piece_at(&pieces, places[i]);
+        struct redist_piece piece = redist_piece_at(&pieces, places[i]);
         check(piece.offset >= 0 && piece.bytes > 0 && piece.bytes <= entry->bytes &&
               (uint64_t)piece.offset <= entry->bytes - piece.bytes);
         check(entry->offset + (uint64_t)piece.offset + piece.bytes <= head->file_bytes);

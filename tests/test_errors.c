@@ -163,6 +163,10 @@ static void negative_wait(struct call *call) {
     call->options.wait_seconds = -0.5;
 }
 
+static void reserved_option(struct call *call) {
+    call->options.reserved = 9;
+}
+
 static void undefined_wait(struct call *call) {
     call->options.wait_seconds = NAN;
 }
@@ -231,6 +235,7 @@ static const struct spoiler {
      {"options->space = 3", "REDIST_SPACE_AUTO..REDIST_SPACE_CUDA"},
      1},
     {negative_wait, REDIST_ERR_ARGUMENT, {"wait_seconds", "-0.5"}, 1},
+    {reserved_option, REDIST_ERR_ARGUMENT, {"options->reserved", "9"}, 1},
     {undefined_wait, REDIST_ERR_ARGUMENT, {"wait_seconds", "nan"}, 1},
     {unknown_method, REDIST_ERR_METHOD, {"options->method", "carrier-pigeon"}, 1},
     {unknown_method, REDIST_ERR_METHOD, {"there are: auto, ", ", alltoallw, "}, 1},

@@ -339,6 +339,9 @@ START_TEST(refusals) {
     halo.low[1] = harness_rank == harness_nranks - 1 ? -1 : 0;
     refuse(&options, sizes, REDIST_ERR_SIZE, "options->ghosts->low[1] = -1 is not in 0..");
     halo.low[1] = 0;
+    halo.reserved = harness_rank == 0;
+    refuse(&options, sizes, REDIST_ERR_ARGUMENT, "options->ghosts->reserved = 1");
+    halo.reserved = 0;
     halo.high[0] = 7;
     refuse(&options, sizes, REDIST_ERR_SIZE,
            "options->ghosts->high[0] = 7 is wider than sizes[0] = 6, and the axis is not periodic");

@@ -37,15 +37,16 @@ def read_item(item, folder):
     extents = tuple(map(int, item.get("Dimensions").split()))
     if item.get("Format") == "XML":
         return numpy.array(item.text.split(), float).reshape(extents)
-    if item.get("ItemType") == "HyperSlab":
-        start, stride, count = read_item(item[0], folder).astype(int)
-        part = tuple(slice(a, a + s * n, s) for a, s, n in zip(start, stride, count))
-        return read_item(item[1], folder)[part].reshape(extents)
-    name, dataset = item.text.split(":")
+    place, _, part = item.text.partition("|")
+    name, dataset = place.split(":")
     with h5py.File(folder / name, "r") as file:
         values = file[dataset][()]
-    assert values.shape == extents and values.dtype.itemsize == int(item.get("Precision"))
-    return values
+    assert values.dtype.itemsize == int(item.get("Precision"))
+    if part:
+        start, stride, count, whole = (tuple(map(int, numbers.split())) for numbers in part.split(":"))
+        assert values.shape == whole
+        values = values[tuple(slice(a, a + s * n, s) for a, s, n in zip(start, stride, count))]
+    return values.reshape(extents)
 
 
 def check_description(folder):

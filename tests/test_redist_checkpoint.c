@@ -431,6 +431,10 @@ START_TEST(errors_are_on_all_ranks) {
     check_code(redist_checkpoint_write(MPI_COMM_WORLD, path, 0, NULL, NULL, 0, &options),
                REDIST_ERR_ARGUMENT);
     options.keep = 0;
+    options.reserved = is_last;
+    check_code(redist_checkpoint_write(MPI_COMM_WORLD, path, 0, NULL, NULL, 0, &options),
+               REDIST_ERR_ARGUMENT);
+    options.reserved = 0;
     options.piece_bytes = (size_t)1 << 40;
     check_code(redist_checkpoint_write(MPI_COMM_WORLD, path, 0, NULL, NULL, 0, &options),
                REDIST_ERR_ARGUMENT);

@@ -98,6 +98,14 @@ static void negative_writers(redist_field *field, redist_file_options *options) 
     (void)field;
     options->writers_per_node = -1;
 }
+static void reserved_option(redist_field *field, redist_file_options *options) {
+    (void)field;
+    options->reserved = 1;
+}
+static void reserved_member(redist_field *field, redist_file_options *options) {
+    (void)options;
+    field->reserved = 7;
+}
 static void other_offset(redist_field *field, redist_file_options *options) {
     (void)field;
     options->offset = harness_rank == harness_nranks - 1 ? 8 : 0;
@@ -134,6 +142,8 @@ static const struct mistake mistakes[] = {
     {"options->method = \"floppy\"", REDIST_ERR_METHOD, no_method, 0},
     {"options->offset = -1", REDIST_ERR_ARGUMENT, negative_offset, 0},
     {"options->writers_per_node = -1", REDIST_ERR_ARGUMENT, negative_writers, 0},
+    {"options->reserved = 1", REDIST_ERR_ARGUMENT, reserved_option, 0},
+    {"fields[0]->reserved = 7", REDIST_ERR_ARGUMENT, reserved_member, 0},
     {"options->offset", REDIST_ERR_LIMIT, too_far, 1},
     {"options->offset: 0 on rank 0, 8 on rank", REDIST_ERR_DISAGREE, other_offset, 2},
     {"fields[0].selected_step", REDIST_ERR_DISAGREE, other_step, 2},

@@ -78,6 +78,10 @@ START_TEST(bad_widths) {
     check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_REFUSED, REDIST_ERR_SIZE,
                   "halo->low[1] = -2 is negative");
     given = simple_case();
+    given.halo.reserved = harness_rank == culprit;
+    check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_REFUSED, REDIST_ERR_ARGUMENT,
+                  "halo->reserved = 1");
+    given = simple_case();
     given.halo.periodic[0] = 0;
     given.halo.high[0] = 9;
     check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_REFUSED, REDIST_ERR_SIZE,

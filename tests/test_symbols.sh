@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The shared library exports the functions of its headers and nothing else, in the versions that its list says, and
-# those of redist_support.h, redist_process.h and redist_place.h in a version of their own:
+# those of redist_support.h, redist_process.h, redist_pieces.h and redist_place.h in a version of their own:
 #     test_symbols.sh LIBRARY LIST PREFIX HEADER...
 set -eu
 library=$1
@@ -26,7 +26,7 @@ status=0
 for header in "$@"; do
     for name in $(declared_in "$header"); do
         case $header in
-        *redist_support.h | *redist_process.h | *redist_place.h) pattern="^$name@${prefix}_private_" ;;
+        *redist_support.h | *redist_process.h | *redist_pieces.h | *redist_place.h) pattern="^$name@${prefix}_private_" ;;
         *) pattern="^$name@${prefix}_[0-9]" ;;
         esac
         grep -qiE "$pattern" "$temporary/listed" || {

@@ -220,6 +220,8 @@ static int create(fftnd_plan *plan, enum fftnd_operator_kind kind,
     if (code == REDIST_OK && options != NULL)
         code = redist_struct_read("fftnd_operator_create", "options", options, &own, sizeof own);
     if (code == REDIST_OK)
+        code = redist_check_reserved_in("fftnd_operator_create", "options", own.reserved);
+    if (code == REDIST_OK)
         code = fftnd__describe_operator(&described, &plan->engine, kind, &own);
     code = fftnd__agree_on_operator(&plan->engine, &described, &own, code);
     if (code == REDIST_OK)

@@ -235,6 +235,7 @@ int fftnd__read_ghosts(const struct fftnd__arguments *arguments, redist_halo *gh
     *ghosts = REDIST_HALO_DEFAULT;
     REDIST_TRY(redist_struct_read(arguments->function, "options->ghosts", arguments->options.ghosts,
                                   ghosts, sizeof *ghosts));
+    REDIST_TRY(redist_check_reserved_in(arguments->function, "options->ghosts", ghosts->reserved));
     ghosts->corners = ghosts->corners != 0;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
         ghosts->periodic[i] = ghosts->periodic[i] != 0;

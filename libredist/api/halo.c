@@ -24,6 +24,8 @@ int redist_plan_halo(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redi
     void *const arrays[2] = {array, array};
     redist_halo own = REDIST_HALO_DEFAULT;
     int code = redist_struct_read(__func__, "halo", halo, &own, sizeof own);
+    if (code == REDIST_OK)
+        code = redist_check_reserved_in(__func__, "halo", own.reserved);
     return redist__plan_boxes_in(__func__, code, comm, datatype, ndims, sizes, boxes, arrays, &own,
                                  options, plan);
 }

@@ -14,6 +14,7 @@ int redist__check_options(struct redist__request *request, const redist_options 
     if (options == NULL)
         return REDIST_OK;
     REDIST_TRY(redist_struct_read(request->function, "options", options, own, sizeof *own));
+    REDIST_TRY(redist_check_reserved_in(request->function, "options", own->reserved));
     const struct {
         const char *name;
         redist_name_of *name_of;
@@ -331,8 +332,8 @@ int redist__check_disjoint(const struct redist__request *request, const char *na
     const redist_box *mine = &all[2 * context->rank + side];
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     for (int other = context->rank + 1; other < context->size; other++)
-        if (redist__intersect(request->ndims, mine->start, mine->count, all[2 * other + side].start,
-                              all[2 * other + side].count, start, count))
+        if (redist_intersect(request->ndims, mine->start, mine->count, all[2 * other + side].start,
+                             all[2 * other + side].count, start, count))
             return FAIL(REDIST_ERR_OVERLAP, "%s overlaps the box of rank %d of the communicator",
                         name, other);
     return REDIST_OK;

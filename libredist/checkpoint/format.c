@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The format of checkpoints: a header is completed by its writer, and checked by its readers. */
 #include "format.h"
-#include "../files/pieces.h"
+#include "redist_pieces.h"
 #include "redist_process.h"
 
 #include <string.h>
@@ -33,9 +33,9 @@ static uint64_t checksum_of(const struct redist__checkpoint_header *header) {
 
 /* Cuts a field into its pieces. REDIST_ERR_LIMIT beyond 2^63 - 1 bytes. */
 static int cut(const struct redist__checkpoint_head *head,
-               const struct redist__checkpoint_entry *entry, struct redist__pieces *pieces) {
-    return redist__pieces_cut(pieces, (int)entry->ndims, entry->sizes, (size_t)entry->element_bytes,
-                              (size_t)head->piece_bytes);
+               const struct redist__checkpoint_entry *entry, struct redist_pieces *pieces) {
+    return redist_pieces_cut(pieces, (int)entry->ndims, entry->sizes, (size_t)entry->element_bytes,
+                             (size_t)head->piece_bytes);
 }
 
 static uint64_t align(uint64_t offset) {
@@ -67,11 +67,11 @@ int redist__checkpoint_complete(const char *function, struct redist__checkpoint_
     struct redist__checkpoint_head *head = header->head;
     for (uint32_t i = 0; i < head->nfields; i++) {
         struct redist__checkpoint_entry *entry = &header->entries[i];
-        struct redist__pieces pieces;
+        struct redist_pieces pieces;
         if (cut(head, entry, &pieces) != REDIST_OK)
             return redist_fail_in(function, REDIST_ERR_LIMIT, "field '%s' has 2^63 bytes or more",
                                   entry->name);
-        entry->bytes = (uint64_t)redist__pieces_bytes(&pieces);
+        entry->bytes = (uint64_t)redist_pieces_bytes(&pieces);
         entry->npieces = (uint64_t)pieces.count;
     }
     place(header);
@@ -135,9 +135,9 @@ static const char *flaw_of_field(const struct redist__checkpoint_entry *entry) {
 static const char *flaw_of_places(const struct redist__checkpoint_head *head,
                                   const struct redist__checkpoint_entry *entry, uint64_t least) {
     uint64_t file_bytes = head->file_bytes;
-    struct redist__pieces pieces;
+    struct redist_pieces pieces;
     if (cut(head, entry, &pieces) != REDIST_OK ||
-        (uint64_t)redist__pieces_bytes(&pieces) != entry->bytes)
+        (uint64_t)redist_pieces_bytes(&pieces) != entry->bytes)
         return "the bytes of a field";
     if (entry->offset < least || behind(entry->offset, entry->bytes) > file_bytes)
         return "the place of a field";

@@ -9,7 +9,7 @@
  *     data of each field   at a multiple of 4096 bytes: the array in C order
  *     checksums            8 bytes for each piece of each field, one field behind the other
  *
- * The pieces of a field are those of files/pieces.h with head.piece_bytes: they depend on the array only, not on the
+ * The pieces of a field are those of redist_pieces.h with head.piece_bytes: they depend on the array only, not on the
  * ranks that wrote it. Checksums are XXH3 of 64 bits, of the head and the table together (with 0 in their own
  * place), of the parameters, and of each piece.
  */

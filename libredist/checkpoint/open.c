@@ -15,6 +15,7 @@ static int check_options(const char *function, const redist_checkpoint_options *
     *own = REDIST_CHECKPOINT_OPTIONS_DEFAULT;
     if (options != NULL)
         REDIST_TRY(redist_struct_read(function, "options", options, own, sizeof *own));
+    REDIST_TRY(redist_check_reserved_in(function, "options", own->reserved));
     if (own->keep < 0 || own->keep > MOST_KEPT)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "options->keep = %d is not in 0..%d",
                               own->keep, MOST_KEPT);

@@ -4,12 +4,10 @@
  * have, rank 0 writes and flushes the header, and the file gets its name.
  */
 #include "../files/disk.h"
-#include "../runtime/memory_file.h"
 #include "checkpoint.h"
 #include "generations.h"
 #include "types.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -96,18 +94,6 @@ static int check_replaced(const struct redist_checkpoint_request *request) {
     return FAIL("%.200s exists and is not a regular file", request->path);
 }
 
-/* Gives the file its length, so that what is not written is 0. */
-static int set_length(const struct redist__checkpoint *checkpoint) {
-    uint64_t bytes = checkpoint->header.head->file_bytes;
-    if (!redist__memory_file_may_end(bytes))
-        return FAIL("%.200s cannot have %llu bytes: the limit is lower (ulimit -f)",
-                    checkpoint->file.path, (unsigned long long)bytes);
-    if (ftruncate(checkpoint->descriptor, (off_t)bytes) == 0)
-        return REDIST_OK;
-    return FAIL("%.200s cannot have %llu bytes: %s", checkpoint->file.path,
-                (unsigned long long)bytes, strerror(errno));
-}
-
 /* Makes the file, without what an earlier writer may have left. */
 static int make_part(struct redist_checkpoint_request *request) {
     struct redist__checkpoint *checkpoint = &request->checkpoint;
@@ -115,7 +101,8 @@ static int make_part(struct redist_checkpoint_request *request) {
     (void)unlink(checkpoint->file.path);
     REDIST_TRY(redist__disk_create(&checkpoint->file));
     REDIST_TRY(redist__disk_open(&checkpoint->file, 1, &checkpoint->descriptor));
-    return set_length(checkpoint);
+    return redist__disk_set_length(&checkpoint->file, checkpoint->descriptor,
+                                   (redist_index)checkpoint->header.head->file_bytes);
 }
 
 /* Opens the file on all writers, after rank 0 has made it. Collective. */

@@ -55,6 +55,15 @@ int redist_struct_read(const char *function, const char *name, const void *user,
     return REDIST_OK;
 }
 
+int redist_check_reserved_in(const char *function, const char *name, int reserved) {
+    if (reserved == 0)
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                          "%s->reserved = %d is not 0: set the structure up with its *_DEFAULT "
+                          "macro or its *_init function",
+                          name, reserved);
+}
+
 int redist_struct_write(const char *function, const char *name, const void *own, size_t bytes,
                         void *user) {
     size_t size = 0;

@@ -146,7 +146,7 @@ static int check_space(struct check *check) {
 static int check_field(struct check *check) {
     const redist_field *given = &check->given;
     struct redist__file_field *field = check->field;
-    struct redist__pieces whole;
+    struct redist_pieces whole;
     field->ndims = given->ndims;
     if (given->ndims < 1 || given->ndims > REDIST_MAX_NDIMS)
         return FAIL(REDIST_ERR_ARGUMENT, "%s.ndims = %d is not in 1..%d", check->name, given->ndims,
@@ -157,10 +157,10 @@ static int check_field(struct check *check) {
     REDIST_TRY(check_strides(check));
     REDIST_TRY(check_space(check));
     select_part(check);
-    if (redist__pieces_cut(&whole, field->ndims, field->extent, field->element.extent, 1) !=
+    if (redist_pieces_cut(&whole, field->ndims, field->extent, field->element.extent, 1) !=
         REDIST_OK)
         return FAIL(REDIST_ERR_LIMIT, "%s has more than 2^63 bytes", check->name);
-    field->bytes = redist__pieces_bytes(&whole);
+    field->bytes = redist_pieces_bytes(&whole);
     if (given->array == NULL && field->own.count[0] != 0)
         return FAIL(REDIST_ERR_NULL, "%s.array = NULL, but this rank has elements", check->name);
     return check->file->method->applies(check->file, check->name, field);
@@ -216,8 +216,8 @@ int redist__find_overlap(const struct redist__file *file, const struct redist__f
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     const struct redist__part_box *own = &field->own;
     for (int rank = file->context->rank + 1; rank < file->context->size; rank++)
-        if (redist__intersect(field->ndims, own->start, own->count, field->all[rank].start,
-                              field->all[rank].count, start, count) != 0)
+        if (redist_intersect(field->ndims, own->start, own->count, field->all[rank].start,
+                             field->all[rank].count, start, count) != 0)
             return rank;
     return -1;
 }
@@ -256,6 +256,7 @@ static int check_options(struct redist__file *file, const redist_file_options *o
     *own = REDIST_FILE_OPTIONS_DEFAULT;
     if (options != NULL)
         REDIST_TRY(redist_struct_read(file->function, "options", options, own, sizeof *own));
+    REDIST_TRY(redist_check_reserved_in(file->function, "options", own->reserved));
     file->method = redist__file_method_find(own->method);
     if (file->method == NULL)
         return redist_fail_in(file->function, REDIST_ERR_METHOD,
@@ -308,6 +309,7 @@ static int check_fields(struct redist__file *file, const redist_field given[],
             return FAIL(REDIST_ERR_MEMORY, "no memory for the parts of %d ranks", places);
         REDIST_TRY(redist_struct_read(file->function, check->name, user, &check->given,
                                       sizeof check->given));
+        REDIST_TRY(redist_check_reserved_in(file->function, check->name, check->given.reserved));
         REDIST_TRY(check_field(check));
     }
     return place_fields(file);

@@ -30,14 +30,13 @@ int redist__disk_close(const struct redist__file *file, int *descriptor) {
     return closed < 0 || close(closed) == 0 || errno == EINTR ? REDIST_OK : fail(file, "closed");
 }
 
-/* Sets the length, which a file size limit would end with a signal. */
-static int set_length(const struct redist__file *file, int descriptor) {
-    redist_index end = redist__file_end(file);
-    if (!redist__memory_file_may_end((uint64_t)end))
+/* A limit of the size of files would end the process with a signal. */
+int redist__disk_set_length(const struct redist__file *file, int descriptor, redist_index bytes) {
+    if (!redist__memory_file_may_end((uint64_t)bytes))
         return redist_fail_in(file->function, REDIST_ERR_FILE,
                               "%.200s cannot have %lld bytes: the limit is lower (ulimit -f)",
-                              file->path, (long long)end);
-    return ftruncate(descriptor, (off_t)end) == 0 ? REDIST_OK : fail(file, "given its length");
+                              file->path, (long long)bytes);
+    return ftruncate(descriptor, (off_t)bytes) == 0 ? REDIST_OK : fail(file, "given its length");
 }
 
 /* Gives a file the fields' length, or at least that; a device has none. */
@@ -45,8 +44,10 @@ static int fit_length(const struct redist__file *file, int descriptor) {
     struct stat status;
     if (fstat(descriptor, &status) != 0)
         return fail(file, "examined");
-    int fits = file->options.truncate ? 0 : (redist_index)status.st_size >= redist__file_end(file);
-    return fits || !S_ISREG(status.st_mode) ? REDIST_OK : set_length(file, descriptor);
+    redist_index end = redist__file_end(file);
+    int fits = file->options.truncate ? 0 : (redist_index)status.st_size >= end;
+    return fits || !S_ISREG(status.st_mode) ? REDIST_OK
+                                            : redist__disk_set_length(file, descriptor, end);
 }
 
 int redist__disk_create(const struct redist__file *file) {

@@ -9,6 +9,9 @@
 /* Creates the file if there is none, and gives it its length, without options.truncate at least that. */
 int redist__disk_create(const struct redist__file *file);
 
+/* Gives an open file its length, so that what is not written is 0. */
+int redist__disk_set_length(const struct redist__file *file, int descriptor, redist_index bytes);
+
 /* Reserves the disk's room for the fields in a file that exists; does nothing for devices, and where no system call
  * does it. */
 int redist__disk_reserve(const struct redist__file *file);

@@ -4,8 +4,8 @@
 #define REDIST__FILE_H
 
 #include "../api/api.h"
-#include "pieces.h"
 #include "redist_file.h"
+#include "redist_pieces.h"
 
 /* A box of the selected array: a rank's part of it. */
 struct redist__part_box {

@@ -4,10 +4,10 @@
 /* ---------------------------------------------------------------- where it is */
 
 size_t redist__part_find(const struct redist__file_field *field, int rank,
-                         const struct redist__piece *piece, struct redist__part_box *box) {
+                         const struct redist_piece *piece, struct redist__part_box *box) {
     const struct redist__part_box *own = &field->all[rank];
-    return redist__intersect(field->ndims, own->start, own->count, piece->start, piece->count,
-                             box->start, box->count);
+    return redist_intersect(field->ndims, own->start, own->count, piece->start, piece->count,
+                            box->start, box->count);
 }
 
 /* Describes a box of an array that begins at the index `origin`. */
@@ -40,7 +40,7 @@ struct redist__file_part redist__part_in_array(const struct redist__file_field *
 }
 
 struct redist__file_part redist__part_in_piece(const struct redist__file_field *field,
-                                               const struct redist__piece *piece, char *data,
+                                               const struct redist_piece *piece, char *data,
                                                const struct redist__part_box *box) {
     ptrdiff_t stride[REDIST_MAX_NDIMS];
     redist__strides(field->ndims, piece->count, field->element.extent, stride);

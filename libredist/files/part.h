@@ -16,13 +16,13 @@ struct redist__file_part {
 
 /* Finds the part of a field that a rank has of a piece; returns its elements. */
 size_t redist__part_find(const struct redist__file_field *field, int rank,
-                         const struct redist__piece *piece, struct redist__part_box *box);
+                         const struct redist_piece *piece, struct redist__part_box *box);
 
 /* Describe it in this rank's array, and in the piece at `data`. */
 struct redist__file_part redist__part_in_array(const struct redist__file_field *field,
                                                const struct redist__part_box *box);
 struct redist__file_part redist__part_in_piece(const struct redist__file_field *field,
-                                               const struct redist__piece *piece, char *data,
+                                               const struct redist_piece *piece, char *data,
                                                const struct redist__part_box *box);
 
 /* Returns the address of a part that is a message as it is, contiguous in host memory; else NULL. */

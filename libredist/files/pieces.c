@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pieces.h"
-
+/* Pieces of an array in C order (redist_pieces.h). */
 #include "../geometry/box.h"
 
 #include <stdint.h>
 
 /* Finds the first axis whose rows fit a piece; the last one if no row does. */
-static void find_axis(struct redist__pieces *pieces, size_t most_bytes) {
+static void find_axis(struct redist_pieces *pieces, size_t most_bytes) {
     pieces->axis = pieces->ndims - 1;
     pieces->row_bytes = pieces->item;
     while (pieces->axis > 0) {
@@ -18,9 +17,9 @@ static void find_axis(struct redist__pieces *pieces, size_t most_bytes) {
     }
 }
 
-int redist__pieces_cut(struct redist__pieces *pieces, int ndims, const redist_index extent[],
-                       size_t item, size_t most_bytes) {
-    *pieces = (struct redist__pieces){.ndims = ndims, .item = item};
+int redist_pieces_cut(struct redist_pieces *pieces, int ndims, const redist_index extent[],
+                      size_t item, size_t most_bytes) {
+    *pieces = (struct redist_pieces){.ndims = ndims, .item = item};
     for (int i = 0; i < ndims; i++)
         pieces->extent[i] = extent[i];
     size_t bytes = redist__array_bytes(ndims, extent, item);
@@ -39,8 +38,8 @@ int redist__pieces_cut(struct redist__pieces *pieces, int ndims, const redist_in
     return REDIST_OK;
 }
 
-struct redist__piece redist__piece_at(const struct redist__pieces *pieces, redist_index index) {
-    struct redist__piece piece = {.offset = 0};
+struct redist_piece redist_piece_at(const struct redist_pieces *pieces, redist_index index) {
+    struct redist_piece piece = {.offset = 0};
     const redist_index *extent = pieces->extent;
     int axis = pieces->axis;
     redist_index lead = index / pieces->cuts, first = index % pieces->cuts * pieces->rows;
@@ -58,10 +57,10 @@ struct redist__piece redist__piece_at(const struct redist__pieces *pieces, redis
     return piece;
 }
 
-size_t redist__pieces_largest(const struct redist__pieces *pieces) {
+size_t redist_pieces_largest(const struct redist_pieces *pieces) {
     return (size_t)pieces->rows * pieces->row_bytes;
 }
 
-redist_index redist__pieces_bytes(const struct redist__pieces *pieces) {
+redist_index redist_pieces_bytes(const struct redist_pieces *pieces) {
     return (redist_index)redist__array_bytes(pieces->ndims, pieces->extent, pieces->item);
 }

@@ -11,7 +11,7 @@
 struct redist__queued {
     int field;
     redist_index number; /* in its field */
-    struct redist__piece piece;
+    struct redist_piece piece;
     redist_index offset; /* in the file */
     char *direct;        /* where it is contiguous in this rank's array, or NULL */
 };

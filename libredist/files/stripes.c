@@ -30,7 +30,7 @@ struct redist__stripes {
     int rank, size, writer, nwriters; /* writer: number of this one, or -1 */
     int keeps;                        /* pieces are copied also where they are contiguous */
     int *writers;                     /* their ranks */
-    struct redist__pieces *pieces;    /* of each field */
+    struct redist_pieces *pieces;     /* of each field */
     redist_index *first; /* number of the first piece of each field among all; and all */
     redist_index rounds;
     const struct redist__space *space; /* of the buffers */
@@ -77,10 +77,10 @@ static int find_writers(struct redist__stripes *stripes) {
     return REDIST_OK;
 }
 
-void redist__field_cut(const struct redist__file *file, int field, struct redist__pieces *pieces) {
+void redist__field_cut(const struct redist__file *file, int field, struct redist_pieces *pieces) {
     const struct redist__file_field *cut = &file->fields[field];
-    (void)redist__pieces_cut(pieces, cut->ndims, cut->extent, cut->element.extent,
-                             file->piece_bytes);
+    (void)redist_pieces_cut(pieces, cut->ndims, cut->extent, cut->element.extent,
+                            file->piece_bytes);
 }
 
 /* Returns how many pieces a writer has, and sets the number of its first one. */
@@ -103,7 +103,7 @@ static int find_piece(const struct redist__stripes *stripes, int writer, redist_
         field++;
     found->field = field;
     found->number = first + round - stripes->first[field];
-    found->piece = redist__piece_at(&stripes->pieces[field], found->number);
+    found->piece = redist_piece_at(&stripes->pieces[field], found->number);
     found->offset = stripes->file->fields[field].offset + found->piece.offset;
     return 1;
 }
@@ -329,7 +329,7 @@ static size_t size_buffers(const struct redist__stripes *stripes, struct redist_
         return (size_t)(last.offset - queue->begin) + last.piece.bytes;
     }
     for (int i = 0; i < stripes->file->nfields; i++) {
-        size_t largest = redist__pieces_largest(&stripes->pieces[i]);
+        size_t largest = redist_pieces_largest(&stripes->pieces[i]);
         queue->slot_bytes = largest > queue->slot_bytes ? largest : queue->slot_bytes;
     }
     return __builtin_mul_overflow((size_t)queue->depth, queue->slot_bytes, &bytes) ? SIZE_MAX

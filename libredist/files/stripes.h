@@ -46,6 +46,6 @@ int redist__stripes_run(const struct redist__file *file, int descriptor,
                         const struct redist__piece_hook *hook);
 
 /* Cuts a field into its pieces. */
-void redist__field_cut(const struct redist__file *file, int field, struct redist__pieces *pieces);
+void redist__field_cut(const struct redist__file *file, int field, struct redist_pieces *pieces);
 
 #endif

@@ -119,9 +119,9 @@ int redist__boxes_meet(const struct redist__copy boxes[2], const void *const fir
 
 /* ---------------------------------------------------------------- boxes of indices */
 
-size_t redist__intersect(int ndims, const redist_index start_a[], const redist_index count_a[],
-                         const redist_index start_b[], const redist_index count_b[],
-                         redist_index start[], redist_index count[]) {
+size_t redist_intersect(int ndims, const redist_index start_a[], const redist_index count_a[],
+                        const redist_index start_b[], const redist_index count_b[],
+                        redist_index start[], redist_index count[]) {
     size_t elements = 1;
     for (int i = 0; i < ndims; i++) {
         redist_index end_a = start_a[i] + count_a[i], end_b = start_b[i] + count_b[i];

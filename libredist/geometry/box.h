@@ -4,6 +4,7 @@
 #define REDIST__BOX_H
 
 #include "number.h"
+#include "redist_pieces.h"
 #include "redist_support.h"
 
 /* A loop nest that copies a box: contiguous runs, and strides in bytes around them. Axes that are
@@ -33,10 +34,5 @@ size_t redist__copy_bytes(const struct redist__copy *copy);
 
 /* Returns whether two boxes have a byte in common in memory; `tail` bytes at the end of an item hold nothing. */
 int redist__boxes_meet(const struct redist__copy boxes[2], const void *const first[2], size_t tail);
-
-/* Intersection of two boxes given by start and count; returns its elements. */
-size_t redist__intersect(int ndims, const redist_index start_a[], const redist_index count_a[],
-                         const redist_index start_b[], const redist_index count_b[],
-                         redist_index start[], redist_index count[]);
 
 #endif

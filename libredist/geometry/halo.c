@@ -70,7 +70,7 @@ static int add_piece(const struct cutting *cutting, int owner, const redist_inde
                      *to = &cutting->all[2 * cutting->receiver + 1];
     redist_index common[REDIST_MAX_NDIMS], size[REDIST_MAX_NDIMS], at[2][REDIST_MAX_NDIMS];
     int ndims = transfer->array_ndims;
-    if (!redist__intersect(ndims, start, count, from->start, from->count, common, size))
+    if (!redist_intersect(ndims, start, count, from->start, from->count, common, size))
         return REDIST_OK;
     widen(cutting, common, size);
     for (int i = 0; i < ndims; i++) {
@@ -180,9 +180,8 @@ int redist__find_hole(int ndims, const redist_box *whole, int nranks, const redi
     int rank = 0;
     if (is_empty(ndims, whole->count))
         return 0;
-    while (rank < nranks &&
-           redist__intersect(ndims, whole->start, whole->count, all[2 * rank].start,
-                             all[2 * rank].count, start, count) == 0)
+    while (rank < nranks && redist_intersect(ndims, whole->start, whole->count, all[2 * rank].start,
+                                             all[2 * rank].count, start, count) == 0)
         rank++;
     if (rank == nranks) {
         memcpy(hole, whole->start, (size_t)ndims * sizeof *hole);

@@ -27,8 +27,8 @@ static int allocate_parts(const struct redist__transfer *transfer, struct redist
 int redist__parts_meet(const struct redist__transfer *transfer, const struct redist__part *a,
                        const struct redist__part *b) {
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    return redist__intersect(transfer->ndims, a->start, a->count, b->start, b->count, start,
-                             count) != 0;
+    return redist_intersect(transfer->ndims, a->start, a->count, b->start, b->count, start,
+                            count) != 0;
 }
 
 void redist__part_copy(const struct redist__transfer *transfer, struct redist__part *part,
@@ -135,8 +135,8 @@ static int intersect_boxes(struct redist__transfer *transfer, int s, const redis
     for (int peer = 0; peer < transfer->nranks; peer++) {
         struct redist__part *part = &side->parts[peer];
         const redist_box *theirs = &all[2 * peer + !s];
-        if (!redist__intersect(ndims, mine->start, mine->count, theirs->start, theirs->count,
-                               part->start, part->count)) {
+        if (!redist_intersect(ndims, mine->start, mine->count, theirs->start, theirs->count,
+                              part->start, part->count)) {
             memset(part->start, 0, (size_t)ndims * sizeof *part->start);
             memset(part->count, 0, (size_t)ndims * sizeof *part->count);
             continue;

@@ -417,8 +417,8 @@ static void get_from(struct state *tiled, const struct redist__tile *tile, int p
     for (int i = 0; i < tiled->cuts.each; i++) {
         const struct redist__message_box box = find_message(tiled, 1, peer, i);
         if (box.elements == 0 ||
-            redist__intersect(transfer->ndims, tile->start, tile->count, box.tile.start,
-                              box.tile.count, start, count) == 0)
+            redist_intersect(transfer->ndims, tile->start, tile->count, box.tile.start,
+                             box.tile.count, start, count) == 0)
             continue;
         redist__enter(tiled->problem->timer, REDIST__FIRST_MESSAGE);
         redist__messages_wait(&tiled->messages, message_of(tiled, peer, i));

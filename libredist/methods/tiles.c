@@ -68,8 +68,8 @@ int redist__tile_copy(const struct redist__transfer *transfer, const struct redi
                       const struct redist__tile *destination, struct redist__copy *copy,
                       const char **from, char **to) {
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    if (redist__intersect(transfer->ndims, source->start, source->count, destination->start,
-                          destination->count, start, count) == 0)
+    if (redist_intersect(transfer->ndims, source->start, source->count, destination->start,
+                         destination->count, start, count) == 0)
         return 0;
     *from = source->data;
     *to = destination->data;
@@ -99,8 +99,8 @@ int redist__tile_join(int ndims, struct redist__tile *tile, const struct redist_
 
 int redist__tile_target(const struct redist__transfer *transfer, const struct redist__tile *tile,
                         const struct redist__tile *far, redist_target *target) {
-    if (redist__intersect(transfer->ndims, tile->start, tile->count, far->start, far->count,
-                          target->start, target->count) == 0)
+    if (redist_intersect(transfer->ndims, tile->start, tile->count, far->start, far->count,
+                         target->start, target->count) == 0)
         return 0;
     target->memory = far->data;
     for (int i = 0; i < transfer->ndims; i++) {
@@ -114,8 +114,8 @@ size_t redist__tile_elements(const struct redist__transfer *transfer,
                              const struct redist__tile *tile, int side, int peer) {
     const struct redist__part *part = &transfer->side[side].parts[peer];
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    return redist__intersect(transfer->ndims, tile->start, tile->count, part->start, part->count,
-                             start, count);
+    return redist_intersect(transfer->ndims, tile->start, tile->count, part->start, part->count,
+                            start, count);
 }
 
 size_t redist__tile_sent(const struct redist__transfer *transfer, const struct redist__tile *tile) {

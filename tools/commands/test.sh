@@ -24,7 +24,7 @@ emulated='^test_(redist_((copy|loops|steps|join)-1|(exchange|tiles|partitions)-2
 quick='^test_(errors|structures|wisdom_files|lifecycle|redist_[a-z]+(_errors)?|fftnd_[a-z]+(_agreement)?)(-[123])?-[1-3]$'
 quick+='|^test_(fftnd_transform|redist_grid|redist_nodes-2)-4$'
 quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^(4_poisson|6_channel|8_ghosts|9_finite_differences|10_particle_mesh)-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$'
-quick+='|^test_redist_hdf5-[123]$|^test_hdf5$'
+quick+='|^test_redist_hdf5(_errors)?-[123]$|^test_hdf5$'
 quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|halo|fftnd))-2$'
 # What depends on MPI: messages, memory shared through it, failures, its headers and launcher in users' programs.
 own_mpi='^test_(redist_(once|plans|nodes-2|partitions|comms|shares|gone|signals)|wisdom_files|lifecycle|'

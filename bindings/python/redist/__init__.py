@@ -23,17 +23,17 @@ from importlib.util import find_spec as _find_spec
 from mpi4py import MPI as _MPI  # noqa: F401 the MPI library is loaded by mpi4py, from where it finds it
 
 from ._redist import (AnyPlan, ArgumentError, Box, CheckpointField, CheckpointInfo, Error, Field, Grid, Halo, HaloPlan,
-                      Memory, OutOfMemory, Plan, _check_mpi, as_array, checkpoint_info, collect, decompose, empty, exchange,
+                      Memory, OutOfMemory, Plan, Write, _check_mpi, as_array, checkpoint_info, collect, decompose, empty, exchange,
                       forget_wisdom, methods, read, read_checkpoint, subcomm, to_numpy, version, write, write_checkpoint,
-                      zeros)
+                      write_checkpoint_start, write_start, zeros)
 
 _check_mpi()
 
 __version__ = ".".join(str(number) for number in version())
 __all__ = ["AnyPlan", "ArgumentError", "Box", "CheckpointField", "CheckpointInfo", "Error", "Field", "Grid", "Halo", "HaloPlan",
-           "Memory", "OutOfMemory", "Plan", "as_array", "checkpoint_info", "collect", "decompose", "empty",
+           "Memory", "OutOfMemory", "Plan", "Write", "as_array", "checkpoint_info", "collect", "decompose", "empty",
            "exchange", "forget_wisdom", "methods", "read", "read_checkpoint", "subcomm", "to_numpy", "version", "write",
-           "write_checkpoint", "zeros"]
+           "write_checkpoint", "write_checkpoint_start", "write_start", "zeros"]
 if _find_spec("redist._hdf5") is not None:
     __all__.append("HDF5")
 

@@ -238,7 +238,8 @@ cdef class HDF5:
         return found if n != 1 else float(found[0])
 
     def write_xdmf(self, path):
-        """Writes a description of the file for ParaView; call it again after later steps. `path` must agree."""
+        """Writes a description of the file for ParaView, in the form of XDMF 2 if `path` ends in ".xdmf2" or ".xmf2", else of
+        XDMF 3; call it again after later steps. `path` must agree."""
         cdef redist_hdf5 *file = self._file()
         cdef const char *name = NULL
         cdef int code

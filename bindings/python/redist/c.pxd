@@ -204,6 +204,10 @@ cdef extern from "redist_file.h" nogil:
                      const redist_file_options *options)
     int redist_read(MPI_Comm comm, const char *path, int nfields, const redist_field *fields,
                     const redist_file_options *options)
+    ctypedef struct redist_file_request
+    int redist_write_start(MPI_Comm comm, const char *path, int nfields, const redist_field *fields,
+                           const redist_file_options *options, redist_file_request **request)
+    int redist_file_wait(redist_file_request **request)
 
 
 cdef extern from "redist_checkpoint.h" nogil:
@@ -215,6 +219,11 @@ cdef extern from "redist_checkpoint.h" nogil:
     int redist_checkpoint_options_init(redist_checkpoint_options *options, size_t size)
     int redist_checkpoint_write(MPI_Comm comm, const char *path, int nfields, const redist_field *fields,
                                 const void *parameters, size_t parameter_bytes, const redist_checkpoint_options *options)
+    ctypedef struct redist_checkpoint_request
+    int redist_checkpoint_write_start(MPI_Comm comm, const char *path, int nfields, const redist_field *fields,
+                                      const void *parameters, size_t parameter_bytes,
+                                      const redist_checkpoint_options *options, redist_checkpoint_request **request)
+    int redist_checkpoint_wait(redist_checkpoint_request **request)
     int redist_checkpoint_read(MPI_Comm comm, const char *path, int nfields, const redist_field *fields,
                                void *parameters, size_t parameter_bytes, const redist_checkpoint_options *options)
 

@@ -74,20 +74,11 @@ def checkpoint_info(path, comm=None):
     return info._replace(parameters=_unpacked(info.parameters))
 
 
-def write_checkpoint(comm, path, fields, parameters=b"", *, keep=0, writers_per_node=0, piece_bytes=0):
-    """Writes a checkpoint: at any moment `path` is a complete one, if it was one before.
-
-    Args:
-        comm: the ranks; must agree
-        path: name of the file, on a file system that all nodes see; must agree
-        fields: a dictionary of names and Field; names and order must agree
-        parameters: the program's own data: bytes, or a dictionary that JSON can have (numbers and arrays of NumPy become
-            numbers and lists); must agree
-        keep: how many earlier checkpoints remain, as `path`.1 (the newest), `path`.2 ...; must agree
-        writers_per_node, piece_bytes: as in redist_checkpoint.h
-    Collective on comm. Errors: as write(); `path` and earlier checkpoints are then unchanged.
-    """
+cdef object _write_checkpoint(bint starts, object comm, object path, object fields, object parameters, keep,
+                              writers_per_node, piece_bytes):
+    cdef Owner owner = owner_of(comm) if starts else None
     cdef MPI_Comm c = comm_of(comm)
+    cdef redist_checkpoint_request *request = NULL
     cdef redist_checkpoint_options options
     cdef Fields given
     cdef const char *name = NULL
@@ -108,8 +99,40 @@ def write_checkpoint(comm, path, fields, parameters=b"", *, keep=0, writers_per_
             redist_checkpoint_write(c, NULL, 0, NULL, NULL, 0, NULL)
         raise refused(error)
     with nogil:
-        code = redist_checkpoint_write(c, name, given.number, given.fields, data, nbytes, &options)
+        if starts:
+            code = redist_checkpoint_write_start(c, name, given.number, given.fields, data, nbytes, &options, &request)
+        else:
+            code = redist_checkpoint_write(c, name, given.number, given.fields, data, nbytes, &options)
     check(code)
+    if starts:
+        return _started(owner, path, request, <release_function>redist_checkpoint_wait)
+
+
+def write_checkpoint(comm, path, fields, parameters=b"", *, keep=0, writers_per_node=0, piece_bytes=0):
+    """Writes a checkpoint: at any moment `path` is a complete one, if it was one before.
+
+    Args:
+        comm: the ranks; must agree
+        path: name of the file, on a file system that all nodes see; must agree
+        fields: a dictionary of names and Field; names and order must agree
+        parameters: the program's own data: bytes, or a dictionary that JSON can have (numbers and arrays of NumPy become
+            numbers and lists); must agree
+        keep: how many earlier checkpoints remain, as `path`.1 (the newest), `path`.2 ...; must agree
+        writers_per_node, piece_bytes: as in redist_checkpoint.h
+    Collective on comm. Errors: as write(); `path` and earlier checkpoints are then unchanged.
+    """
+    _write_checkpoint(False, comm, path, fields, parameters, keep, writers_per_node, piece_bytes)
+
+
+def write_checkpoint_start(comm, path, fields, parameters=b"", *, keep=0, writers_per_node=0, piece_bytes=0):
+    """Starts a write_checkpoint(), which wait() of the result completes: then the file has its name. On return the arrays
+    may be changed: the writers have copies of their stripes, and threads write them.
+
+    Returns:
+        a Write
+    Collective on comm. Errors: as write_checkpoint; later ones from wait().
+    """
+    return _write_checkpoint(True, comm, path, fields, parameters, keep, writers_per_node, piece_bytes)
 
 
 def read_checkpoint(comm, path, fields, *, convert=False, writers_per_node=0):

@@ -114,9 +114,53 @@ cdef class Fields:
         free(self.fields)
 
 
-cdef object _move(bint writes, object comm, object path, object fields, offset, truncate, flush, method, writers_per_node,
+@cython.no_gc_clear
+cdef class Write:
+    """A write that write_start() or write_checkpoint_start() has started: the arrays may be changed, while threads of a few
+    ranks write copies. `with` completes it at its end. One whose last reference goes is completed in a later collective
+    call on `comm` (see collect).
+    """
+    cdef Handle handle
+    cdef readonly object comm, path
+
+    def __init__(self, *arguments, **keywords):
+        raise TypeError("redist.Write is made by redist.write_start() and redist.write_checkpoint_start()")
+
+    def __dealloc__(self):
+        if self.handle is not None:
+            self.handle.dropped = True
+
+    def __repr__(self):
+        return f"<redist.Write of {self.path!r}, {'started' if self.handle.object != NULL else 'complete'}>"
+
+    def wait(self):
+        """Completes the write; does nothing the second time. Collective on comm. Errors: Error."""
+        free_handle(self.handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.wait()
+
+
+cdef Write _started(Owner owner, path, void *request, release_function wait):
+    cdef Write write = Write.__new__(Write)
+    write.handle, write.comm, write.path = own(owner, request, wait, RELEASE_FILE), owner.comm, path
+    return write
+
+
+cdef enum Move:
+    READ
+    WRITE
+    START
+
+
+cdef object _move(Move way, object comm, object path, object fields, offset, truncate, flush, method, writers_per_node,
                   buffer_bytes):
+    cdef Owner owner = owner_of(comm) if way == START else None
     cdef MPI_Comm c = comm_of(comm)
+    cdef redist_file_request *request = NULL
     cdef redist_file_options options
     cdef Fields given
     cdef const char *name = NULL
@@ -127,7 +171,7 @@ cdef object _move(bint writes, object comm, object path, object fields, offset, 
         name = <bytes>held[0]
         if held[1] is not None:
             options.method = <bytes>held[1]
-        given = Fields(fields, not writes, False)
+        given = Fields(fields, way == READ, False)
         options.offset = _arguments.integer("offset", offset, 0)
         options.truncate, options.flush = _arguments.flag("truncate", truncate), _arguments.flag("flush", flush)
         options.writers_per_node = _arguments.integer("writers_per_node", writers_per_node, 0, _C_INT[1])
@@ -138,11 +182,15 @@ cdef object _move(bint writes, object comm, object path, object fields, offset, 
             redist_write(c, NULL, 0, NULL, NULL)
         raise refused(error)
     with nogil:
-        if writes:
+        if way == WRITE:
             code = redist_write(c, name, given.number, given.fields, &options)
+        elif way == START:
+            code = redist_write_start(c, name, given.number, given.fields, &options, &request)
         else:
             code = redist_read(c, name, given.number, given.fields, &options)
     check(code)
+    if way == START:
+        return _started(owner, path, request, <release_function>redist_file_wait)
 
 
 def write(comm, path, fields, *, offset=0, truncate=True, flush=False, method=None, writers_per_node=0, buffer_bytes=0):
@@ -158,17 +206,32 @@ def write(comm, path, fields, *, offset=0, truncate=True, flush=False, method=No
         flush: the data have reached the disk on return
         method: "stripes" (by a few writers of each node), "mpi" (MPI-IO), None = choose
         writers_per_node: 0 = choose
-        buffer_bytes: memory of each writer; 0 = 8 MiB
+        buffer_bytes: memory of each writer; 0 = 2 MiB
     All but the arrays and boxes must agree. Collective on comm. Errors: Error, and TypeError or ValueError on a rank whose
     arguments are wrong (the other ranks get ArgumentError, which says the same).
     """
-    _move(True, comm, path, fields, offset, truncate, flush, method, writers_per_node, buffer_bytes)
+    _move(WRITE, comm, path, fields, offset, truncate, flush, method, writers_per_node, buffer_bytes)
+
+
+def write_start(comm, path, fields, *, offset=0, truncate=True, flush=False, method=None, writers_per_node=0,
+                buffer_bytes=0):
+    """Starts a write(), which wait() of the result completes. On return the arrays may be changed: the writers have copies
+    of their stripes, and threads write them.
+
+        with redist.write_start(comm, "u.raw", field):
+            step()
+
+    Returns:
+        a Write
+    Collective on comm. Errors: as write; later ones from wait().
+    """
+    return _move(START, comm, path, fields, offset, truncate, flush, method, writers_per_node, buffer_bytes)
 
 
 def read(comm, path, fields, *, offset=0, method=None, writers_per_node=0, buffer_bytes=0):
     """Reads distributed arrays from a raw file, as write() writes it, on any number of ranks. What ranks read may overlap,
     and leave holes. As write; a file that is too short is refused before an array is changed."""
-    _move(False, comm, path, fields, offset, True, False, method, writers_per_node, buffer_bytes)
+    _move(READ, comm, path, fields, offset, True, False, method, writers_per_node, buffer_bytes)
 
 
 class _Bare:

@@ -437,6 +437,50 @@ def test_streams(random):
                 assert np.allclose(view(b), np.fft.rfftn(full)[plan.spectral_slices])
 
 
+def test_ghosts_of_transforms_are_enqueued(random):
+    """Filled and added in the stream of an asynchronous plan, step after step without the host."""
+    stream, shape, periodic = new_stream(), (2 * P + 1, 6, 4), (True, False, True)
+    halo = redist.Halo((1, 0, 1), (2, 0, 0), periodic=periodic)
+    try:
+        plan = fftnd.Plan(comm, shape, grid=(P,), ghosts=halo, accumulate_ghosts=True, stream=stream, asynchronous=True,
+                          mapped_arrays=True, **FAST)
+    except redist.Error as error:  # ranks share a device
+        assert error.name == "REDIST_ERR_METHOD" and not stand_in and P > cupy.cuda.runtime.getDeviceCount()
+        return
+    with plan:
+        full = random.random(shape)
+        u, modes = plan.empty_physical(), plan.empty_spectral()
+        box = redist.Box(plan.physical.start, plan.physical.count).with_ghosts(halo.low, halo.high)
+        whole, values = plan.with_ghosts(u), np.zeros(box.extent)
+        values[box.local] = full[box.slices]
+        put(whole, values)  # ghosts of 0 add nothing
+        plan.forward(u, modes)
+        stream.synchronize()
+        for _ in range(3):
+            plan.backward(modes, u)
+        stream.synchronize()
+        plan.query()
+        shown = [np.arange(start - low, start + count + high) % n for start, count, low, high, n in
+                 zip(plan.physical.start, plan.physical.count, halo.low, halo.high, shape)]
+        expected = full[np.ix_(*shown)]
+        for axis in (0, 2):  # faces alone, without edges
+            place = [slice(low, low + count) for low, count in zip(halo.low, plan.physical.count)]
+            place[axis] = slice(None)
+            assert np.allclose(view(whole)[tuple(place)], expected[tuple(place)])
+        plan.forward(u, modes)  # the ghosts add their points to their owners
+        stream.synchronize()
+        plan.query()
+        sums = np.zeros(shape)
+        for axis in (0, 2):
+            place = [slice(low, low + count) for low, count in zip(halo.low, plan.physical.count)]
+            for ghosts in (slice(0, halo.low[axis]), slice(halo.low[axis] + plan.physical.count[axis], None)):
+                place[axis] = ghosts
+                at = [axis_places[of_axis] for axis_places, of_axis in zip(shown, place)]
+                np.add.at(sums, np.ix_(*at), expected[tuple(place)])
+        comm.Allreduce(MPI.IN_PLACE, sums)
+        assert np.allclose(view(modes), np.fft.rfftn(full + sums)[plan.spectral_slices])
+
+
 def test_errors_come_on_all_ranks(random):
     with fftnd.Plan(comm, (6, 5, 4), **FAST) as plan:
         a, b = put(plan.empty_physical(), 1), plan.empty_spectral()

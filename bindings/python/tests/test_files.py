@@ -143,6 +143,31 @@ def test_checkpoints(random, folder):
     assert error.value.name == "REDIST_ERR_FILE" and len(set(comm.allgather(str(error.value)))) == 1
 
 
+def test_writes_that_have_started(random, folder):
+    """The arrays change meanwhile; two at once, one that is dropped, and one that fails."""
+    path, full = f"{folder}/u", random.random(SHAPE)
+    local, box = part_of(full, random)
+    field = redist.Field(local, box, SHAPE)
+    raw = redist.write_start(comm, path, field, flush=True)
+    with redist.write_checkpoint_start(comm, f"{folder}/state", {"u": field}, {"step": 3}) as state:
+        local[...] = 0
+        assert repr(raw) == f"<redist.Write of {path!r}, started>" and state.comm == comm
+        raw.wait()
+    raw.wait()
+    assert repr(state) == f"<redist.Write of '{folder}/state', complete>"
+    assert np.fromfile(path).tobytes() == full.tobytes()
+    assert redist.read_checkpoint(comm, f"{folder}/state", {"u": field}) == {"step": 3} and same(local, box, full)
+    living = redist.collect(comm)
+    redist.write_start(comm, f"{folder}/dropped", field)
+    assert redist.collect(comm) == living and np.fromfile(f"{folder}/dropped").tobytes() == full.tobytes()
+    with pytest.raises(redist.Error, match="No space left"), redist.write_start(comm, "/dev/full", field):
+        pass
+    with pytest.raises(redist.Error, match="No such file"):
+        redist.write_checkpoint_start(comm, f"{folder}/missing/state", {"u": field})
+    with pytest.raises(TypeError, match="write_start"):
+        redist.Write()
+
+
 def test_another_plan_goes_on(random, folder):
     """A state of one plan is read by another one of other axes in memory, precision and ranks."""
     path, full = f"{folder}/state", random.random((2, *SHAPE))
@@ -174,7 +199,7 @@ def test_wrong_arguments(random, folder):
     def field(*given, **keywords):
         return right, redist.Field(*given, **keywords)
 
-    for function in (redist.write, redist.read):
+    for function in (redist.write, redist.write_start, redist.read):
         for given, keywords, kind, words in (
                 (((path, None), right), {}, TypeError, "path is None; it is the name of a file"),
                 (((path, "a\0b"), right), {}, ValueError, "path is 'a"), (((path, 5), right), {}, TypeError, "path is 5"),
@@ -195,7 +220,7 @@ def test_wrong_arguments(random, folder):
             refused(kind, [words], call(function, *given, **keywords))
     state = f"{folder}/state"
     redist.write_checkpoint(comm, state, {"u": right}, {"time": 1})
-    for function in (redist.write_checkpoint, redist.read_checkpoint):
+    for function in (redist.write_checkpoint, redist.write_checkpoint_start, redist.read_checkpoint):
         refused(TypeError, ["fields is <redist.Field"], call(function, state, ({"u": right}, right)))
     refused(TypeError, ["fields['u'].array is None"], call(redist.write_checkpoint, state, ({"u": right},
                                                                                           {"u": redist.Field(None)})))
@@ -235,6 +260,8 @@ def test_hdf5(random, folder):
         with HDF5(comm, path, "w", access=access) as file:
             assert repr(file) == f"<redist.HDF5 {path!r}, mode 'w', on {P} ranks>"
             file.write({"n": redist.Field(n, box_n, (9,))}, compression=4)
+            plane = np.zeros((3, 2) if RANK == 0 else (0, 0))
+            file.write({"plane": redist.Field(plane, redist.Box((0, 0), plane.shape), (3, 2))})
             for step in range(2):
                 u[box.local] = full[step][box.slices]
                 file.write({"flow/u": redist.Field(u, box, SHAPE)}, step="next", time=0.5 * step, axes=("z", "y", "x"),
@@ -245,9 +272,15 @@ def test_hdf5(random, folder):
             file.set_attribute("steps", 2, "flow/u")
             assert file.attribute("steps", "flow/u") == 2
             assert {name: tuple(one) for name, one in file.datasets.items()} == {
-                "flow/u": (SHAPE, 2, 1), "n": ((9,), None, 1)}
-            file.write_xdmf(f"{folder}/flow.xdmf")
-        assert repr(file) == "<redist.HDF5, closed>" and os.path.getsize(f"{folder}/flow.xdmf") > 0
+                "flow/u": (SHAPE, 2, 1), "n": ((9,), None, 1), "plane": ((3, 2), None, 1)}
+            for name, words in (("plane.xdmf", '"3DCoRectMesh" Dimensions="1 3 2"'),
+                                ("flow.xdmf", '="7 5 4" NumberType="Float" Precision="8" Format="HDF">flow.h5:/flow/u|'
+                                              "1 0 0 0:1 1 1 1:1 7 5 4:2 7 5 4<"),
+                                ("flow.xdmf2", ">1 0 0 0 1 1 1 1 1 7 5 4<"), ("flow.xmf2", ">1 0 0 0 1 1 1 1 1 7 5 4<")):
+                file.write_xdmf(f"{folder}/{name}")
+                with open(f"{folder}/{name}", encoding="utf-8") as text:
+                    assert text.read().count(words) == 1
+        assert repr(file) == "<redist.HDF5, closed>"
         with HDF5(comm, path) as file:
             again, other = part_of(np.zeros(SHAPE), random)
             for step, place in ((0, 0), ("last", 1)):
