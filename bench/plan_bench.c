@@ -36,7 +36,7 @@ static void run_fftnd(struct job *job, int keep) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     fftnd_plan *plan = NULL;
     options.effort = job->effort ? FFTND_MEASURE : FFTND_ESTIMATE;
-    (void)keep;
+    options.keep = keep;
     int code = fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &options, &plan);
     insist(code == REDIST_OK, "fftnd_plan_create");
     job->seconds[PLAN + 1] = MPI_Wtime();

@@ -236,6 +236,14 @@ int redist_all_lowest(MPI_Comm comm, int value, int *lowest) {
     return reduce_by_mpi(comm, lowest, 1, MPI_INT, MPI_MIN);
 }
 
+int redist_all_common(MPI_Comm comm, int bits, int *found) {
+    struct group group;
+    if (find_group(comm, &group))
+        return vote(&group, common, bits, found);
+    *found = bits;
+    return reduce_by_mpi(comm, found, 1, MPI_INT, MPI_BAND);
+}
+
 int redist_barrier(MPI_Comm comm) {
     int nothing;
     return redist_all_lowest(comm, 0, &nothing);

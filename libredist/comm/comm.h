@@ -121,6 +121,7 @@ struct redist__context {
     int crowded;                   /* the cores of this rank are oversubscribed */
     uint64_t number;               /* unique, the same on all ranks */
     _Atomic int references;        /* the user's communicator, plans, arrays, grids */
+    int is_left;                   /* the user has freed the communicator */
     struct redist__context *older; /* list of all contexts */
 };
 
