@@ -291,7 +291,7 @@ static void try_gradients(double share, try_subject *run) {
         fft_case given = make_case(form, i % 2 ? "p2p" : "direct", 1 + i / 2);
         char name[64];
         given.options.fusion = FFTND_FUSION_AUTO;
-        given.options.in_place = 0;
+        given.options.in_place = given.options.keep = 0;
         snprintf(name, sizeof name, "gradient, %s, grid of %d", given.options.method, 1 + i / 2);
         setenv("FFTND_CONFIGURATION", form->choice, 1);
         if (strstr(name, only_word) != NULL)
@@ -378,7 +378,7 @@ static void try_ghosts(double share, try_subject *run) {
             given->offset[FFTND_PHYSICAL][axis] = has_box;
             given->padding[FFTND_PHYSICAL][axis] = 2 * has_box;
         }
-        given->options.in_place = 0;
+        given->options.in_place = given->options.keep = 0;
         given->options.ghosts = &haunted.halo;
         given->options.accumulate_ghosts = 1;
         snprintf(name, sizeof name, "ghosts, %s, %s, %s", adding[i % 4],

@@ -45,8 +45,10 @@ int fftnd_phases_init(fftnd_phases *phases, size_t size) {
 static void empty_plan(fftnd_plan *plan) {
     redist_life *life = plan->engine.life;
     int failed = plan->engine.failure.code;
+    failed = failed != REDIST_OK ? failed : plan->operators_failed;
     fftnd__engine_destroy(&plan->engine);
-    redist_life_end(&life, failed != REDIST_OK ? failed : plan->operators_failed);
+    fftnd__kept_forget(plan, failed);
+    redist_life_end(&life, failed);
 }
 
 void fftnd__plan_destroy(fftnd_plan *plan) {
@@ -56,7 +58,6 @@ void fftnd__plan_destroy(fftnd_plan *plan) {
     if (!plan->closed)
         empty_plan(plan);
     redist_handle_remove(plan);
-    fftnd__kept_forget(plan);
     redist_release(plan->method);
     redist_release(plan->wisdom_file);
     redist_release(plan);
@@ -260,6 +261,7 @@ int fftnd_plan_free(fftnd_plan **plan) {
         return redist_fail(REDIST_ERR_STATE, "plan has %d operators: free these first",
                            (*plan)->operators);
     int code = (*plan)->started.is_started ? fftnd__complete(*plan) : REDIST_OK;
+    fftnd__failure_note(&(*plan)->engine.failure, code);
     const redist_place place = fftnd__place_of_rest(*plan);
     redist_visit visit;
     (void)redist_enter(&place, &visit);

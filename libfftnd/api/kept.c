@@ -9,7 +9,7 @@
 enum { SLOTS = 8, MOST_BYTES = 256 << 20 };
 
 struct slot {
-    fftnd_plan *plan;          /* NULL = this rank has none: it is in use, or failed */
+    fftnd_plan *plan;          /* NULL = it is in use */
     unsigned long long number; /* of the plan, 0 = no plan */
     unsigned long long used;   /* when it was freed, in plans freed before */
     long long bytes;
@@ -110,12 +110,12 @@ static struct slot *find_oldest(struct cache *cache) {
     return oldest;
 }
 
-/* Finds the slot that the plan had when it was used before, or empties the least recently used one. */
-static struct slot *find_slot(struct cache *cache, const fftnd_plan *plan) {
+/* Empties the slot that the plan had when it was used before, or the least recently used one. */
+static struct slot *clear_slot(struct cache *cache, const fftnd_plan *plan) {
+    struct slot *slot = find_oldest(cache);
     for (int i = 0; i < SLOTS; i++)
         if (cache->slots[i].number == plan->keeping.number)
-            return &cache->slots[i];
-    struct slot *slot = find_oldest(cache);
+            slot = &cache->slots[i];
     empty_slot(slot);
     return slot;
 }
@@ -199,15 +199,24 @@ int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *argumen
     are_few = keeping->bytes <= MOST_BYTES;
     if (are_few)
         REDIST_TRY(redist_kept_provide(arguments->comm, sizeof(struct cache), dispose, &data));
-    if (data != NULL)
-        keeping->number = ++((struct cache *)data)->made;
+    if (data == NULL)
+        return REDIST_OK;
+    if (plan->engine.life == NULL)
+        REDIST_TRY(redist_life_create(arguments->comm, &keeping->life));
+    keeping->number = ++((struct cache *)data)->made;
     return REDIST_OK;
 }
 
+/* Agrees that all ranks can use the plan again. A rank whose plan has failed leaves at once: as it destroys the plan,
+ * the others get notices that end the agreement. */
 static int can_be_used_again(const fftnd_plan *plan, int code) {
-    return code == REDIST_OK && plan->engine.failure.code == REDIST_OK &&
-           plan->operators_failed == REDIST_OK &&
-           plan->engine.transform.settings.mapped_arrays == plan->keeping.is_mapped;
+    redist_life *life = plan->engine.life != NULL ? plan->engine.life : plan->keeping.life;
+    if (code != REDIST_OK || plan->engine.failure.code != REDIST_OK ||
+        plan->operators_failed != REDIST_OK)
+        return 0;
+    int is_plain = plan->engine.transform.settings.mapped_arrays != plan->keeping.is_mapped;
+    return !is_plain /* on all ranks */ &&
+           redist_life_agree(life, 0, "fftnd_plan_free", REDIST_OK, 0, NULL) == REDIST_OK;
 }
 
 int fftnd__kept_put(fftnd_plan *plan, int code) {
@@ -215,18 +224,20 @@ int fftnd__kept_put(fftnd_plan *plan, int code) {
     struct cache *cache = keeping->number != 0 ? redist_kept_find(keeping->comm, dispose) : NULL;
     if (cache == NULL) /* on all ranks: the user has freed the communicator */
         return 0;
-    struct slot *slot = find_slot(cache, plan);
     keeping->is_kept = can_be_used_again(plan, code);
-    *slot = (struct slot){keeping->is_kept ? plan : NULL, keeping->number, ++cache->freed,
-                          keeping->bytes};
+    struct slot *slot = clear_slot(cache, plan);
+    if (keeping->is_kept)
+        *slot = (struct slot){plan, keeping->number, ++cache->freed, keeping->bytes};
     while (count_bytes(cache) > MOST_BYTES)
         empty_slot(find_oldest_with_bytes(cache));
     plan->engine.seconds[0] = plan->engine.seconds[1] = 0;
     return keeping->is_kept;
 }
 
-void fftnd__kept_forget(fftnd_plan *plan) {
+void fftnd__kept_forget(fftnd_plan *plan, int failed) {
+    redist_life_end(&plan->keeping.life, failed);
     redist_release(plan->keeping.key);
+    plan->keeping.key = NULL;
 }
 
 int fftnd_cache_clear(MPI_Comm comm) {

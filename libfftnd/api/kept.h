@@ -2,8 +2,9 @@
 /*
  * Plans that the user has freed, kept for the next plan with the same arguments (fftnd_options.keep). Each communicator
  * has slots for the last ones, the same on all ranks: plans get numbers as they are made, and take slots as they are
- * freed, which all ranks do in the same order. A slot is empty on a rank whose plan failed there alone. Every rank
- * finds the slots that match its own arguments, and one reduction those that match on all.
+ * freed, which all ranks do in the same order. The ranks agree that no one has seen a failure, since a plan that only
+ * some of them keep would hold resources that the others give to new plans. Every rank finds the slots that match its
+ * own arguments, and one reduction those that match on all.
  */
 #ifndef FFTND__KEPT_H
 #define FFTND__KEPT_H
@@ -17,11 +18,11 @@ int fftnd__kept_take(const struct fftnd__arguments *arguments, int code, fftnd_p
 /* Prepares a new plan for being kept, if its options say so. Collective. */
 int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *arguments);
 
-/* Keeps a plan that the user frees; `code`: of its last transform. Returns 0 if the caller is to destroy the plan, which
- * some ranks may have to do alone, after a failure. Collective. */
+/* Keeps a plan that the user frees; `code`: of its last transform. Returns 0 if the caller is to destroy the plan.
+ * Collective, but a rank that has seen a failure does not wait for the others. */
 int fftnd__kept_put(fftnd_plan *plan, int code);
 
-/* Releases what fftnd__kept_prepare has allocated. */
-void fftnd__kept_forget(fftnd_plan *plan);
+/* Ends the agreements about keeping the plan, and frees its key; `failed`: the code of its failure. */
+void fftnd__kept_forget(fftnd_plan *plan, int failed);
 
 #endif

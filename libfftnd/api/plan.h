@@ -20,7 +20,8 @@ struct fftnd__started {
 struct fftnd__keeping {
     unsigned long long number; /* among such plans of the communicator; 0 = it is not kept */
     MPI_Comm comm;
-    char *key; /* the values of all arguments */
+    redist_life *life; /* for the agreement about it, NULL = as the engine's */
+    char *key;         /* the values of all arguments */
     size_t key_bytes;
     long long bytes; /* of work space and tiles, the most of all ranks */
     int is_mapped;   /* the option mapped_arrays as the plan was made */

@@ -181,7 +181,9 @@ int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nv
     code = redist__take_refusal(code);
     for (int i = 0; i < nvalues; i++)
         root[i] = values[i].value;
-    int heard = redist_broadcast(comm, root, (size_t)nvalues * sizeof root[0], 0);
+    int heard = nvalues > 0
+                    ? redist_broadcast(comm, root, (size_t)nvalues * sizeof root[0], 0)
+                    : REDIST_OK;
     for (int i = nvalues - 1; i >= 0 && heard == REDIST_OK && code == REDIST_OK; i--)
         if (values[i].value != root[i])
             comparison.odd = i;
