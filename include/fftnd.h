@@ -227,6 +227,10 @@ typedef struct fftnd_options {
     const redist_halo *ghosts; /**< their widths along each axis, in points; NULL = none */
     int fill_ghosts;           /**< nonzero, the default: backward transforms fill them */
     int accumulate_ghosts; /**< nonzero: forward transforms add them to the points that they show */
+
+    /** nonzero: fftnd_plan_free keeps the plan, and the next fftnd_plan_create on its communicator with the same
+     * arguments returns it, after one reduction. See fftnd_cache_clear */
+    int keep;
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -244,7 +248,7 @@ typedef struct fftnd_options {
         .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
         .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0,        \
         .ranks = 0, .offset = {NULL, NULL}, .ghosts = NULL, .fill_ghosts = 1,                      \
-        .accumulate_ghosts = 0                                                                     \
+        .accumulate_ghosts = 0, .keep = 0                                                          \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -537,6 +541,18 @@ REDIST_API int fftnd_predict(const redist_model *model, int nranks, int ndims,
  * fftnd_operators.h); those of the completed transform.
  */
 REDIST_API int fftnd_plan_free(fftnd_plan **plan);
+
+/**
+ * Frees the plans that a communicator keeps: those made with fftnd_options.keep, or while the environment variable
+ * FFTND_KEEP was 1 on all ranks, and freed without a failure. Each communicator keeps the last 8, with at most 256 MiB
+ * of work space and tiles together on each rank; the least recently used are freed first, all of them with the
+ * communicator. A plan is the same for the same arguments and options by value, except `plan`. Plans of a device,
+ * or with options.user_workspace or options.phases, are not kept, nor those that failed, or whose mapped arrays turned
+ * out not to be mapped. Environment variables and wisdom count when a plan is first made.
+ *   comm  a communicator; nothing happens if it keeps no plans
+ * Collective on comm. Errors: ERR_STATE (MPI is not running), ERR_COMM, ERR_MEMORY, ERR_MPI.
+ */
+REDIST_API int fftnd_cache_clear(MPI_Comm comm);
 
 #ifdef __cplusplus
 }

@@ -50,12 +50,14 @@ REDIST_API int redist_agree(MPI_Comm comm, int code);
  *   redist_barrier      returns when all ranks have called it
  *   redist_broadcast    sends `bytes` bytes of rank `root` to all
  *   redist_all_lowest   the lowest value of all ranks
+ *   redist_all_common   the bits that all ranks have
  *   redist_all_reduce   combines `count` elements of all ranks in place, by a commutative operation of MPI
  *   redist_all_gather   puts the `bytes` bytes of each rank into `all`, in the order of ranks
  */
 REDIST_API int redist_barrier(MPI_Comm comm);
 REDIST_API int redist_broadcast(MPI_Comm comm, void *data, size_t bytes, int root);
 REDIST_API int redist_all_lowest(MPI_Comm comm, int value, int *lowest);
+REDIST_API int redist_all_common(MPI_Comm comm, int bits, int *common);
 REDIST_API int redist_all_reduce(MPI_Comm comm, void *data, int count, MPI_Datatype type,
                                  MPI_Op operation);
 REDIST_API int redist_all_gather(MPI_Comm comm, const void *own, size_t bytes, void *all);
@@ -426,6 +428,18 @@ typedef struct redist_closer {
 REDIST_API void redist_closer_add(MPI_Comm comm, redist_closer *closer,
                                   void (*close)(redist_closer *closer));
 REDIST_API void redist_closer_remove(redist_closer *closer);
+
+/**
+ * Data that another library keeps with a communicator of redist_private_comm, until the user frees the communicator, or
+ * MPI is finalised. `dispose` frees what the data refer to, and identifies them; it is called on all ranks.
+ *   redist_kept_find     returns the data, NULL without any. Not collective
+ *   redist_kept_provide  finds the data, or makes them of `bytes` zero bytes: the same on all ranks. *data is NULL after
+ *                        the user has freed the communicator, to which plans may still refer. Collective on comm.
+ *                        Errors: ERR_MEMORY, those of redist_agree
+ */
+REDIST_API void *redist_kept_find(MPI_Comm comm, void (*dispose)(void *data));
+REDIST_API int redist_kept_provide(MPI_Comm comm, size_t bytes, void (*dispose)(void *data),
+                                   void **data);
 
 /** Kinds of handles that can be checked. */
 enum redist_handle_kind {

@@ -118,6 +118,21 @@ static int execute(void *data, int execution, char wrong[FAULT_TEXT_BYTES]) {
     return code;
 }
 
+/* Plans, and again what was kept of that plan. */
+static int plan_twice(void *data) {
+    struct job *job = data;
+    int code = plan(job);
+    if (code == REDIST_OK)
+        code = release(job);
+    return code == REDIST_OK ? plan(job) : code;
+}
+
+static int release_and_clear(void *data) {
+    int code = release(data);
+    int cleared = fftnd_cache_clear(MPI_COMM_WORLD);
+    return code != REDIST_OK ? code : cleared;
+}
+
 /* ---------------------------------------------------------------- kinds of plans */
 
 static fft_case make_case(const struct form *form, const char *method, int grid_ndims) {
@@ -133,6 +148,7 @@ static fft_case make_case(const struct form *form, const char *method, int grid_
     given.options.skip_agreement = random_chance(50);
     given.options.space = REDIST_SPACE_HOST;
     given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
+    given.options.keep = random_chance(30);
     return given;
 }
 
@@ -156,9 +172,11 @@ static int is_refused(fft_case *given, int on_device) {
 typedef void try_subject(const fault_subject *subject, const char *name);
 
 static void try_job(struct job *job, const char *name, try_subject *run) {
-    const fault_subject subject = {job, 1, plan, execute, release, MPI_COMM_NULL};
+    const int keeps = job->given.options.keep;
+    const fault_subject subject = {
+        job, 1, keeps ? plan_twice : plan, execute, keeps ? release_and_clear : release, MPI_COMM_NULL};
     fft_run_create(MPI_COMM_WORLD, &job->given, &job->run);
-    check_ok(fftnd_plan_free(&job->run.plan));
+    check_ok(release_and_clear(job));
     run(&subject, name);
     fft_run_free(&job->run);
 }
@@ -273,7 +291,7 @@ static void try_gradients(double share, try_subject *run) {
         fft_case given = make_case(form, i % 2 ? "p2p" : "direct", 1 + i / 2);
         char name[64];
         given.options.fusion = FFTND_FUSION_AUTO;
-        given.options.in_place = 0;
+        given.options.in_place = given.options.keep = 0;
         snprintf(name, sizeof name, "gradient, %s, grid of %d", given.options.method, 1 + i / 2);
         setenv("FFTND_CONFIGURATION", form->choice, 1);
         if (strstr(name, only_word) != NULL)
@@ -360,7 +378,7 @@ static void try_ghosts(double share, try_subject *run) {
             given->offset[FFTND_PHYSICAL][axis] = has_box;
             given->padding[FFTND_PHYSICAL][axis] = 2 * has_box;
         }
-        given->options.in_place = 0;
+        given->options.in_place = given->options.keep = 0;
         given->options.ghosts = &haunted.halo;
         given->options.accumulate_ghosts = 1;
         snprintf(name, sizeof name, "ghosts, %s, %s, %s", adding[i % 4],
@@ -427,6 +445,7 @@ static void free_alone(const fft_case *given, int victim) {
     check_ok(planned);
     fft_run_transform(&run, FFTND_PHYSICAL);
     fft_run_free(&run);
+    check_ok(fftnd_cache_clear(MPI_COMM_WORLD));
 }
 
 START_TEST(freed_alone) {

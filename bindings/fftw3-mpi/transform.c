@@ -229,6 +229,7 @@ static int set_options(const struct fftnd_fftw__request *request, struct transfo
     options->threads = request->threads;
     options->plan_seconds = limit_planning(settings, request->time_limit);
     options->skip_agreement = 1;
+    options->keep = 1; /* programs of FFTW make the same plan again and again */
     set_padding(settings);
     if (settings->ndims == 1)
         return REDIST_OK;

@@ -162,6 +162,10 @@ int fftnd__f_plan_create(MPI_Fint comm, int ndims, const redist_index sizes[], i
                              (enum fftnd_precision)precision, options, plan);
 }
 
+int fftnd__f_cache_clear(MPI_Fint comm) {
+    return fftnd_cache_clear(MPI_Comm_f2c(comm));
+}
+
 int fftnd__f_plan_get_comm(const fftnd_plan *plan, MPI_Fint *comm) {
     MPI_Comm found;
     int code = fftnd_plan_get_comm(plan, &found);

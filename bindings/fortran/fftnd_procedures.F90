@@ -27,6 +27,7 @@ module fftnd_procedures
   public :: fftnd_forward, fftnd_backward, fftnd_start, fftnd_wait, fftnd_plan_transfer, fftnd_plan_get_info
   public :: fftnd_plan_get_comm, fftnd_plan_get_grid, fftnd_plan_get_method, fftnd_plan_get_phases
   public :: fftnd_plan_field, fftnd_plan_set_workspace, fftnd_plan_query, fftnd_predict, fftnd_plan_free, fftnd__reverse
+  public :: fftnd_cache_clear
 
   !> Plans a distributed transform of an array with extents `sizes`.
   interface fftnd_plan_create
@@ -119,6 +120,7 @@ contains
     call redist__flag(asynchronous, options%asynchronous)
     call redist__flag(fill_ghosts, options%fill_ghosts)
     call redist__flag(accumulate_ghosts, options%accumulate_ghosts)
+    call redist__flag(keep, options%keep)
   end subroutine fill
 
   ! Records the first array with fewer values than the library reads.
@@ -333,6 +335,13 @@ contains
     integer, intent(out), optional :: ierror
     call redist__finish(c_plan_free(plan%handle), ierror)
   end subroutine fftnd_plan_free
+
+  !> Frees the plans that a communicator keeps by the option keep.
+  subroutine fftnd_cache_clear(comm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_cache_clear(comm%MPI_VAL), ierror)
+  end subroutine fftnd_cache_clear
 
   ! ---------------------------------------------------------------- arrays
 

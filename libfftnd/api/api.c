@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans: making, their work space, and freeing. */
 #include "../planner/planner.h"
-#include "plan.h"
+#include "kept.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -45,11 +45,13 @@ int fftnd_phases_init(fftnd_phases *phases, size_t size) {
 static void empty_plan(fftnd_plan *plan) {
     redist_life *life = plan->engine.life;
     int failed = plan->engine.failure.code;
+    failed = failed != REDIST_OK ? failed : plan->operators_failed;
     fftnd__engine_destroy(&plan->engine);
-    redist_life_end(&life, failed != REDIST_OK ? failed : plan->operators_failed);
+    fftnd__kept_forget(plan, failed);
+    redist_life_end(&life, failed);
 }
 
-static void destroy_plan(fftnd_plan *plan) {
+void fftnd__plan_destroy(fftnd_plan *plan) {
     if (plan == NULL)
         return;
     redist_closer_remove(&plan->closer);
@@ -80,7 +82,7 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
                     keep_text(&request->settings.wisdom_file, &plan->wisdom_file);
     if (is_copied && redist_handle_add(plan, REDIST_HANDLE_FFT))
         return plan;
-    destroy_plan(plan);
+    fftnd__plan_destroy(plan);
     return NULL;
 }
 
@@ -158,36 +160,51 @@ static void close_at_the_end(MPI_Comm comm, fftnd_plan *plan) {
     redist_closer_add(comm, &plan->closer, close_plan);
 }
 
-int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum fftnd_kind kind,
-                      enum fftnd_precision precision, const fftnd_options *options,
-                      fftnd_plan **result) {
-    struct fftnd__arguments arguments = {
-        .user_comm = comm, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
-    REDIST_TRY(redist_check_comm(comm));
-    REDIST_TRY(redist_private_comm(comm, &arguments.comm));
-    REDIST_TRY(fftnd__check_plan(&arguments, options, result));
-    struct fftnd__request request = fftnd__resolve(&arguments);
+/* Makes a plan of checked arguments. Collective. */
+static int make_plan(const struct fftnd__arguments *arguments, fftnd_plan **result) {
+    struct fftnd__request request = fftnd__resolve(arguments);
     fftnd_plan *plan = allocate_plan(&request);
     redist_place place = {.space = NULL};
     redist_visit visit;
     int code = plan != NULL ? find_place(&request.settings, &place)
-                            : redist_fail(REDIST_ERR_MEMORY, "no memory for a plan");
+                            : redist_fail_in(arguments->function, REDIST_ERR_MEMORY,
+                                             "no memory for a plan");
     code = redist_agree(request.comm, code);
     (void)redist_enter(&place, &visit); /* cannot fail: it is current */
     if (code == REDIST_OK)
-        code = learn_lines(&arguments);
+        code = learn_lines(arguments);
     if (code == REDIST_OK)
         code = complete_plan(plan, &request);
-    if (code == REDIST_OK && !arguments.options.skip_agreement && !request.settings.asynchronous)
+    if (code == REDIST_OK && !arguments->options.skip_agreement && !request.settings.asynchronous)
         code = redist_life_create(request.comm, &plan->engine.life);
+    if (code == REDIST_OK)
+        code = fftnd__kept_prepare(plan, arguments);
     if (code != REDIST_OK)
-        destroy_plan(plan);
+        fftnd__plan_destroy(plan);
     redist_leave(&visit);
     REDIST_TRY(code);
     plan->place = place;
     close_at_the_end(request.comm, plan);
     *result = plan;
     return REDIST_OK;
+}
+
+int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum fftnd_kind kind,
+                      enum fftnd_precision precision, const fftnd_options *options,
+                      fftnd_plan **result) {
+    struct fftnd__arguments arguments = {
+        .user_comm = comm, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
+    fftnd_plan *kept;
+    REDIST_TRY(redist_check_comm(comm));
+    REDIST_TRY(redist_private_comm(comm, &arguments.comm));
+    int code = fftnd__check_own(&arguments, options, result);
+    REDIST_TRY(fftnd__kept_take(&arguments, code, &kept));
+    if (kept != NULL) {
+        *result = kept;
+        return REDIST_OK;
+    }
+    REDIST_TRY(fftnd__agree_on_plan(&arguments, code));
+    return make_plan(&arguments, result);
 }
 
 /* ---------------------------------------------------------------- work space */
@@ -230,7 +247,7 @@ int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
 /* ---------------------------------------------------------------- the end */
 
 static int is_closed(const fftnd_plan *plan) {
-    return redist_handle_is(plan, REDIST_HANDLE_FFT) && plan->closed;
+    return redist_handle_is(plan, REDIST_HANDLE_FFT) && plan->closed && !plan->keeping.is_kept;
 }
 
 int fftnd_plan_free(fftnd_plan **plan) {
@@ -244,10 +261,12 @@ int fftnd_plan_free(fftnd_plan **plan) {
         return redist_fail(REDIST_ERR_STATE, "plan has %d operators: free these first",
                            (*plan)->operators);
     int code = (*plan)->started.is_started ? fftnd__complete(*plan) : REDIST_OK;
+    fftnd__failure_note(&(*plan)->engine.failure, code);
     const redist_place place = fftnd__place_of_rest(*plan);
     redist_visit visit;
     (void)redist_enter(&place, &visit);
-    destroy_plan(*plan);
+    if ((*plan)->closed || !fftnd__kept_put(*plan, code))
+        fftnd__plan_destroy(*plan);
     redist_leave(&visit);
     *plan = NULL;
     return code;

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FAIL(code, ...) redist_fail_in(arguments->function, code, __VA_ARGS__)
@@ -50,12 +51,14 @@ static const struct named_option {
     ANY(asynchronous, FLAG),
     ANY(fill_ghosts, FLAG),
     ANY(accumulate_ghosts, FLAG),
+    ANY(keep, FLAG),
     ANY(tile_bytes, WIDE),
     ANY(device_bytes, WIDE),
     ANY(ranks, WIDE),
 };
 
 enum { NOPTIONS = sizeof table / sizeof *table };
+_Static_assert((int)NOPTIONS == (int)FFTND__AGREED_OPTIONS, "one value for each option of the table");
 
 static long long get(const fftnd_options *options, const struct named_option *option) {
     const char *from = (const char *)options + option->offset;
@@ -74,11 +77,14 @@ static int check_range(const struct fftnd__arguments *arguments, const char *nam
 }
 
 static int copy_options(struct fftnd__arguments *arguments, const fftnd_options *options) {
+    const char *keep = getenv("FFTND_KEEP");
     arguments->options = FFTND_OPTIONS_DEFAULT;
-    if (options == NULL)
-        return REDIST_OK;
-    return redist_struct_read(arguments->function, "options", options, &arguments->options,
-                              sizeof arguments->options);
+    if (options != NULL)
+        REDIST_TRY(redist_struct_read(arguments->function, "options", options, &arguments->options,
+                                      sizeof arguments->options));
+    if (keep != NULL && strcmp(keep, "1") == 0)
+        arguments->options.keep = 1;
+    return REDIST_OK;
 }
 
 static int check_options(const struct fftnd__arguments *arguments) {
@@ -317,27 +323,23 @@ static redist_shared_value agreed_r2r(const struct fftnd__arguments *arguments,
     return fftnd__agreed_enums("options->r2r", any ? r2r : NULL, arguments->ndims, fftnd__r2r_name);
 }
 
-/* Compares the arguments of all ranks. Lists count as absent if a check failed. Collective. */
-static int agree(const struct fftnd__arguments *arguments, int code) {
+void fftnd__list_agreed(const struct fftnd__arguments *arguments, int is_checked,
+                        struct fftnd__agreed *agreed) {
     const fftnd_options *options = &arguments->options;
-    const int is_checked = code == REDIST_OK;
     size_t ndims = (size_t)arguments->ndims, grid_ndims = (size_t)options->grid_ndims;
-    int r2r[REDIST_MAX_NDIMS];
-    struct fftnd__agreed_sides sides;
-    enum { FIRST = 5, LISTS = 4 };
-    redist_shared_value all[FIRST + NOPTIONS + FFTND__AGREED_SIDES + LISTS] = {
-        redist_share_number("ndims", arguments->ndims),
-        redist_share_enum("kind", (int)arguments->kind, fftnd__kind_name),
-        redist_share_enum("precision", (int)arguments->precision, fftnd__precision_name),
-        redist_share("sizes", REDIST_SHARED_EXTENTS, is_checked ? arguments->sizes : NULL, ndims),
-        redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0)};
-    redist_shared_value *next = all + FIRST;
+    redist_shared_value *next = agreed->values;
+    *next++ = redist_share_number("ndims", arguments->ndims);
+    *next++ = redist_share_enum("kind", (int)arguments->kind, fftnd__kind_name);
+    *next++ = redist_share_enum("precision", (int)arguments->precision, fftnd__precision_name);
+    *next++ = redist_share("sizes", REDIST_SHARED_EXTENTS, is_checked ? arguments->sizes : NULL,
+                           ndims);
+    *next++ = redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0);
     for (int i = 0; i < NOPTIONS; i++, next++) {
         *next = redist_share_number(table[i].name, get(options, &table[i]));
         next->name_of = table[i].name_of;
     }
-    fftnd__list_agreed_sides(arguments, is_checked, &sides);
-    memcpy(next, sides.values, sizeof sides.values);
+    fftnd__list_agreed_sides(arguments, is_checked, &agreed->sides);
+    memcpy(next, agreed->sides.values, sizeof agreed->sides.values);
     next += FFTND__AGREED_SIDES;
     *next++ = redist_share("options->grid", REDIST_SHARED_INTS, is_checked ? options->grid : NULL,
                            grid_ndims);
@@ -345,23 +347,26 @@ static int agree(const struct fftnd__arguments *arguments, int code) {
                            ndims);
     *next++ = redist_share("options->retained_modes", REDIST_SHARED_EXTENTS,
                            is_checked ? options->retained_modes : NULL, ndims);
-    *next = agreed_r2r(arguments, r2r, is_checked);
-    return redist_agree_values_in(arguments->function, arguments->comm, code,
-                                  sizeof all / sizeof *all, all);
+    *next = agreed_r2r(arguments, agreed->r2r, is_checked);
 }
 
-int fftnd__check_plan(struct fftnd__arguments *arguments, const fftnd_options *options,
-                      const void *plan) {
+int fftnd__check_own(struct fftnd__arguments *arguments, const fftnd_options *options,
+                     const void *plan) {
     static check *const checks[] = {
         check_options,          check_ranks, check_grid,  check_method,       check_halved,
         fftnd__check_axes,      check_order, check_modes, fftnd__check_sides, check_spaces,
         fftnd__check_long_axis, NULL};
     arguments->function = "fftnd_plan_create";
     MPI_Comm_size(arguments->comm, &arguments->nranks);
-    int code = check_all(arguments, options, checks);
-    if (code == REDIST_OK && plan == NULL)
-        code = FAIL(REDIST_ERR_NULL, "plan = NULL");
-    REDIST_TRY(agree(arguments, code));
+    REDIST_TRY(check_all(arguments, options, checks));
+    return plan != NULL ? REDIST_OK : FAIL(REDIST_ERR_NULL, "plan = NULL");
+}
+
+int fftnd__agree_on_plan(const struct fftnd__arguments *arguments, int code) {
+    struct fftnd__agreed agreed;
+    fftnd__list_agreed(arguments, code == REDIST_OK, &agreed);
+    REDIST_TRY(redist_agree_values_in(arguments->function, arguments->comm, code, FFTND__AGREED,
+                                      agreed.values));
     return fftnd__check_boxes(arguments);
 }
 

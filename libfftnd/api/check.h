@@ -5,12 +5,27 @@
 
 #include "../program/settings.h"
 #include "arguments.h"
+#include "sides.h"
 
-/* Copies the user's options, checks all arguments and that all ranks passed the same. Collective. */
-int fftnd__check_plan(struct fftnd__arguments *arguments, const fftnd_options *options,
-                      const void *plan);
+/* Copies the user's options and checks all arguments. Not collective. */
+int fftnd__check_own(struct fftnd__arguments *arguments, const fftnd_options *options,
+                     const void *plan);
 
-/* The same for a prediction for `nranks` ranks. Not collective. */
+/* Agrees that all ranks have checked theirs, this one with `code`, and passed the same. Collective. */
+int fftnd__agree_on_plan(const struct fftnd__arguments *arguments, int code);
+
+/* All values on which ranks agree; without is_checked lists count as absent. */
+enum { FFTND__AGREED_OPTIONS = 29 };
+enum { FFTND__AGREED = 9 + FFTND__AGREED_OPTIONS + FFTND__AGREED_SIDES };
+struct fftnd__agreed {
+    redist_shared_value values[FFTND__AGREED];
+    struct fftnd__agreed_sides sides; /* data of the values, as are the next ones */
+    int r2r[REDIST_MAX_NDIMS];
+};
+void fftnd__list_agreed(const struct fftnd__arguments *arguments, int is_checked,
+                        struct fftnd__agreed *agreed);
+
+/* Copies the options and checks the arguments of a prediction for `nranks` ranks. Not collective. */
 int fftnd__check_prediction(struct fftnd__arguments *arguments, const fftnd_options *options);
 
 /* Returns what checked arguments ask for. Texts and bounds are still the user's. */

@@ -5,7 +5,7 @@
 /* ---------------------------------------------------------------- the plan */
 
 int fftnd__check_alive(const char *function, const fftnd_plan *plan) {
-    if (!redist_handle_is(plan, REDIST_HANDLE_FFT))
+    if (!redist_handle_is(plan, REDIST_HANDLE_FFT) || plan->keeping.is_kept)
         return redist_fail_in(function, REDIST_ERR_STATE, "plan is %s",
                               plan == NULL ? "NULL" : "not a plan, or already freed");
     return redist_check_comm_in(function, plan->engine.transform.comm);

@@ -16,6 +16,18 @@ struct fftnd__started {
     pthread_t thread;
 };
 
+/* How a plan is kept after the user has freed it (kept.h). */
+struct fftnd__keeping {
+    unsigned long long number; /* among such plans of the communicator; 0 = it is not kept */
+    MPI_Comm comm;
+    redist_life *life; /* for the agreement about it, NULL = as the engine's */
+    char *key;         /* the values of all arguments */
+    size_t key_bytes;
+    long long bytes; /* of work space and tiles, the most of all ranks */
+    int is_mapped;   /* the option mapped_arrays as the plan was made */
+    int is_kept;     /* the user has freed the plan */
+};
+
 struct fftnd_plan {
     redist_closer closer;
     int closed; /* in MPI_Finalize: the engine is gone */
@@ -27,7 +39,11 @@ struct fftnd_plan {
     struct fftnd__engine *applying; /* theirs, a list */
     long long operators_made;       /* so far */
     int operators_failed;           /* code of the first one freed after a failure */
+    struct fftnd__keeping keeping;
 };
+
+/* Destroys a plan. Collective. */
+void fftnd__plan_destroy(fftnd_plan *plan);
 
 /* Check that the plan is alive; and idle, too: a transform under way may change it in a thread. Not collective.
  * REDIST_ERR_STATE. */

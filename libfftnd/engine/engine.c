@@ -4,6 +4,7 @@
 #include "../program/program.h"
 #include "../program/subset.h"
 #include "fusion.h"
+#include "spare.h"
 #include "teach.h"
 #include "transform.h"
 
@@ -307,20 +308,16 @@ static void pin_work(struct fftnd__engine *engine) {
 }
 
 static int allocate_work(struct fftnd__engine *engine) {
-    void *memory = NULL;
-    REDIST_TRY(redist_alloc_in(engine->transform.comm, engine->transform.library->space,
-                               fftnd__engine_work(engine), &memory));
-    engine->workspace = memory;
+    REDIST_TRY(fftnd__spare_take(engine, fftnd__engine_work(engine)));
     engine->has_workspace = engine->owns_workspace = 1;
     pin_work(engine);
     return REDIST_OK;
 }
 
 static void free_work(struct fftnd__engine *engine) {
-    void *memory = engine->workspace;
-    fftnd__offload_unpin_work(engine->transform.offload, memory);
+    fftnd__offload_unpin_work(engine->transform.offload, engine->workspace);
     if (engine->owns_workspace)
-        redist_free(&memory);
+        fftnd__spare_put(engine);
     engine->workspace = NULL;
     engine->has_workspace = engine->owns_workspace = 0;
 }

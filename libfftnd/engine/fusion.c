@@ -42,27 +42,23 @@ static int find_room(struct fftnd__program *program, const struct fftnd__transfo
     return code;
 }
 
-/* Lets a step keep its array's layout only if it does on all ranks, which choose buffers by that; some may have no
- * elements. Collective. */
-static int agree_on_layouts(struct fftnd__program *program,
-                            const struct fftnd__transform *transform) {
-    int n = program->nsteps;
-    long long keeps[FFTND__MOST_STEPS + 1];
-    for (int i = 1; i <= n; i++)
-        keeps[i] = program->steps[i].type == FFTND__KEEPS_LAYOUT;
-    int code = reduce(transform, n, keeps + 1, MPI_MIN);
-    for (int i = 1; i <= n; i++)
-        if (program->steps[i].type == FFTND__KEEPS_LAYOUT && !keeps[i])
-            program->steps[i].type = FFTND__CHANGES_LAYOUT;
-    return code;
-}
-
-/* Lists the steps, the same on all ranks. Collective. */
+/* Lists the steps, the same on all ranks: a step keeps its array's layout only if it does on all of them, which choose
+ * buffers by that, as some may have no elements. One reduction finds failures, too. Collective. */
 static int list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, enum fftnd__split split) {
-    REDIST_TRY(redist_agree(transform->comm,
-                            fftnd__list_steps(program, transform, direction, transposed, split)));
-    return agree_on_layouts(program, transform);
+    enum { DONE = 0 };
+    long long keeps[FFTND__MOST_STEPS + 1] = {0};
+    int own = fftnd__list_steps(program, transform, direction, transposed, split);
+    keeps[DONE] = own == REDIST_OK;
+    for (int i = 1; own == REDIST_OK && i <= program->nsteps; i++)
+        keeps[i] = program->steps[i].type == FFTND__KEEPS_LAYOUT;
+    int code = reduce(transform, FFTND__MOST_STEPS + 1, keeps, MPI_MIN);
+    if (own != REDIST_OK || code != REDIST_OK || !keeps[DONE])
+        return redist_agree(transform->comm, own != REDIST_OK ? own : code);
+    for (int i = 1; i <= program->nsteps; i++)
+        if (program->steps[i].type == FFTND__KEEPS_LAYOUT && !keeps[i])
+            program->steps[i].type = FFTND__CHANGES_LAYOUT;
+    return REDIST_OK;
 }
 
 /* Finds the steps whose truncation the serial library does on all ranks. Collective. */

@@ -151,8 +151,9 @@ int fftnd__transform_create(struct fftnd__transform *transform,
     REDIST_TRY(create_offload(transform));
     transform->workplace = fftnd__workplace_of(transform->space, transform->offload);
     transform->worker = transform->offload != NULL ? transform->offload->device : transform->space;
-    REDIST_TRY(redist_agree(transform->comm, create_streams(transform)));
-    int code = fftnd__pool_create(request->settings.threads, &transform->pool);
+    int code = create_streams(transform);
+    if (code == REDIST_OK)
+        code = fftnd__pool_create(request->settings.threads, &transform->pool);
     if (code == REDIST_OK)
         code = fftnd__set_room(transform, &request->room);
     if (code == REDIST_OK)

@@ -246,6 +246,9 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
 /* Agrees on an exchange that each subgroup has planned. A method that does not apply to one subgroup does not hide a
  * failure of another. Collective. */
 static int agree_on_exchange(const struct fftnd__transform *transform, int code) {
+    int common = 0, heard = redist_all_common(transform->comm, code == REDIST_OK, &common);
+    if (heard != REDIST_OK || common)
+        return code != REDIST_OK ? code : heard;
     REDIST_TRY(redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK));
     return redist_agree(transform->comm, code);
 }

@@ -173,12 +173,18 @@ int redist__agree_memory(MPI_Comm comm, const void *memory, const char *what) {
         comm, memory != NULL ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory %s", what));
 }
 
+static uint64_t hash_values(int nvalues, const redist_shared_value values[]) {
+    uint64_t hash = REDIST__HASH_BASIS;
+    for (int i = 0; i < nvalues; i++)
+        hash = redist__hash(hash, &values[i].value, sizeof values[i].value);
+    return hash;
+}
+
 /* Compares values with rank 0's; a rank that has already failed keeps its own error. */
-int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nvalues,
-                           const redist_shared_value values[]) {
+static int compare(const char *function, MPI_Comm comm, int code, int nvalues,
+                   const redist_shared_value values[]) {
     struct comparison comparison = {function, values, -1};
     long long root[MAX_VALUES] = {0};
-    code = redist__take_refusal(code);
     for (int i = 0; i < nvalues; i++)
         root[i] = values[i].value;
     int heard = redist_broadcast(comm, root, (size_t)nvalues * sizeof root[0], 0);
@@ -191,4 +197,18 @@ int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nv
         code = redist_fail_in(function, REDIST_ERR_DISAGREE, "%s differs from that of rank 0",
                               values[comparison.odd].name);
     return agree(comm, code, &comparison);
+}
+
+/* Compares hashes in one reduction, and the values only if these differ. */
+int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nvalues,
+                           const redist_shared_value values[]) {
+    int alike = 0;
+    code = redist__take_refusal(code);
+    if (nvalues == 0)
+        return agree(comm, code, NULL);
+    int heard =
+        redist__find_alike(comm, code == REDIST_OK, hash_values(nvalues, values), &alike);
+    if (heard != REDIST_OK)
+        return code != REDIST_OK ? code : heard;
+    return alike ? REDIST_OK : compare(function, comm, code, nvalues, values);
 }

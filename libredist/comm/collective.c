@@ -223,6 +223,30 @@ static int vote(const struct group *group, int (*combine)(int a, int b), int val
     return code;
 }
 
+/* Combines words bitwise likewise. */
+static int vote_words(const struct group *group, uint64_t words[], int count) {
+    uint64_t heard[4] = {0};
+    size_t bytes = (size_t)count * sizeof words[0];
+    int code = redist__peers_look(group->context);
+    const struct span out = {(char *)words, bytes, 0, bytes}, in = {(char *)heard, bytes, 0, bytes};
+    for (int distance = 1; distance < group->size && code == REDIST_OK; distance *= 2) {
+        code = exchange(group, rank_at(group, distance), &out, rank_at(group, -distance), &in);
+        for (int i = 0; i < count; i++)
+            words[i] &= heard[i];
+    }
+    return code;
+}
+
+int redist__find_alike(MPI_Comm comm, int is_right, uint64_t number, int *alike) {
+    struct group group;
+    uint64_t words[3] = {is_right ? UINT64_MAX : 0, number, ~number};
+    int code = find_group(comm, &group)
+                   ? vote_words(&group, words, 3)
+                   : reduce_by_mpi(comm, words, 3, MPI_UINT64_T, MPI_BAND);
+    *alike = words[0] != 0 && (words[1] | words[2]) == UINT64_MAX;
+    return code;
+}
+
 int redist__find_common(const struct redist__context *context, int bits, int *found) {
     const struct group group = group_of(context);
     return vote(&group, common, bits, found);
@@ -234,6 +258,14 @@ int redist_all_lowest(MPI_Comm comm, int value, int *lowest) {
         return vote(&group, lower, value, lowest);
     *lowest = value;
     return reduce_by_mpi(comm, lowest, 1, MPI_INT, MPI_MIN);
+}
+
+int redist_all_common(MPI_Comm comm, int bits, int *found) {
+    struct group group;
+    if (find_group(comm, &group))
+        return vote(&group, common, bits, found);
+    *found = bits;
+    return reduce_by_mpi(comm, found, 1, MPI_INT, MPI_BAND);
 }
 
 int redist_barrier(MPI_Comm comm) {

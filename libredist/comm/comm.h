@@ -121,6 +121,7 @@ struct redist__context {
     int crowded;                   /* the cores of this rank are oversubscribed */
     uint64_t number;               /* unique, the same on all ranks */
     _Atomic int references;        /* the user's communicator, plans, arrays, grids */
+    int is_left;                   /* the user has freed the communicator */
     struct redist__context *older; /* list of all contexts */
 };
 
@@ -317,6 +318,10 @@ struct redist__scratch {
 
 /* Finds the bitwise and of all ranks of the context. Collective, and ends when a peer is gone, as the next two do. */
 int redist__find_common(const struct redist__context *context, int bits, int *common);
+
+/* Finds whether all ranks pass the same number, and is_right. Collective, and ends when a peer is gone on a communicator
+ * of the library. */
+int redist__find_alike(MPI_Comm comm, int is_right, uint64_t number, int *alike);
 
 /* Sends the i-th `bytes` bytes of `own` to rank i, and receives those for this rank into `theirs`. Collective. */
 int redist__all_to_all(const struct redist__context *context, const void *own, size_t bytes,

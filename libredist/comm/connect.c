@@ -179,6 +179,52 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
     return REDIST_OK;
 }
 
+/* Data of another library. */
+struct others {
+    struct redist__kept kept;
+    void (*dispose)(void *data);
+    max_align_t data[];
+};
+
+static void free_others(struct redist__context *context, struct redist__kept *kept) {
+    struct others *others = (struct others *)kept;
+    (void)context;
+    others->dispose(others->data);
+    redist_release(others);
+}
+
+static struct others *find_others(const struct redist__context *context,
+                                  void (*dispose)(void *data)) {
+    struct redist__kept *kept = redist__kept(context, REDIST__KEPT_PLANS, free_others);
+    while (kept != NULL && ((struct others *)kept)->dispose != dispose)
+        kept = redist__kept_next(kept);
+    return (struct others *)kept;
+}
+
+void *redist_kept_find(MPI_Comm comm, void (*dispose)(void *data)) {
+    const struct redist__context *context = redist__context_owning(comm);
+    struct others *found = context != NULL ? find_others(context, dispose) : NULL;
+    return found != NULL ? found->data : NULL;
+}
+
+int redist_kept_provide(MPI_Comm comm, size_t bytes, void (*dispose)(void *data), void **data) {
+    struct redist__context *context = redist__context_owning(comm);
+    *data = redist_kept_find(comm, dispose);
+    if (*data != NULL || context == NULL || context->is_left) /* on all ranks */
+        return REDIST_OK;
+    struct others *others = redist_calloc(1, sizeof *others + bytes);
+    int code = redist__agree_memory(comm, others, "for the data of a communicator");
+    if (code != REDIST_OK) {
+        redist_release(others);
+        return code;
+    }
+    others->kept.dispose = free_others;
+    others->dispose = dispose;
+    redist__keep(context, REDIST__KEPT_PLANS, &others->kept);
+    *data = others->data;
+    return REDIST_OK;
+}
+
 /* Finds the context of a user's communicator without a reference: its attribute holds one. */
 static int look_at_context(const char *function, MPI_Comm comm, struct redist__context **context) {
     REDIST_TRY(redist_check_comm_in(function, comm));

@@ -198,11 +198,15 @@ static int is_listed(const struct redist__context *context) {
     return other != NULL;
 }
 
-/* Runs when the user frees the communicator. */
-static int on_comm_free(MPI_Comm comm, int key, void *context, void *state) {
+/* Runs when the user frees the communicator. Kept plans go first: they may hold references. */
+static int on_comm_free(MPI_Comm comm, int key, void *value, void *state) {
+    struct redist__context *context = value;
     (void)comm, (void)key, (void)state;
-    if (is_listed(context))
-        redist__context_release(context);
+    if (!is_listed(context))
+        return MPI_SUCCESS;
+    context->is_left = 1;
+    free_kept(context, REDIST__KEPT_PLANS);
+    redist__context_release(context);
     return MPI_SUCCESS;
 }
 

@@ -16,9 +16,9 @@ __cuda_array_interface__ or __dlpack__ (CuPy, PyTorch, JAX). Errors are those of
 """
 from redist import ArgumentError, Error, OutOfMemory, collect
 
-from ._fftnd import Layout, Operator, OperatorBox, Plan, version
+from ._fftnd import Layout, Operator, OperatorBox, Plan, cache_clear, version
 from ._functions import dctn, dstn, fftn, idctn, idstn, ifftn, irfftn, rfftn
 
 __version__ = ".".join(str(number) for number in version())
-__all__ = ["ArgumentError", "Error", "Layout", "Operator", "OperatorBox", "OutOfMemory", "Plan", "collect", "dctn", "dstn",
-           "fftn", "idctn", "idstn", "ifftn", "irfftn", "rfftn", "version"]
+__all__ = ["ArgumentError", "Error", "Layout", "Operator", "OperatorBox", "OutOfMemory", "Plan", "cache_clear", "collect", "dctn",
+           "dstn", "fftn", "idctn", "idstn", "ifftn", "irfftn", "rfftn", "version"]

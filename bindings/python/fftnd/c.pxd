@@ -111,12 +111,14 @@ cdef extern from "fftnd.h" nogil:
         const redist_halo *ghosts
         int fill_ghosts
         int accumulate_ghosts
+        int keep
     int fftnd_options_init(fftnd_options *options, size_t size)
 
     ctypedef struct fftnd_plan
     int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index *sizes, fftnd_kind kind,
                           fftnd_precision precision, const fftnd_options *options, fftnd_plan **plan)
     int fftnd_plan_free(fftnd_plan **plan)
+    int fftnd_cache_clear(MPI_Comm comm)
 
     ctypedef struct fftnd_layout:
         int ndims

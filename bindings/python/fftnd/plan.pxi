@@ -119,6 +119,7 @@ cdef class Plan:
         wait_seconds: for which the device then waits for a peer; 0 = 600
         ranks: the first ones of `comm`, on which alone the chain runs, 0 = all; "choose": as many as are fastest; the
             arrays remain on all ranks
+        keep: a plan that is freed is kept for the next one with the same arguments on `comm` (cache_clear)
 
     fftnd.h says more about each of these. A plan whose last reference goes is freed in a later collective call on
     `comm` (redist.collect); free() and `with` free it at once.
@@ -152,7 +153,7 @@ cdef class Plan:
                  fusion="auto", local_transpose="auto", staging="auto", method=None, wisdom_file=None,
                  plan_seconds=0.0, tile_bytes=0, threads=1, skip_agreement=False, verbose=False, phases=False,
                  asynchronous=False, wait_seconds=0.0, ranks=0, offset=None, ghosts=None, fill_ghosts=True,
-                 accumulate_ghosts=False):
+                 accumulate_ghosts=False, keep=False):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef fftnd_plan *plan = NULL
@@ -168,6 +169,7 @@ cdef class Plan:
                                 tile_bytes, threads, skip_agreement, verbose, phases, asynchronous, wait_seconds, ranks)
             given.set_sides(memory_order, padding, blocks, bounds, split, box, offset)
             given.set_ghosts(ghosts, fill_ghosts, accumulate_ghosts)
+            given.options.keep = _arguments.flag("keep", keep)
         except BaseException as error:
             refuse(error)
             with nogil:
@@ -636,6 +638,21 @@ cdef class Plan:
 
     def __exit__(self, *exception):
         self.free()
+
+
+def cache_clear(comm):
+    """Frees the plans that a communicator keeps for Plan(keep=True).
+
+    Args:
+        comm: the communicator (mpi4py.MPI.Comm)
+    Collective on comm. Errors: redist.Error.
+    """
+    owner_of(comm)  # frees dropped plans, which are kept then
+    cdef MPI_Comm c = comm_of(comm)
+    cdef int code
+    with nogil:
+        code = fftnd_cache_clear(c)
+    check(code)
 
 
 def version():

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kept.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { SLOTS = 8, MOST_BYTES = 256 << 20 };
+
+struct slot {
+    fftnd_plan *plan;          /* NULL = it is in use */
+    unsigned long long number; /* of the plan, 0 = no plan */
+    unsigned long long used;   /* when it was freed, in plans freed before */
+    long long bytes;
+};
+
+struct cache {
+    struct slot slots[SLOTS];
+    unsigned long long made, freed; /* plans so far */
+};
+
+/* ---------------------------------------------------------------- keys */
+
+/* The values of all arguments of a plan, one behind another. */
+struct key {
+    char *data; /* NULL without memory */
+    size_t bytes, room;
+};
+
+static void append(struct key *key, const void *data, size_t bytes) {
+    if (key->bytes + bytes > key->room) {
+        char *larger = redist_calloc(2 * (key->bytes + bytes), 1);
+        if (larger != NULL && key->data != NULL)
+            memcpy(larger, key->data, key->bytes);
+        redist_release(key->data);
+        key->data = larger;
+        key->room = larger != NULL ? 2 * (key->bytes + bytes) : 0;
+    }
+    if (key->data != NULL && bytes != 0)
+        memcpy(key->data + key->bytes, data, bytes);
+    key->bytes += bytes;
+}
+
+static void append_text(struct key *key, const char *text) {
+    append(key, text != NULL ? text : "", text != NULL ? strlen(text) + 1 : 0);
+    append(key, &(char){text != NULL}, 1);
+}
+
+static void append_agreed(struct key *key, const redist_shared_value *value) {
+    static const size_t element_bytes[] = {[REDIST_SHARED_INTS] = sizeof(int),
+                                           [REDIST_SHARED_EXTENTS] = sizeof(redist_index),
+                                           [REDIST_SHARED_REALS] = sizeof(double)};
+    append(key, &value->value, sizeof value->value); /* or a hash, of the type and the length, too */
+    if (value->type == REDIST_SHARED_TEXT)
+        append_text(key, value->data);
+    else if (value->type != REDIST_SHARED_NUMBER && value->data != NULL)
+        append(key, value->data, value->count * element_bytes[value->type]);
+}
+
+/* Appends what may differ between ranks. */
+static void append_own(struct key *key, const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    const double seconds[2] = {options->plan_seconds, options->wait_seconds};
+    size_t bytes = (size_t)arguments->ndims * sizeof(redist_index);
+    redist_box box;
+    for (int side = 0; side < 2; side++) {
+        if (options->box[side] == NULL || fftnd__read_box(arguments, side, &box) != REDIST_OK)
+            continue;
+        append(key, box.start, bytes);
+        append(key, box.count, bytes);
+        append(key, box.extent, bytes);
+        append(key, box.offset, bytes);
+    }
+    append_text(key, options->wisdom_file);
+    append(key, seconds, sizeof seconds);
+    append(key, &options->verbose, sizeof options->verbose);
+}
+
+static struct key make_key(const struct fftnd__arguments *arguments) {
+    struct fftnd__agreed agreed;
+    struct key key = {.data = NULL};
+    fftnd__list_agreed(arguments, 1, &agreed);
+    for (int i = 0; i < FFTND__AGREED; i++)
+        append_agreed(&key, &agreed.values[i]);
+    append_own(&key, arguments);
+    return key;
+}
+
+/* ---------------------------------------------------------------- slots */
+
+static void empty_slot(struct slot *slot) {
+    fftnd_plan *plan = slot->plan;
+    *slot = (struct slot){.plan = NULL};
+    if (plan != NULL)
+        fftnd__plan_destroy(plan);
+}
+
+static void dispose(void *data) {
+    struct cache *cache = data;
+    for (int i = 0; i < SLOTS; i++)
+        empty_slot(&cache->slots[i]);
+}
+
+static struct slot *find_oldest(struct cache *cache) {
+    struct slot *oldest = &cache->slots[0];
+    for (int i = 1; i < SLOTS; i++)
+        if (cache->slots[i].used < oldest->used)
+            oldest = &cache->slots[i];
+    return oldest;
+}
+
+/* Empties the slot that the plan had when it was used before, or the least recently used one. */
+static struct slot *clear_slot(struct cache *cache, const fftnd_plan *plan) {
+    struct slot *slot = find_oldest(cache);
+    for (int i = 0; i < SLOTS; i++)
+        if (cache->slots[i].number == plan->keeping.number)
+            slot = &cache->slots[i];
+    empty_slot(slot);
+    return slot;
+}
+
+static long long count_bytes(const struct cache *cache) {
+    long long bytes = 0;
+    for (int i = 0; i < SLOTS; i++)
+        bytes += cache->slots[i].bytes;
+    return bytes;
+}
+
+static struct slot *find_oldest_with_bytes(struct cache *cache) {
+    struct slot *oldest = NULL;
+    for (int i = 0; i < SLOTS; i++)
+        if (cache->slots[i].bytes != 0 &&
+            (oldest == NULL || cache->slots[i].used < oldest->used))
+            oldest = &cache->slots[i];
+    return oldest;
+}
+
+/* ---------------------------------------------------------------- taking plans */
+
+static int matches(const struct slot *slot, const struct key *key) {
+    const fftnd_plan *plan = slot->plan;
+    return plan != NULL && plan->keeping.key_bytes == key->bytes &&
+           memcmp(plan->keeping.key, key->data, key->bytes) == 0;
+}
+
+static int find_matching(const struct cache *cache, const struct fftnd__arguments *arguments) {
+    struct key key = make_key(arguments);
+    int bits = 0;
+    for (int i = 0; i < SLOTS && key.data != NULL; i++)
+        bits |= matches(&cache->slots[i], &key) << i;
+    redist_release(key.data);
+    return bits;
+}
+
+int fftnd__kept_take(const struct fftnd__arguments *arguments, int code, fftnd_plan **plan) {
+    struct cache *cache = redist_kept_find(arguments->comm, dispose);
+    int bits = 0, common = 0;
+    *plan = NULL;
+    if (cache == NULL) /* on all ranks */
+        return REDIST_OK;
+    if (code == REDIST_OK && arguments->options.keep)
+        bits = find_matching(cache, arguments);
+    REDIST_TRY(redist_all_common(arguments->comm, bits, &common));
+    if (common == 0)
+        return REDIST_OK;
+    struct slot *slot = &cache->slots[ffs(common) - 1];
+    *plan = slot->plan;
+    slot->plan = NULL;
+    (*plan)->keeping.is_kept = 0;
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- keeping plans */
+
+/* Plans of a device may have work in streams of the user, or the user's memory page-locked. */
+static int may_be_kept(const struct fftnd__settings *settings) {
+    return settings->space == REDIST_SPACE_HOST && !settings->offloads &&
+           !settings->user_workspace && !settings->phases;
+}
+
+int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *arguments) {
+    struct fftnd__keeping *keeping = &plan->keeping;
+    void *data = NULL;
+    int are_few = 1;
+    if (!arguments->options.keep)
+        return REDIST_OK;
+    struct key key = make_key(arguments);
+    keeping->key = key.data;
+    keeping->key_bytes = key.bytes;
+    keeping->comm = arguments->comm;
+    keeping->is_mapped = plan->engine.transform.settings.mapped_arrays;
+    keeping->bytes = (long long)(fftnd__engine_work(&plan->engine) + plan->engine.tile_bytes);
+    if (!may_be_kept(&plan->engine.transform.settings) || key.data == NULL)
+        keeping->bytes = LLONG_MAX;
+    REDIST_TRY(redist_agree(arguments->comm,
+                            redist_all_reduce(arguments->comm, &keeping->bytes, 1, MPI_LONG_LONG,
+                                              MPI_MAX)));
+    are_few = keeping->bytes <= MOST_BYTES;
+    if (are_few)
+        REDIST_TRY(redist_kept_provide(arguments->comm, sizeof(struct cache), dispose, &data));
+    if (data == NULL)
+        return REDIST_OK;
+    if (plan->engine.life == NULL)
+        REDIST_TRY(redist_life_create(arguments->comm, &keeping->life));
+    keeping->number = ++((struct cache *)data)->made;
+    return REDIST_OK;
+}
+
+/* Agrees that all ranks can use the plan again. A rank whose plan has failed leaves at once: as it destroys the plan,
+ * the others get notices that end the agreement. */
+static int can_be_used_again(const fftnd_plan *plan, int code) {
+    redist_life *life = plan->engine.life != NULL ? plan->engine.life : plan->keeping.life;
+    if (code != REDIST_OK || plan->engine.failure.code != REDIST_OK ||
+        plan->operators_failed != REDIST_OK)
+        return 0;
+    int is_plain = plan->engine.transform.settings.mapped_arrays != plan->keeping.is_mapped;
+    return !is_plain /* on all ranks */ &&
+           redist_life_agree(life, 0, "fftnd_plan_free", REDIST_OK, 0, NULL) == REDIST_OK;
+}
+
+int fftnd__kept_put(fftnd_plan *plan, int code) {
+    struct fftnd__keeping *keeping = &plan->keeping;
+    struct cache *cache = keeping->number != 0 ? redist_kept_find(keeping->comm, dispose) : NULL;
+    if (cache == NULL) /* on all ranks: the user has freed the communicator */
+        return 0;
+    keeping->is_kept = can_be_used_again(plan, code);
+    struct slot *slot = clear_slot(cache, plan);
+    if (keeping->is_kept)
+        *slot = (struct slot){plan, keeping->number, ++cache->freed, keeping->bytes};
+    while (count_bytes(cache) > MOST_BYTES)
+        empty_slot(find_oldest_with_bytes(cache));
+    plan->engine.seconds[0] = plan->engine.seconds[1] = 0;
+    return keeping->is_kept;
+}
+
+void fftnd__kept_forget(fftnd_plan *plan, int failed) {
+    redist_life_end(&plan->keeping.life, failed);
+    redist_release(plan->keeping.key);
+    plan->keeping.key = NULL;
+}
+
+int fftnd_cache_clear(MPI_Comm comm) {
+    REDIST_TRY(redist_check_comm(comm));
+    REDIST_TRY(redist_private_comm(comm, &comm));
+    struct cache *cache = redist_kept_find(comm, dispose);
+    if (cache != NULL)
+        dispose(cache);
+    return REDIST_OK;
+}

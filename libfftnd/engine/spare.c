@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spare.h"
+
+enum { MOST_BYTES = 4 << 20 }; /* of each rank: the work space of 72^3 complex doubles on two ranks has 3 MiB */
+
+/* Numbers of allocations tell whether all ranks have the same one, which they may not after a failure. */
+struct spare {
+    void *memory; /* NULL = none */
+    size_t bytes;
+    int number, allocations;
+};
+
+static void dispose(void *data) {
+    struct spare *spare = data;
+    redist_free(&spare->memory);
+}
+
+/* Packs a number with its complement: the common bits of different numbers are fewer. */
+enum { NUMBER_BITS = 15, NUMBER_MASK = (1 << NUMBER_BITS) - 1 };
+
+static int pack(int number) {
+    return (number & NUMBER_MASK) << NUMBER_BITS | (~number & NUMBER_MASK);
+}
+
+static int is_packed(int common) {
+    return ((common >> NUMBER_BITS | common) & NUMBER_MASK) == NUMBER_MASK;
+}
+
+/* Finds whether all ranks have the same spare work space, of enough bytes; else it is freed. Collective. */
+static int find_fitting(struct spare *spare, MPI_Comm comm, size_t bytes, int *fits) {
+    int own = spare->memory != NULL && spare->bytes >= bytes ? pack(spare->number) : 0, common = 0;
+    int code = redist_all_common(comm, own, &common);
+    *fits = code == REDIST_OK && is_packed(common);
+    if (!*fits)
+        dispose(spare);
+    return code;
+}
+
+static void use_spare(struct fftnd__engine *engine, struct spare *spare) {
+    engine->workspace = spare->memory;
+    engine->workspace_bytes = spare->bytes;
+    engine->workspace_number = spare->number;
+    spare->memory = NULL;
+}
+
+static int allocate(struct fftnd__engine *engine, size_t bytes) {
+    void *memory = NULL;
+    REDIST_TRY(redist_alloc_in(engine->transform.comm, engine->transform.library->space, bytes,
+                               &memory));
+    engine->workspace = memory;
+    engine->workspace_bytes = bytes;
+    engine->workspace_number = 0;
+    return REDIST_OK;
+}
+
+int fftnd__spare_take(struct fftnd__engine *engine, size_t bytes) {
+    void *data = NULL;
+    MPI_Comm comm;
+    int fits;
+    if (engine->transform.library->space != REDIST_SPACE_HOST)
+        return allocate(engine, bytes);
+    REDIST_TRY(redist_private_comm(engine->transform.comm, &comm));
+    REDIST_TRY(redist_kept_provide(comm, sizeof(struct spare), dispose, &data));
+    struct spare *spare = data;
+    if (spare == NULL) /* on all ranks: the user has freed the communicator */
+        return allocate(engine, bytes);
+    REDIST_TRY(find_fitting(spare, comm, bytes, &fits));
+    if (fits) {
+        use_spare(engine, spare);
+        return REDIST_OK;
+    }
+    REDIST_TRY(allocate(engine, bytes));
+    engine->workspace_number = ++spare->allocations;
+    return REDIST_OK;
+}
+
+/* Finds where small work space may wait; NULL = nowhere. */
+static struct spare *find_spare(const struct fftnd__engine *engine) {
+    MPI_Comm comm;
+    if (engine->workspace_number == 0 || engine->workspace_bytes > MOST_BYTES ||
+        engine->failure.code != REDIST_OK ||
+        redist_private_comm(engine->transform.comm, &comm) != REDIST_OK)
+        return NULL;
+    return redist_kept_find(comm, dispose);
+}
+
+void fftnd__spare_put(struct fftnd__engine *engine) {
+    void *memory = engine->workspace;
+    struct spare *spare = find_spare(engine);
+    if (spare == NULL) {
+        redist_free(&memory);
+        return;
+    }
+    dispose(spare);
+    *spare = (struct spare){memory, engine->workspace_bytes, engine->workspace_number,
+                            spare->allocations};
+}

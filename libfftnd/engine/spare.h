@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Work space of a freed plan, which a communicator keeps for its next plan: the pages of shared memory take most of the
+ * time in which a small plan is made. */
+#ifndef FFTND__SPARE_H
+#define FFTND__SPARE_H
+
+#include "engine.h"
+
+/* Gives the engine work space of `bytes`: the spare one, or new memory. Collective. */
+int fftnd__spare_take(struct fftnd__engine *engine, size_t bytes);
+
+/* Takes the engine's work space: as the spare one, if it is small and nothing has failed, or frees it. Collective, but
+ * no rank waits for another one. */
+void fftnd__spare_put(struct fftnd__engine *engine);
+
+#endif

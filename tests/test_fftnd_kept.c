@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans that are kept after fftnd_plan_free (fftnd_options.keep): made again, they are right, and no others are taken
+ * for them. A plan is kept if making it again takes nearly no memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters.h"
+#include "fft_random.h"
+#include "fft_run.h"
+#include "harness.h"
+
+enum { SLOTS = 8, FEW_ALLOCATIONS = 8 };
+
+/* Plans; returns nonzero if the plan is one that was kept. */
+static int plan_again(MPI_Comm comm, const fft_case *given, fftnd_plan **plan) {
+    long before = counters_memory_asked();
+    check_ok(fft_case_plan(comm, given, plan));
+    int is_kept = counters_memory_asked() - before < FEW_ALLOCATIONS, everywhere;
+    MPI_Allreduce(&is_kept, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    check_all(is_kept == everywhere, "a kept plan on some ranks only");
+    return is_kept;
+}
+
+static int plan_and_free(MPI_Comm comm, const fft_case *given) {
+    fftnd_plan *plan = NULL;
+    int is_kept = plan_again(comm, given, &plan);
+    check_ok(fftnd_plan_free(&plan));
+    return is_kept;
+}
+
+static void clear(void) {
+    check_ok(fftnd_cache_clear(MPI_COMM_WORLD));
+}
+
+/* A random case that plans are kept for, except with work space of the user, phases, or mapped arrays that are not. */
+static fft_case draw_case(void) {
+    fft_case given = fft_random_mixed_case(harness_nranks, 0);
+    unsetenv("FFTND_CONFIGURATION");
+    given.options.effort = FFTND_ESTIMATE;
+    given.options.keep = 1;
+    return given;
+}
+
+/* ---------------------------------------------------------------- made again */
+
+/* The cases in the order of their last use, the latest first. */
+struct model {
+    int ncases, order[2 * SLOTS];
+};
+
+static int find_place(const struct model *model, int which) {
+    int place = 0;
+    while (place < model->ncases && model->order[place] != which)
+        place++;
+    return place;
+}
+
+static void use(struct model *model, int which) {
+    int place = find_place(model, which);
+    if (place == model->ncases)
+        model->ncases++;
+    memmove(&model->order[1], &model->order[0], (size_t)place * sizeof model->order[0]);
+    model->order[0] = which;
+}
+
+static int is_keepable(const fft_case *given) {
+    return !given->options.user_workspace && !given->options.phases &&
+           given->options.device_bytes == 0 && given->options.device == REDIST_SPACE_AUTO;
+}
+
+/* Uses cases in random order, of which the last ones are kept. */
+static void use_cases(const fft_case cases[], int ncases) {
+    struct model model = {0};
+    for (int i = 0; i < 3 * ncases; i++) {
+        int which = random_between(0, ncases - 1);
+        const fft_case *given = &cases[which];
+        int place = find_place(&model, which);
+        harness_case("use %d, case %d: %s", i, which, fft_case_text(given));
+        int is_kept = plan_and_free(MPI_COMM_WORLD, given);
+        check_all(is_kept ? place < model.ncases && place < SLOTS
+                          : place == model.ncases || place >= SLOTS || given->options.mapped_arrays,
+                  "%s, though it is number %d of %d", is_kept ? "kept" : "not kept", place,
+                  model.ncases);
+        use(&model, which);
+        fft_check_once(MPI_COMM_WORLD, given);
+    }
+}
+
+START_TEST(random_cases) {
+    enum { CASES = 12 };
+    fft_case *cases = calloc(CASES, sizeof *cases);
+    for (int i = 0; harness_another(i, 1); i++) {
+        int ncases = random_between(2, CASES);
+        for (int k = 0; k < ncases; k++)
+            do
+                cases[k] = draw_case();
+            while (!is_keepable(&cases[k]));
+        use_cases(cases, ncases);
+        clear();
+    }
+    free(cases);
+}
+END_TEST
+
+START_TEST(last_eight) {
+    for (int count = SLOTS; count <= SLOTS + 1; count++)
+        for (int round = 0; round < 3; round++)
+            for (int i = 0; i < count; i++) {
+                fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
+                given.options.batch = 1 + i;
+                given.options.keep = 1;
+                harness_case("%d plans, round %d, plan %d", count, round, i);
+                int is_kept = plan_and_free(MPI_COMM_WORLD, &given);
+                check_all(count > SLOTS || is_kept == (round > 0), "kept: %d", is_kept);
+                check_all(count == SLOTS || round == 0 || !is_kept, "kept though it is the ninth");
+            }
+    clear();
+}
+END_TEST
+
+/* Two plans of the same arguments at the same time are two plans. */
+START_TEST(twins) {
+    fft_case given = FFT_CASE(FFTND_R2C, 6, 5, 8);
+    fftnd_plan *one = NULL, *two = NULL;
+    given.options.keep = 1;
+    for (int round = 0; round < 3; round++) {
+        int is_kept = plan_again(MPI_COMM_WORLD, &given, &one);
+        is_kept += plan_again(MPI_COMM_WORLD, &given, &two);
+        check_all(one != two, "one plan for two");
+        check_all(is_kept == 2 * (round > 0), "%d of 2 kept", is_kept);
+        check_ok(fftnd_plan_free(&one));
+        check_ok(fftnd_plan_free(&two));
+    }
+    clear();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- others */
+
+/* Numbers among the options, and how much they change. */
+static const struct number {
+    const char *name;
+    size_t offset;
+    int step; /* 0 = a flag */
+} numbers[] = {
+#define NUMBER(member, step) {#member, offsetof(fftnd_options, member), step}
+    NUMBER(scaling, 1),    NUMBER(alignment, 0),     NUMBER(batch, 1),
+    NUMBER(in_place, 0),   NUMBER(overwrite_input, 0), NUMBER(batch_position, 0),
+    NUMBER(fusion, 1),     NUMBER(local_transpose, 1), NUMBER(threads, 1),
+    NUMBER(skip_agreement, 0), NUMBER(effort, 1),    NUMBER(by_node, 0),
+    NUMBER(staging, 1),    NUMBER(halved_axis, -1),  NUMBER(mapped_arrays, 0),
+    NUMBER(fill_ghosts, 0), NUMBER(accumulate_ghosts, 0)};
+
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static const char *change_number(fft_case *given) {
+    const struct number *number = &numbers[random_between(0, NUMBERS - 1)];
+    int value;
+    memcpy(&value, (char *)&given->options + number->offset, sizeof value);
+    value = number->step == 0 ? !value : value + number->step;
+    memcpy((char *)&given->options + number->offset, &value, sizeof value);
+    return number->name;
+}
+
+static const char *change_real(fft_case *given) {
+    given->options.plan_seconds += 0.25;
+    return "plan_seconds";
+}
+
+static const char *change_wide(fft_case *given) {
+    given->options.tile_bytes += 4096;
+    return "tile_bytes";
+}
+
+static const char *change_method(fft_case *given) {
+    given->options.method = given->options.method == NULL ? "p2p" : NULL;
+    return "method";
+}
+
+static const char *change_size(fft_case *given) {
+    given->sizes[random_between(0, given->ndims - 1)]++;
+    return "sizes";
+}
+
+static const char *change_kind(fft_case *given) {
+    given->kind = given->kind == FFTND_C2C ? FFTND_R2C : FFTND_C2C;
+    return "kind";
+}
+
+static const char *change_r2r(fft_case *given) {
+    int axis = random_between(0, given->ndims - 1);
+    given->r2r[axis] = given->r2r[axis] == FFTND_DCT2 ? FFTND_DCT3 : FFTND_DCT2;
+    return given->kind == FFTND_R2R ? "r2r" : NULL;
+}
+
+static const char *change_order(fft_case *given) {
+    given->has_order = !given->has_order;
+    for (int axis = 0; axis < given->ndims && given->has_order; axis++)
+        given->order[axis] = given->ndims - 1 - axis;
+    return "order";
+}
+
+static const char *change_modes(fft_case *given) {
+    given->drops_modes = !given->drops_modes;
+    for (int axis = 0; axis < given->ndims && given->drops_modes; axis++)
+        given->retained[axis] = (given->sizes[axis] + 1) / 2;
+    return "retained_modes";
+}
+
+static const char *change_padding(fft_case *given) {
+    given->padding[random_between(0, 1)][random_between(0, given->ndims - 1)]++;
+    return "padding";
+}
+
+static const char *change_blocks(fft_case *given) {
+    int side = random_between(0, 1);
+    given->blocks[side] = given->blocks[side] == FFTND_BLOCKS_BALANCED ? FFTND_BLOCKS_CEILING
+                                                                       : FFTND_BLOCKS_BALANCED;
+    return "blocks";
+}
+
+static const char *change_boxes(fft_case *given) {
+    int side = random_between(0, 1);
+    given->has_box[side] = 1;
+    given->box_seed++;
+    return harness_nranks > 1 ? "box" : NULL; /* one rank has the whole */
+}
+
+typedef const char *change(fft_case *given);
+static change *const changes[] = {change_number, change_number, change_number,  change_real,
+                                  change_wide,   change_method, change_size,    change_kind,
+                                  change_r2r,    change_order,  change_padding, change_modes,
+                                  change_blocks, change_boxes};
+
+enum { CHANGES = sizeof changes / sizeof *changes };
+
+/* Plans a case, and another one that differs in one argument; the library may refuse either. */
+static void try_pair(const fft_case *one, const fft_case *two, const char *what) {
+    fftnd_plan *plan = NULL;
+    harness_case("%s of %s", what, fft_case_text(one));
+    if (fft_case_plan(MPI_COMM_WORLD, one, &plan) != REDIST_OK)
+        return;
+    check_ok(fftnd_plan_free(&plan));
+    if (fft_case_plan(MPI_COMM_WORLD, two, &plan) != REDIST_OK)
+        return;
+    check_ok(fftnd_plan_free(&plan));
+    clear();
+    (void)plan_and_free(MPI_COMM_WORLD, one);
+    check_all(!plan_and_free(MPI_COMM_WORLD, two), "%s differs, but the plan is the same", what);
+    check_all(plan_and_free(MPI_COMM_WORLD, one) == (is_keepable(one)), "the first is not kept");
+}
+
+START_TEST(differing_arguments) {
+    for (int i = 0; harness_another(i, 2 * CHANGES); i++) {
+        fft_case one = draw_case(), two;
+        const char *what = NULL;
+        one.options.effort = FFTND_ESTIMATE;
+        two = one;
+        what = changes[i % CHANGES](&two);
+        if (what != NULL)
+            try_pair(&one, &two, what);
+    }
+    clear();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- what is not kept */
+
+START_TEST(not_kept) {
+    fft_case given[4];
+    for (int i = 0; i < 4; i++) {
+        given[i] = FFT_CASE(FFTND_C2C, 4, 5, 6);
+        given[i].options.keep = 1;
+    }
+    given[0].options.keep = 0;
+    given[1].options.user_workspace = 1;
+    given[2].options.phases = 1;
+    given[3].options.device = REDIST_SPACE_HOST;
+    given[3].options.device_bytes = 1 << 20;
+    for (int i = 0; i < 8; i++)
+        check_all(!plan_and_free(MPI_COMM_WORLD, &given[i / 2]), "case %d is kept", i / 2);
+}
+END_TEST
+
+/* Arrays that turn out not to be mapped change the plan. */
+START_TEST(made_plain) {
+    fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
+    given.options.keep = given.options.mapped_arrays = 1;
+    given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
+    (void)plan_and_free(MPI_COMM_WORLD, &given);
+    fft_check_once(MPI_COMM_WORLD, &given);
+    check_all(plan_and_free(MPI_COMM_WORLD, &given), "not kept");
+    clear();
+}
+END_TEST
+
+START_TEST(environment) {
+    fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
+    setenv("FFTND_KEEP", "0", 1);
+    (void)plan_and_free(MPI_COMM_WORLD, &given);
+    check_all(!plan_and_free(MPI_COMM_WORLD, &given), "kept with FFTND_KEEP=0");
+    setenv("FFTND_KEEP", "1", 1);
+    (void)plan_and_free(MPI_COMM_WORLD, &given);
+    check_all(plan_and_free(MPI_COMM_WORLD, &given), "not kept with FFTND_KEEP=1");
+    unsetenv("FFTND_KEEP");
+    clear();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- errors */
+
+static void check_refused(const fft_case *given, const char *name) {
+    fftnd_plan *plan = NULL;
+    check_code(fft_case_plan(MPI_COMM_WORLD, given, &plan), REDIST_ERR_DISAGREE);
+    check_all(plan == NULL, "a plan after an error");
+    check_all(strstr(redist_error_message(), name) != NULL, "%s", redist_error_message());
+}
+
+/* Ranks whose arguments differ get an error, though some of them have a kept plan that matches. */
+START_TEST(disagreement) {
+    fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
+    if (harness_nranks == 1)
+        skip_test("more than one rank");
+    given.options.keep = 1;
+    (void)plan_and_free(MPI_COMM_WORLD, &given);
+    int differs = harness_rank == random_between(0, harness_nranks - 1);
+    given.options.keep = !differs;
+    check_refused(&given, "options->keep");
+    given.options.keep = 1;
+    given.sizes[1] += differs;
+    check_refused(&given, "sizes");
+    given.sizes[1] -= differs;
+    check_all(plan_and_free(MPI_COMM_WORLD, &given), "not kept after errors");
+    clear();
+}
+END_TEST
+
+START_TEST(freed_handles) {
+    fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
+    fftnd_plan *plan = NULL, *stale;
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    given.options.keep = 1;
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+    stale = plan;
+    check_ok(fftnd_plan_free(&plan));
+    check_code(fftnd_plan_layout(stale, FFTND_PHYSICAL, &layout), REDIST_ERR_STATE);
+    check_code(fftnd_plan_free(&stale), REDIST_ERR_STATE);
+    check_code(fftnd_cache_clear(MPI_COMM_NULL), REDIST_ERR_COMM);
+    clear();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- the end */
+
+/* Memory and mappings are given back by fftnd_cache_clear, and with the communicator. */
+START_TEST(given_back) {
+    fft_case given = FFT_CASE(FFTND_R2C, 6, 5, 8);
+    fftnd_plan *plan = NULL;
+    MPI_Comm comm;
+    given.options.keep = 1;
+    (void)plan_and_free(MPI_COMM_WORLD, &given);
+    clear();
+    const struct counters before = counters_taken();
+    check_all(!plan_and_free(MPI_COMM_WORLD, &given), "kept after fftnd_cache_clear");
+    clear();
+    counters_check(&before, "fftnd_cache_clear");
+    for (int round = 0; round < 3; round++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (given.options.batch = 1; given.options.batch <= 10; given.options.batch++)
+            (void)plan_and_free(comm, &given);
+        (void)plan_again(comm, &given, &plan);
+        MPI_Comm_free(&comm);
+        check_ok(fftnd_plan_free(&plan));
+        counters_check(&before, "a communicator");
+    }
+}
+END_TEST
+
+/* Kept plans that are left to MPI_Finalize, which other tests would clear. */
+START_TEST(left) {
+    fft_case given = FFT_CASE(FFTND_R2C, 6, 5, 8);
+    given.options.keep = 1;
+    (void)plan_and_free(MPI_COMM_WORLD, &given);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {random_cases, last_eight,  twins,        differing_arguments,
+                                  not_kept,     made_plain,  environment,  disagreement,
+                                  freed_handles, given_back, left,         NULL};
+    MPI_Init(&argc, &argv);
+    counters_begin();
+    return harness_run(argc, argv, "test_fftnd_kept", tests);
+}
