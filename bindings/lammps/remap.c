@@ -53,31 +53,34 @@ void remap_3d_destroy_plan(struct remap_plan_3d *plan) {
 
 /* ---------------------------------------------------------------- the exchange */
 
+/* Finds the negative lowest start along an axis, and the highest end, of this rank's boxes. */
+static void find_ends(const struct remap_plan_3d *plan, int axis, redist_index ends[2]) {
+    ends[0] = ends[1] = INT32_MIN;
+    for (int array = 0; array < 2; array++) {
+        redist_index start = plan->boxes[array].start[axis];
+        redist_index end = start + plan->boxes[array].count[axis];
+        if (end > start && -start > ends[0])
+            ends[0] = -start;
+        if (end > start && end > ends[1])
+            ends[1] = end;
+    }
+}
+
 /* Finds the grid around all ranks' boxes, moves its origin to 0, and sees whether the input has all of it. */
 static void find_grid(struct remap_plan_3d *plan, redist_index sizes[]) {
-    redist_index ends[2 * AXES], all = fftnd_lammps__volume(&plan->boxes[0]);
-    for (int axis = 0; axis < AXES; axis++) {
-        ends[axis] = ends[AXES + axis] = INT32_MIN; /* the negative lowest start, the highest end */
-        for (int array = 0; array < 2; array++) {
-            const redist_box *box = &plan->boxes[array];
-            redist_index start = box->start[axis], end = start + box->count[axis];
-            if (end > start && -start > ends[axis])
-                ends[axis] = -start;
-            if (end > start && end > ends[AXES + axis])
-                ends[AXES + axis] = end;
-        }
-    }
+    redist_index ends[AXES][2], points = fftnd_lammps__volume(&plan->boxes[0]);
+    for (int axis = 0; axis < AXES; axis++)
+        find_ends(plan, axis, ends[axis]);
     MPI_Allreduce(MPI_IN_PLACE, ends, 2 * AXES, MPI_INT64_T, MPI_MAX, plan->comm);
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_SUM, plan->comm);
+    MPI_Allreduce(MPI_IN_PLACE, &points, 1, MPI_INT64_T, MPI_SUM, plan->comm);
     for (int axis = 0; axis < AXES; axis++) {
-        sizes[axis] = ends[axis] + ends[AXES + axis];
-        if (sizes[axis] < 0)
-            sizes[axis] = 0;
+        redist_index extent = ends[axis][0] + ends[axis][1];
+        sizes[axis] = extent > 0 ? extent : 0; /* no box has a point */
         for (int array = 0; array < 2; array++)
             if (plan->boxes[array].count[axis] > 0)
-                plan->boxes[array].start[axis] += ends[axis];
+                plan->boxes[array].start[axis] += ends[axis][0];
     }
-    plan->keeps = all != sizes[0] * sizes[1] * sizes[2];
+    plan->keeps = points != sizes[0] * sizes[1] * sizes[2];
 }
 
 static void report(const struct remap_plan_3d *plan, const redist_index sizes[], double seconds) {
