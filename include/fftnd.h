@@ -231,6 +231,7 @@ typedef struct fftnd_options {
     /** nonzero: fftnd_plan_free keeps the plan, and the next fftnd_plan_create on its communicator with the same
      * arguments returns it, after one reduction. See fftnd_cache_clear */
     int keep;
+    int reserved; /**< 0; no padding follows the last field */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -248,7 +249,7 @@ typedef struct fftnd_options {
         .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
         .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0,        \
         .ranks = 0, .offset = {NULL, NULL}, .ghosts = NULL, .fill_ghosts = 1,                      \
-        .accumulate_ghosts = 0, .keep = 0                                                          \
+        .accumulate_ghosts = 0, .keep = 0, .reserved = 0                                           \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */
