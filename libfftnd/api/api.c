@@ -166,9 +166,9 @@ static int make_plan(const struct fftnd__arguments *arguments, fftnd_plan **resu
     fftnd_plan *plan = allocate_plan(&request);
     redist_place place = {.space = NULL};
     redist_visit visit;
-    int code = plan != NULL ? find_place(&request.settings, &place)
-                            : redist_fail_in(arguments->function, REDIST_ERR_MEMORY,
-                                             "no memory for a plan");
+    int code = plan != NULL
+                   ? find_place(&request.settings, &place)
+                   : redist_fail_in(arguments->function, REDIST_ERR_MEMORY, "no memory for a plan");
     code = redist_agree(request.comm, code);
     (void)redist_enter(&place, &visit); /* cannot fail: it is current */
     if (code == REDIST_OK)
