@@ -21,6 +21,7 @@ struct fftnd__engine {
     struct fftnd__failure failure; /* of the executions */
     redist_life *life;             /* of the plan, NULL = its executions make no agreement */
     double seconds[2];             /* serial transforms, exchanges */
+    double allocation_seconds, connection_seconds; /* of planning */
     long long executions;
     struct fftnd__replays replays;
     redist_phases past;   /* of freed exchanges */
