@@ -161,8 +161,9 @@ typedef struct fftnd_options {
     enum redist_staging staging; /**< as redist_options.staging */
     const char *method;      /**< method of the exchanges, as redist_options.method; NULL = auto */
     const char *wisdom_file; /**< as redist_options.wisdom_file; need not agree */
-    /** approximate seconds of measurements (FFTND_MEASURE, FFTND_PATIENT); 0 = 3, 0.04 for less than 1 MiB on all ranks
-     * together, or 30 when patient; need not agree. In host memory of one node only methods and serial libraries are measured */
+    /** approximate seconds of measurements (FFTND_MEASURE, FFTND_PATIENT); 0 = 3, or 30 when patient, or 0.04 for
+     * arrays in host memory of less than 1 MiB on all ranks together; need not agree. In host memory of one node only
+     * methods and serial libraries are measured */
     double plan_seconds;
     /** largest tile (in device memory, with dropped modes: of the modes that are transformed at once), if the axes
      * permit; 0 = choose */
@@ -437,7 +438,8 @@ typedef struct fftnd_plan_info {
     double choice_seconds;     /**< of these, choosing or measuring a configuration */
     double steps_seconds;      /**< process grid, steps, serial transforms */
     double allocation_seconds; /**< work space */
-    double connection_seconds; /**< choosing or measuring methods of exchanges, and connecting the ranks */
+    double
+        connection_seconds; /**< choosing or measuring methods of exchanges, and connecting the ranks */
 } fftnd_plan_info;
 
 #define FFTND_PLAN_INFO_DEFAULT                                                                    \
