@@ -37,7 +37,8 @@ static void run_fftnd(struct job *job, int keep) {
     fftnd_plan *plan = NULL;
     options.effort = job->effort ? FFTND_MEASURE : FFTND_ESTIMATE;
     options.keep = keep;
-    int code = fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &options, &plan);
+    int code =
+        fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &options, &plan);
     insist(code == REDIST_OK, "fftnd_plan_create");
     job->seconds[PLAN + 1] = MPI_Wtime();
     insist(fftnd_forward(plan, job->in, job->out) == REDIST_OK, "fftnd_forward");
@@ -64,8 +65,8 @@ static void run_interface(struct job *job, const struct interface *fftw) {
     const ptrdiff_t n[3] = {job->n, job->n, job->n};
     unsigned flags = job->effort ? FFTW_MEASURE : FFTW_ESTIMATE;
     const ptrdiff_t block = FFTW_MPI_DEFAULT_BLOCK;
-    fftw_plan plan = fftw->plan(3, n, 1, block, block, job->in, job->out, MPI_COMM_WORLD,
-                                FFTW_FORWARD, flags);
+    fftw_plan plan =
+        fftw->plan(3, n, 1, block, block, job->in, job->out, MPI_COMM_WORLD, FFTW_FORWARD, flags);
     insist(plan != NULL, "fftw_mpi_plan_many_dft");
     job->seconds[PLAN + 1] = MPI_Wtime();
     fftw->execute(plan);

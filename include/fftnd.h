@@ -161,8 +161,9 @@ typedef struct fftnd_options {
     enum redist_staging staging; /**< as redist_options.staging */
     const char *method;      /**< method of the exchanges, as redist_options.method; NULL = auto */
     const char *wisdom_file; /**< as redist_options.wisdom_file; need not agree */
-    /** approximate seconds of measurements (FFTND_MEASURE, FFTND_PATIENT); 0 = 3, or 30 when patient; need not agree.
-     * In host memory of one node only methods and serial libraries are measured */
+    /** approximate seconds of measurements (FFTND_MEASURE, FFTND_PATIENT); 0 = 3, or 30 when patient, or 0.04 for
+     * arrays in host memory of less than 1 MiB on all ranks together; need not agree. In host memory of one node only
+     * methods and serial libraries are measured */
     double plan_seconds;
     /** largest tile (in device memory, with dropped modes: of the modes that are transformed at once), if the axes
      * permit; 0 = choose */
@@ -231,6 +232,7 @@ typedef struct fftnd_options {
     /** nonzero: fftnd_plan_free keeps the plan, and the next fftnd_plan_create on its communicator with the same
      * arguments returns it, after one reduction. See fftnd_cache_clear */
     int keep;
+    int reserved; /**< 0; no padding follows the last field */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -248,7 +250,7 @@ typedef struct fftnd_options {
         .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
         .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0,        \
         .ranks = 0, .offset = {NULL, NULL}, .ghosts = NULL, .fill_ghosts = 1,                      \
-        .accumulate_ghosts = 0, .keep = 0                                                          \
+        .accumulate_ghosts = 0, .keep = 0, .reserved = 0                                           \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -430,6 +432,14 @@ typedef struct fftnd_plan_info {
     size_t
         scratch_bytes; /**< for tiles and lines of all threads, usually in the caches, besides the work space */
     redist_index ranks; /**< on which the chain runs, those of `grid` */
+
+    /* Time in which this rank made the plan; that of a kept plan is of the first time */
+    double planning_seconds;   /**< all of it */
+    double choice_seconds;     /**< of these, choosing or measuring a configuration */
+    double steps_seconds;      /**< process grid, steps, serial transforms */
+    double allocation_seconds; /**< work space */
+    double
+        connection_seconds; /**< choosing or measuring methods of exchanges, and connecting the ranks */
 } fftnd_plan_info;
 
 #define FFTND_PLAN_INFO_DEFAULT                                                                    \
@@ -439,7 +449,8 @@ typedef struct fftnd_plan_info {
         .fused = 0, .tiled = 0, .locally_transposed = 0, .segments = 0, .partitions = 0,           \
         .workspace_bytes = 0, .tile_bytes = 0, .device_bytes = 0, .transfer_bytes = 0,             \
         .buffered = 0, .halved_axis = -1, .exchange_seconds = 0.0, .serial_seconds = 0.0,          \
-        .scratch_bytes = 0, .ranks = 0                                                             \
+        .scratch_bytes = 0, .ranks = 0, .planning_seconds = 0.0, .choice_seconds = 0.0,            \
+        .steps_seconds = 0.0, .allocation_seconds = 0.0, .connection_seconds = 0.0                 \
     }
 
 /** FFTND_PLAN_INFO_DEFAULT as a function; as redist_box_init. */

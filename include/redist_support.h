@@ -433,9 +433,9 @@ REDIST_API void redist_closer_remove(redist_closer *closer);
  * Data that another library keeps with a communicator of redist_private_comm, until the user frees the communicator, or
  * MPI is finalised. `dispose` frees what the data refer to, and identifies them; it is called on all ranks.
  *   redist_kept_find     returns the data, NULL without any. Not collective
- *   redist_kept_provide  finds the data, or makes them of `bytes` zero bytes: the same on all ranks. *data is NULL after
- *                        the user has freed the communicator, to which plans may still refer. Collective on comm.
- *                        Errors: ERR_MEMORY, those of redist_agree
+ *   redist_kept_provide  finds the data, or makes them of `bytes` zero bytes: the same on all ranks. *data is NULL
+ *                        after the user has freed the communicator, to which plans may still refer. Collective on
+ *                        comm. Errors: ERR_MEMORY, those of redist_agree
  */
 REDIST_API void *redist_kept_find(MPI_Comm comm, void (*dispose)(void *data));
 REDIST_API int redist_kept_provide(MPI_Comm comm, size_t bytes, void (*dispose)(void *data),

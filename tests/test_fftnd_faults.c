@@ -174,7 +174,8 @@ typedef void try_subject(const fault_subject *subject, const char *name);
 static void try_job(struct job *job, const char *name, try_subject *run) {
     const int keeps = job->given.options.keep;
     const fault_subject subject = {
-        job, 1, keeps ? plan_twice : plan, execute, keeps ? release_and_clear : release, MPI_COMM_NULL};
+        job,          1, keeps ? plan_twice : plan, execute, keeps ? release_and_clear : release,
+        MPI_COMM_NULL};
     fft_run_create(MPI_COMM_WORLD, &job->given, &job->run);
     check_ok(release_and_clear(job));
     run(&subject, name);

@@ -143,13 +143,14 @@ static const struct number {
     size_t offset;
     int step; /* 0 = a flag */
 } numbers[] = {
-#define NUMBER(member, step) {#member, offsetof(fftnd_options, member), step}
-    NUMBER(scaling, 1),    NUMBER(alignment, 0),     NUMBER(batch, 1),
-    NUMBER(in_place, 0),   NUMBER(overwrite_input, 0), NUMBER(batch_position, 0),
-    NUMBER(fusion, 1),     NUMBER(local_transpose, 1), NUMBER(threads, 1),
-    NUMBER(skip_agreement, 0), NUMBER(effort, 1),    NUMBER(by_node, 0),
-    NUMBER(staging, 1),    NUMBER(halved_axis, -1),  NUMBER(mapped_arrays, 0),
-    NUMBER(fill_ghosts, 0), NUMBER(accumulate_ghosts, 0)};
+#define NUMBER(member, step)                                                                       \
+    { #member, offsetof(fftnd_options, member), step }
+    NUMBER(scaling, 1),        NUMBER(alignment, 0),        NUMBER(batch, 1),
+    NUMBER(in_place, 0),       NUMBER(overwrite_input, 0),  NUMBER(batch_position, 0),
+    NUMBER(fusion, 1),         NUMBER(local_transpose, 1),  NUMBER(threads, 1),
+    NUMBER(skip_agreement, 0), NUMBER(effort, 1),           NUMBER(by_node, 0),
+    NUMBER(staging, 1),        NUMBER(halved_axis, -1),     NUMBER(mapped_arrays, 0),
+    NUMBER(fill_ghosts, 0),    NUMBER(accumulate_ghosts, 0)};
 
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
@@ -214,8 +215,8 @@ static const char *change_padding(fft_case *given) {
 
 static const char *change_blocks(fft_case *given) {
     int side = random_between(0, 1);
-    given->blocks[side] = given->blocks[side] == FFTND_BLOCKS_BALANCED ? FFTND_BLOCKS_CEILING
-                                                                       : FFTND_BLOCKS_BALANCED;
+    given->blocks[side] =
+        given->blocks[side] == FFTND_BLOCKS_BALANCED ? FFTND_BLOCKS_CEILING : FFTND_BLOCKS_BALANCED;
     return "blocks";
 }
 
@@ -385,9 +386,9 @@ START_TEST(left) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases, last_eight,  twins,        differing_arguments,
-                                  not_kept,     made_plain,  environment,  disagreement,
-                                  freed_handles, given_back, left,         NULL};
+    const TTest *const tests[] = {random_cases,  last_eight, twins,       differing_arguments,
+                                  not_kept,      made_plain, environment, disagreement,
+                                  freed_handles, given_back, left,        NULL};
     MPI_Init(&argc, &argv);
     counters_begin();
     return harness_run(argc, argv, "test_fftnd_kept", tests);

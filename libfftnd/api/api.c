@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256 };
@@ -119,9 +120,13 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *wanted) 
     struct fftnd__configuration configuration;
     for (int remembered = 1;; remembered = 0) {
         struct fftnd__request request = *wanted;
+        double begin = MPI_Wtime();
         int code = fftnd__planner_choose(&request, &configuration, &remembered);
+        double chosen = MPI_Wtime();
+        plan->choice_seconds += chosen - begin;
         if (code == REDIST_OK)
             code = fftnd__engine_create(&plan->engine, &request, &configuration);
+        plan->engine_seconds = MPI_Wtime() - chosen;
         if (code == REDIST_OK || !remembered)
             return code;
         fftnd__engine_destroy(&plan->engine);
@@ -160,15 +165,30 @@ static void close_at_the_end(MPI_Comm comm, fftnd_plan *plan) {
     redist_closer_add(comm, &plan->closer, close_plan);
 }
 
+/* Prints where the time of planning went. */
+static void report(const fftnd_plan *plan, const struct fftnd__request *request) {
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    int rank;
+    MPI_Comm_rank(request->comm, &rank);
+    if (rank == 0 && redist_is_verbose(request->settings.verbose) &&
+        fftnd_plan_get_info(plan, &info) == REDIST_OK)
+        fprintf(stderr,
+                "fftnd: planned in %.3f ms: configuration %.3f, steps %.3f, work space %.3f, "
+                "exchanges %.3f\n",
+                1e3 * info.planning_seconds, 1e3 * info.choice_seconds, 1e3 * info.steps_seconds,
+                1e3 * info.allocation_seconds, 1e3 * info.connection_seconds);
+}
+
 /* Makes a plan of checked arguments. Collective. */
 static int make_plan(const struct fftnd__arguments *arguments, fftnd_plan **result) {
+    double begin = MPI_Wtime();
     struct fftnd__request request = fftnd__resolve(arguments);
     fftnd_plan *plan = allocate_plan(&request);
     redist_place place = {.space = NULL};
     redist_visit visit;
-    int code = plan != NULL ? find_place(&request.settings, &place)
-                            : redist_fail_in(arguments->function, REDIST_ERR_MEMORY,
-                                             "no memory for a plan");
+    int code = plan != NULL
+                   ? find_place(&request.settings, &place)
+                   : redist_fail_in(arguments->function, REDIST_ERR_MEMORY, "no memory for a plan");
     code = redist_agree(request.comm, code);
     (void)redist_enter(&place, &visit); /* cannot fail: it is current */
     if (code == REDIST_OK)
@@ -185,6 +205,8 @@ static int make_plan(const struct fftnd__arguments *arguments, fftnd_plan **resu
     REDIST_TRY(code);
     plan->place = place;
     close_at_the_end(request.comm, plan);
+    plan->planning_seconds = MPI_Wtime() - begin;
+    report(plan, &request);
     *result = plan;
     return REDIST_OK;
 }

@@ -58,7 +58,8 @@ static const struct named_option {
 };
 
 enum { NOPTIONS = sizeof table / sizeof *table };
-_Static_assert((int)NOPTIONS == (int)FFTND__AGREED_OPTIONS, "one value for each option of the table");
+_Static_assert((int)NOPTIONS == (int)FFTND__AGREED_OPTIONS,
+               "one value for each option of the table");
 
 static long long get(const fftnd_options *options, const struct named_option *option) {
     const char *from = (const char *)options + option->offset;
@@ -331,8 +332,8 @@ void fftnd__list_agreed(const struct fftnd__arguments *arguments, int is_checked
     *next++ = redist_share_number("ndims", arguments->ndims);
     *next++ = redist_share_enum("kind", (int)arguments->kind, fftnd__kind_name);
     *next++ = redist_share_enum("precision", (int)arguments->precision, fftnd__precision_name);
-    *next++ = redist_share("sizes", REDIST_SHARED_EXTENTS, is_checked ? arguments->sizes : NULL,
-                           ndims);
+    *next++ =
+        redist_share("sizes", REDIST_SHARED_EXTENTS, is_checked ? arguments->sizes : NULL, ndims);
     *next++ = redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0);
     for (int i = 0; i < NOPTIONS; i++, next++) {
         *next = redist_share_number(table[i].name, get(options, &table[i]));

@@ -51,7 +51,8 @@ static void append_agreed(struct key *key, const redist_shared_value *value) {
     static const size_t element_bytes[] = {[REDIST_SHARED_INTS] = sizeof(int),
                                            [REDIST_SHARED_EXTENTS] = sizeof(redist_index),
                                            [REDIST_SHARED_REALS] = sizeof(double)};
-    append(key, &value->value, sizeof value->value); /* or a hash, of the type and the length, too */
+    append(key, &value->value,
+           sizeof value->value); /* or a hash, of the type and the length, too */
     if (value->type == REDIST_SHARED_TEXT)
         append_text(key, value->data);
     else if (value->type != REDIST_SHARED_NUMBER && value->data != NULL)
@@ -130,8 +131,7 @@ static long long count_bytes(const struct cache *cache) {
 static struct slot *find_oldest_with_bytes(struct cache *cache) {
     struct slot *oldest = NULL;
     for (int i = 0; i < SLOTS; i++)
-        if (cache->slots[i].bytes != 0 &&
-            (oldest == NULL || cache->slots[i].used < oldest->used))
+        if (cache->slots[i].bytes != 0 && (oldest == NULL || cache->slots[i].used < oldest->used))
             oldest = &cache->slots[i];
     return oldest;
 }
@@ -193,9 +193,8 @@ int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *argumen
     keeping->bytes = (long long)(fftnd__engine_work(&plan->engine) + plan->engine.tile_bytes);
     if (!may_be_kept(&plan->engine.transform.settings) || key.data == NULL)
         keeping->bytes = LLONG_MAX;
-    REDIST_TRY(redist_agree(arguments->comm,
-                            redist_all_reduce(arguments->comm, &keeping->bytes, 1, MPI_LONG_LONG,
-                                              MPI_MAX)));
+    REDIST_TRY(redist_agree(arguments->comm, redist_all_reduce(arguments->comm, &keeping->bytes, 1,
+                                                               MPI_LONG_LONG, MPI_MAX)));
     are_few = keeping->bytes <= MOST_BYTES;
     if (are_few)
         REDIST_TRY(redist_kept_provide(arguments->comm, sizeof(struct cache), dispose, &data));

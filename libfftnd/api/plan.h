@@ -40,6 +40,7 @@ struct fftnd_plan {
     long long operators_made;       /* so far */
     int operators_failed;           /* code of the first one freed after a failure */
     struct fftnd__keeping keeping;
+    double planning_seconds, choice_seconds, engine_seconds; /* in which it was made */
 };
 
 /* Destroys a plan. Collective. */

@@ -159,6 +159,11 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
         own.device_bytes = plan->engine.transform.offload->bytes;
         own.buffered = plan->engine.transform.offload->buffered;
     }
+    own.planning_seconds = plan->planning_seconds;
+    own.choice_seconds = plan->choice_seconds;
+    own.allocation_seconds = plan->engine.allocation_seconds;
+    own.connection_seconds = plan->engine.connection_seconds;
+    own.steps_seconds = plan->engine_seconds - own.allocation_seconds - own.connection_seconds;
     own.transfer_bytes = fftnd__engine_transfers(&plan->engine);
     own.tile_bytes = own.tiled ? configuration->tile_bytes : 0;
     own.scratch_bytes = plan->engine.tile_bytes;

@@ -23,9 +23,18 @@ static struct fftnd__settings settings_of(const fftnd_options *options) {
         settings.space = REDIST_SPACE_HOST;
     if (settings.space == REDIST_SPACE_HOST) /* without streams */
         settings.asynchronous = 0;
-    if (settings.plan_seconds == 0)
-        settings.plan_seconds = settings.effort == FFTND_PATIENT ? 30 : 3;
     return settings;
+}
+
+/* Returns the default time for measurements. Small arrays are timed often enough in a short time. */
+static double usual_seconds(const struct fftnd__arguments *arguments) {
+    const double small = 1 << 20;
+    double bytes = (double)lines__item_bytes(arguments->precision, 0) * arguments->options.batch;
+    for (int i = 0; i < arguments->ndims; i++)
+        bytes *= (double)arguments->sizes[i];
+    if (arguments->options.effort == FFTND_PATIENT)
+        return 30;
+    return bytes < small && !fftnd__is_on_device(arguments->options.space) ? 0.04 : 3;
 }
 
 /* ---------------------------------------------------------------- the library's numbers of the axes */
@@ -217,6 +226,8 @@ struct fftnd__request fftnd__resolve(const struct fftnd__arguments *arguments) {
                                      .mixes_kinds = arguments->kind == FFTND_MIXED,
                                      .has_grid = options->grid != NULL,
                                      .grid_ndims = options->grid_ndims};
+    if (request.settings.plan_seconds == 0)
+        request.settings.plan_seconds = usual_seconds(arguments);
     for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
         request.grid[i] = options->grid[i];
     if (fftnd__is_long(arguments))

@@ -281,7 +281,7 @@ static int join_exchanges(const struct fftnd__engine *engine) {
 }
 
 /* Collective. */
-static int plan_exchanges(struct fftnd__engine *engine) {
+static int connect_exchanges(struct fftnd__engine *engine) {
     void *work[3];
     int code = REDIST_OK;
     fftnd__engine_work_arrays(engine, work);
@@ -292,6 +292,13 @@ static int plan_exchanges(struct fftnd__engine *engine) {
         REDIST_TRY(fftnd__plan_exchanges(&engine->programs[direction], &engine->transform, work));
     find_method(engine);
     return join_exchanges(engine);
+}
+
+static int plan_exchanges(struct fftnd__engine *engine) {
+    double begin = MPI_Wtime();
+    int code = connect_exchanges(engine);
+    engine->connection_seconds += MPI_Wtime() - begin;
+    return code;
 }
 
 size_t fftnd__engine_work(const struct fftnd__engine *engine) {
@@ -308,7 +315,9 @@ static void pin_work(struct fftnd__engine *engine) {
 }
 
 static int allocate_work(struct fftnd__engine *engine) {
+    double begin = MPI_Wtime();
     REDIST_TRY(fftnd__spare_take(engine, fftnd__engine_work(engine)));
+    engine->allocation_seconds += MPI_Wtime() - begin;
     engine->has_workspace = engine->owns_workspace = 1;
     pin_work(engine);
     return REDIST_OK;

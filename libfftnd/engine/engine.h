@@ -21,6 +21,7 @@ struct fftnd__engine {
     struct fftnd__failure failure; /* of the executions */
     redist_life *life;             /* of the plan, NULL = its executions make no agreement */
     double seconds[2];             /* serial transforms, exchanges */
+    double allocation_seconds, connection_seconds; /* of planning */
     long long executions;
     struct fftnd__replays replays;
     redist_phases past;   /* of freed exchanges */
@@ -29,7 +30,7 @@ struct fftnd__engine {
     size_t tile_bytes;    /* of tiles in the caches, for all stages, */
     void *tiles;          /* and their memory */
     char *workspace;
-    size_t workspace_bytes;    /* allocated, at least those in use */
+    size_t workspace_bytes; /* allocated, at least those in use */
     int workspace_number;   /* of the allocation, if the work space may wait for another plan */
     int has_workspace, owns_workspace;
     int owns_resources; /* else grid, threads and device are another engine's */

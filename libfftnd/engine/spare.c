@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spare.h"
 
-enum { MOST_BYTES = 4 << 20 }; /* of each rank: the work space of 72^3 complex doubles on two ranks has 3 MiB */
+enum {
+    MOST_BYTES = 4 << 20
+}; /* of each rank: the work space of 72^3 complex doubles on two ranks has 3 MiB */
 
 /* Numbers of allocations tell whether all ranks have the same one, which they may not after a failure. */
 struct spare {
@@ -45,8 +47,8 @@ static void use_spare(struct fftnd__engine *engine, struct spare *spare) {
 
 static int allocate(struct fftnd__engine *engine, size_t bytes) {
     void *memory = NULL;
-    REDIST_TRY(redist_alloc_in(engine->transform.comm, engine->transform.library->space, bytes,
-                               &memory));
+    REDIST_TRY(
+        redist_alloc_in(engine->transform.comm, engine->transform.library->space, bytes, &memory));
     engine->workspace = memory;
     engine->workspace_bytes = bytes;
     engine->workspace_number = 0;

@@ -206,8 +206,7 @@ int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nv
     code = redist__take_refusal(code);
     if (nvalues == 0)
         return agree(comm, code, NULL);
-    int heard =
-        redist__find_alike(comm, code == REDIST_OK, hash_values(nvalues, values), &alike);
+    int heard = redist__find_alike(comm, code == REDIST_OK, hash_values(nvalues, values), &alike);
     if (heard != REDIST_OK)
         return code != REDIST_OK ? code : heard;
     return alike ? REDIST_OK : compare(function, comm, code, nvalues, values);

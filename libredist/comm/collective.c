@@ -240,9 +240,8 @@ static int vote_words(const struct group *group, uint64_t words[], int count) {
 int redist__find_alike(MPI_Comm comm, int is_right, uint64_t number, int *alike) {
     struct group group;
     uint64_t words[3] = {is_right ? UINT64_MAX : 0, number, ~number};
-    int code = find_group(comm, &group)
-                   ? vote_words(&group, words, 3)
-                   : reduce_by_mpi(comm, words, 3, MPI_UINT64_T, MPI_BAND);
+    int code = find_group(comm, &group) ? vote_words(&group, words, 3)
+                                        : reduce_by_mpi(comm, words, 3, MPI_UINT64_T, MPI_BAND);
     *alike = words[0] != 0 && (words[1] | words[2]) == UINT64_MAX;
     return code;
 }

@@ -319,8 +319,8 @@ struct redist__scratch {
 /* Finds the bitwise and of all ranks of the context. Collective, and ends when a peer is gone, as the next two do. */
 int redist__find_common(const struct redist__context *context, int bits, int *common);
 
-/* Finds whether all ranks pass the same number, and is_right. Collective, and ends when a peer is gone on a communicator
- * of the library. */
+/* Finds whether all ranks pass the same number, and is_right. Collective; on a communicator of the library it ends when
+ * a peer is gone. */
 int redist__find_alike(MPI_Comm comm, int is_right, uint64_t number, int *alike);
 
 /* Sends the i-th `bytes` bytes of `own` to rank i, and receives those for this rank into `theirs`. Collective. */
