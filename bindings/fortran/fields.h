@@ -24,4 +24,11 @@ struct redist__f_field {
 void redist__f_field_put(const redist_field *own, const CFI_cdesc_t *array,
                          struct redist__f_field *field);
 
+/** Returns the fields of a call as structures of C, to be released. Without memory for them *nfields becomes -1, which
+ * the library refuses on all ranks. */
+redist_field *redist__f_fields_take(int *nfields, const struct redist__f_field fields[]);
+
+/** Releases them; returns the code of the call, or ERR_MEMORY if there was none for them. */
+int redist__f_fields_release(int nfields, redist_field all[], int code);
+
 #endif

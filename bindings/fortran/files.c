@@ -103,9 +103,7 @@ int redist__f_field_set_box(struct redist__f_field *field, int ndims, const redi
 
 /* ---------------------------------------------------------------- the fields of a call */
 
-/* Returns the structures of C, to be released. Without memory for them *nfields becomes -1, which the library refuses
- * on all ranks. */
-static redist_field *take_all(int *nfields, const struct redist__f_field fields[]) {
+redist_field *redist__f_fields_take(int *nfields, const struct redist__f_field fields[]) {
     redist_field *all = redist_calloc((size_t)(*nfields > 0 ? *nfields : 1), sizeof *all);
     if (all == NULL)
         *nfields = -1;
@@ -114,8 +112,7 @@ static redist_field *take_all(int *nfields, const struct redist__f_field fields[
     return all;
 }
 
-/* Returns the code of the call. */
-static int release_all(int nfields, redist_field all[], int code) {
+int redist__f_fields_release(int nfields, redist_field all[], int code) {
     for (int i = 0; i < nfields; i++)
         redist__f_datatype_free(&all[i].datatype);
     if (all == NULL)
@@ -128,21 +125,23 @@ static int release_all(int nfields, redist_field all[], int code) {
 
 int redist__f_write(MPI_Fint comm, const char *path, int nfields,
                     const struct redist__f_field fields[], const redist_file_options *options) {
-    redist_field *all = take_all(&nfields, fields);
-    return release_all(nfields, all, redist_write(MPI_Comm_f2c(comm), path, nfields, all, options));
+    redist_field *all = redist__f_fields_take(&nfields, fields);
+    return redist__f_fields_release(nfields, all,
+                                    redist_write(MPI_Comm_f2c(comm), path, nfields, all, options));
 }
 
 int redist__f_read(MPI_Fint comm, const char *path, int nfields,
                    const struct redist__f_field fields[], const redist_file_options *options) {
-    redist_field *all = take_all(&nfields, fields);
-    return release_all(nfields, all, redist_read(MPI_Comm_f2c(comm), path, nfields, all, options));
+    redist_field *all = redist__f_fields_take(&nfields, fields);
+    return redist__f_fields_release(nfields, all,
+                                    redist_read(MPI_Comm_f2c(comm), path, nfields, all, options));
 }
 
 int redist__f_write_start(MPI_Fint comm, const char *path, int nfields,
                           const struct redist__f_field fields[], const redist_file_options *options,
                           redist_file_request **request) {
-    redist_field *all = take_all(&nfields, fields);
-    return release_all(
+    redist_field *all = redist__f_fields_take(&nfields, fields);
+    return redist__f_fields_release(
         nfields, all, redist_write_start(MPI_Comm_f2c(comm), path, nfields, all, options, request));
 }
 
@@ -158,11 +157,11 @@ static size_t bytes_of(const CFI_cdesc_t *array) {
 int redist__f_checkpoint_write(MPI_Fint comm, const char *path, int nfields,
                                const struct redist__f_field fields[], const CFI_cdesc_t *parameters,
                                const redist_checkpoint_options *options) {
-    redist_field *all = take_all(&nfields, fields);
-    return release_all(nfields, all,
-                       redist_checkpoint_write(MPI_Comm_f2c(comm), path, nfields, all,
-                                               redist__f_address(parameters), bytes_of(parameters),
-                                               options));
+    redist_field *all = redist__f_fields_take(&nfields, fields);
+    return redist__f_fields_release(nfields, all,
+                                    redist_checkpoint_write(MPI_Comm_f2c(comm), path, nfields, all,
+                                                            redist__f_address(parameters),
+                                                            bytes_of(parameters), options));
 }
 
 int redist__f_checkpoint_write_start(MPI_Fint comm, const char *path, int nfields,
@@ -170,11 +169,12 @@ int redist__f_checkpoint_write_start(MPI_Fint comm, const char *path, int nfield
                                      const CFI_cdesc_t *parameters,
                                      const redist_checkpoint_options *options,
                                      redist_checkpoint_request **request) {
-    redist_field *all = take_all(&nfields, fields);
-    return release_all(nfields, all,
-                       redist_checkpoint_write_start(MPI_Comm_f2c(comm), path, nfields, all,
-                                                     redist__f_address(parameters),
-                                                     bytes_of(parameters), options, request));
+    redist_field *all = redist__f_fields_take(&nfields, fields);
+    return redist__f_fields_release(
+        nfields, all,
+        redist_checkpoint_write_start(MPI_Comm_f2c(comm), path, nfields, all,
+                                      redist__f_address(parameters), bytes_of(parameters), options,
+                                      request));
 }
 
 /* Reads the parameters, too, unless their array is empty. */
@@ -186,12 +186,12 @@ int redist__f_checkpoint_read(MPI_Fint comm, const char *path, int nfields,
     int fits = bytes == 0 || place != NULL;
     /* no fields: an error on all ranks, so that none waits for one whose parameters do not fit */
     nfields = fits ? nfields : -1;
-    redist_field *all = take_all(&nfields, fields);
+    redist_field *all = redist__f_fields_take(&nfields, fields);
     int code =
         redist_checkpoint_read(MPI_Comm_f2c(comm), path, nfields, all, place, bytes, options);
     if (!fits)
         code = redist_fail(REDIST_ERR_ARGUMENT, "parameters are not contiguous");
-    return release_all(nfields, all, code);
+    return redist__f_fields_release(nfields, all, code);
 }
 
 int redist__f_checkpoint_get_info(MPI_Fint comm, const char *path, redist_checkpoint_info **info) {

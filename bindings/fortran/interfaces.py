@@ -28,7 +28,7 @@ def dummy(argument, known):
         return name, f"type(*) :: {name}(..)" if const else None
     if c_type == "char":
         return name, f"type(c_ptr), intent(inout) :: {name}" if stars == "**" else (
-            f"character(kind=c_char), intent(in) :: {name}(*)")
+            f"character(kind=c_char), {intent} :: {name}(*)")
     if c_type in SCALARS:
         return name, f"{SCALARS[c_type]}, {intent if stars or array else 'value'} :: {values}"
     if c_type in known and stars != "**":

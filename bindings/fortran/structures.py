@@ -20,7 +20,7 @@ def structures(text):
 
 def numbers(text, prefix):
     """(name, value) of enumerators, error codes, versions and limits."""
-    for body in re.findall(r"enum \w+ \{([^}]*)\}", text):
+    for body in re.findall(r"enum (?:\w+ )?\{([^}]*)\}", text):
         yield from re.findall(r"\b(" + prefix + r"_[A-Z0-9_]+)\s*=\s*(-?\d+)", body)
     for name, value in re.findall(r"X\((\w+), (\d+), \"", text):
         yield prefix + "_" + name, value

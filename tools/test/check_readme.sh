@@ -74,7 +74,8 @@ for source in "$programs"/*.cpp "$programs"/*.f90; do
     # shellcheck disable=SC2046
     case $source in
     *.cpp) g++ -std=c++17 -Wall -Wextra -Werror "$source" -o "${source%.*}" $(pkg-config --cflags --libs fftnd redist) ;;
-    *.f90) gfortran -Wall "$source" -J "$programs" -o "${source%.*}" $(pkg-config --cflags --libs fftnd-fortran) ;;
+    *.f90) gfortran -Wall "$source" -J "$programs" -o "${source%.*}" \
+        $(pkg-config --cflags --libs fftnd-fortran redist-hdf5-fortran) ;;
     esac
     (cd "$programs" && run_ranks openmpi 2 "${source%.*}")
 done
