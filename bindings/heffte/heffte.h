@@ -21,6 +21,7 @@
 #define HEFFTE_H
 
 #include "heffte_plan.h"
+#include "heffte_reshape.h"
 
 namespace heffte {
 

@@ -69,18 +69,17 @@ class member {
         }
         return same;
     }
-    int run(const request &wanted, const void *from) {
-        void *in =
-            const_cast<void *>(from); /* which fftnd leaves unchanged unless it is in place */
-        const bool is_refused = wanted.refusal != nullptr;
+    int run(const request &wanted, const void *from, void *to) {
+        void *in = const_cast<void *>(from); /* which fftnd leaves unchanged unless it is in place */
         used_[wanted.direction] = true;
         const double start = report_.begin();
-        if (is_refused)
+        if (wanted.refusal != nullptr) {
             redist_refuse(wanted.refusal);
-        const int code = (wanted.direction == REDIST_FORWARD ? fftnd_forward : fftnd_backward)(
-            plan_, is_refused ? nullptr : in, is_refused ? nullptr : wanted.out);
-        if (is_refused)
-            redist_refuse(nullptr); /* where nobody was waiting for it */
+            in = to = nullptr;
+        }
+        const int code =
+            (wanted.direction == REDIST_FORWARD ? fftnd_forward : fftnd_backward)(plan_, in, to);
+        redist_refuse(nullptr); /* if nobody took it */
         if (code == REDIST_OK)
             report_.end(start);
         return code;
@@ -144,9 +143,9 @@ class transforms {
         if (is_single)
             guess_arrays(wanted);
         const bool in_place = in_place_ && is_single;
-        int code = find(wanted, in_place).run(wanted, wanted.in);
+        int code = run_with(wanted, in_place);
         if (is_single && is_about_arrays(code)) {
-            code = find(wanted, !in_place).run(wanted, wanted.in);
+            code = run_with(wanted, !in_place);
             in_place_ = code == REDIST_OK ? !in_place : in_place_;
         }
         if (is_about_arrays(code))
@@ -192,6 +191,18 @@ class transforms {
         in_place_ = is_one;
     }
 
+    /* Transforms with a plan for two arrays or one. In place fftnd expects an array of each rank, for which those
+     * without elements pass another address. */
+    int run_with(const request &wanted, bool in_place) {
+        const void *from = wanted.in;
+        void *to = wanted.out;
+        if (in_place && wanted.bytes[1] == 0)
+            to = wanted.bytes[0] == 0 ? scratch(1) : const_cast<void *>(wanted.in);
+        if (in_place && wanted.bytes[0] == 0)
+            from = to;
+        return find(wanted, in_place).run(wanted, from, to);
+    }
+
     /* Transforms a copy of the input where input and output share memory. */
     int run_copied(const request &given) {
         request wanted = given;
@@ -205,7 +216,7 @@ class transforms {
                 std::memcpy(copy, wanted.in, wanted.bytes[0]);
             from = copy;
         }
-        return find(wanted, false).run(wanted, from);
+        return find(wanted, false).run(wanted, from, wanted.out);
     }
 
     member *look_up(const request &wanted, bool in_place) {
