@@ -38,8 +38,9 @@ struct plan_options {
         FFTND_ESTIMATE;      /**< also by FFTND_HEFFTE_EFFORT: estimate, measure, patient */
     std::string wisdom_file; /**< empty = that of REDIST_WISDOM */
     int threads = 1;
-    bool asynchronous =
-        false; /**< on devices: calls only enqueue their work in the plan's stream */
+    /** on devices: calls only enqueue their work in the plan's stream; input and output are then one array on all ranks
+     * or on none */
+    bool asynchronous = false;
 
     /** Transforms on the first `n` ranks of the communicator. */
     void use_num_subranks(int n) {

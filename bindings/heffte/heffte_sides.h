@@ -117,6 +117,8 @@ class gathered {
             expect(all[i + 3] != 0, "allocated box", "does not contain the box", i / 5);
             ranks = all[i + 4] > ranks ? all[i + 4] : ranks;
         }
+        for (std::size_t i = 0; i < boxes.in.size(); i++)
+            has_empty = has_empty || boxes.in[i].empty() || boxes.out[i].empty();
         const int size = static_cast<int>(boxes.in.size());
         ranks = ranks <= 0 || ranks > size ? 0 : ranks;
         world[0] = checked_world("inbox", boxes.in);
@@ -129,6 +131,7 @@ class gathered {
     std::vector<int> subranks;
     int ranks = 0; /* that transform; 0 = all */
     bool rooms = false;
+    bool has_empty = false;
 
   private:
     static void expect(bool holds, const char *what, const char *is_wrong, std::size_t rank) {
@@ -204,8 +207,9 @@ class sides {
     bool is_asynchronous() const {
         return options_.asynchronous && space_ != REDIST_SPACE_HOST;
     }
-    const local_sides &own() const {
-        return own_;
+    /* Whether a rank has no elements of a side. */
+    bool has_empty() const {
+        return has_empty_;
     }
     const wide_box &world() const {
         return world_;
@@ -278,7 +282,8 @@ class sides {
     sides(const local_sides &own, const gathered &all, MPI_Comm comm, const plan_options &options,
           redist_space space, void *stream, bool is_real, fftnd_r2r type)
         : own_(own), world_(all.world[0]), comm_(comm, all.subranks), options_(options),
-          space_(space), stream_(stream), is_real_(is_real), type_(type), ranks_(all.ranks) {
+          space_(space), stream_(stream), is_real_(is_real), type_(type), ranks_(all.ranks),
+          has_empty_(all.has_empty) {
         choose_effort();
         std::size_t left = 3;
         for (int place = 2; place >= 0; place--) {
@@ -356,6 +361,7 @@ class sides {
     bool is_real_;
     fftnd_r2r type_;
     int ranks_;
+    bool has_empty_;
     std::vector<std::size_t> dimensions_; /* of each axis */
     std::vector<redist_index> sizes_;
     std::vector<fftnd_r2r> types_;
