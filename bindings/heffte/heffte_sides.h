@@ -92,6 +92,16 @@ class ordered_comm {
     bool is_own_ = false;
 };
 
+/* The effort of planning, by the environment if that names one; -1 = it names none that there is. */
+inline int effort_of(const plan_options &options) {
+    static const char *const names[] = {"estimate", "measure", "patient"};
+    const char *wanted = std::getenv("FFTND_HEFFTE_EFFORT");
+    if (wanted == nullptr)
+        return options.effort;
+    const auto *found = std::find(names, names + 3, std::string(wanted));
+    return found == names + 3 ? -1 : static_cast<int>(found - names);
+}
+
 /* What all ranks pass, and its checks, which find the same on all of them. */
 class gathered {
   public:
@@ -107,14 +117,18 @@ class gathered {
         int subrank = -1;
         if (options.has_subcomm() && options.get_subcomm() != MPI_COMM_NULL)
             subrank = mpi::comm_rank(options.get_subcomm());
-        const int given[5] = {subrank, own.halved, has_room, fits, options.get_subranks()};
-        std::vector<int> all(5 * boxes.in.size());
-        MPI_Allgather(given, 5, MPI_INT, all.data(), 5, MPI_INT, comm);
-        for (std::size_t i = 0; i < all.size(); i += 5) {
+        const int given[] = {subrank,           own.halved, has_room, fits, options.get_subranks(),
+                             effort_of(options)};
+        constexpr std::size_t each = sizeof given / sizeof *given;
+        std::vector<int> all(each * boxes.in.size());
+        MPI_Allgather(given, each, MPI_INT, all.data(), each, MPI_INT, comm);
+        for (std::size_t i = 0; i < all.size(); i += each) {
+            expect(all[i + 5] >= 0, "FFTND_HEFFTE_EFFORT", "is not estimate, measure or patient",
+                   i / each);
             subranks.push_back(all[i]);
-            expect(all[i + 1] == all[1], "r2c_direction", "is not the same on all ranks", i / 5);
+            expect(all[i + 1] == all[1], "r2c_direction", "is not the same on all ranks", i / each);
             rooms = rooms || all[i + 2] != 0;
-            expect(all[i + 3] != 0, "allocated box", "does not contain the box", i / 5);
+            expect(all[i + 3] != 0, "allocated box", "does not contain the box", i / each);
             ranks = all[i + 4] > ranks ? all[i + 4] : ranks;
         }
         for (std::size_t i = 0; i < boxes.in.size(); i++)
@@ -284,7 +298,7 @@ class sides {
         : own_(own), world_(all.world[0]), comm_(comm, all.subranks), options_(options),
           space_(space), stream_(stream), is_real_(is_real), type_(type), ranks_(all.ranks),
           has_empty_(all.has_empty) {
-        choose_effort();
+        options_.effort = static_cast<fftnd_effort>(effort_of(options));
         std::size_t left = 3;
         for (int place = 2; place >= 0; place--) {
             const int dimension = world_.order[static_cast<std::size_t>(place)];
@@ -313,14 +327,6 @@ class sides {
                 }
         if (is_usual)
             memory_order_.clear();
-    }
-
-    void choose_effort() {
-        static const char *const names[] = {"estimate", "measure", "patient"};
-        const char *wanted = std::getenv("FFTND_HEFFTE_EFFORT");
-        for (int i = 0; wanted != nullptr && i < 3; i++)
-            if (std::string(wanted) == names[i])
-                options_.effort = static_cast<fftnd_effort>(i);
     }
 
     /* In place fftnd would use the array as work space, for which it may be too short: room behind the box, which is
