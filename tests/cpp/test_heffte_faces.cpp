@@ -289,6 +289,15 @@ void test_reshapes() {
         run_reshape<std::complex<float>, int>();
     }
     auto boxes = slabs(world, 0);
+    const auto turned = slabs(box3d<>(world.low, world.high, {{2, 1, 0}}), 1);
+    const auto reshape = heffte::make_reshape3d<tag>(boxes, turned, MPI_COMM_WORLD);
+    std::vector<float> a(reshape->size_intput()), b(reshape->size_output());
+    const bool is_first = self().rank == 0;
+    expect_throw<std::invalid_argument>(
+        [&] { reshape->apply<float>(1, is_first ? nullptr : a.data(), b.data()); }, "NULL");
+    expect_throw<std::invalid_argument>(
+        [&] { reshape->apply<float>(1, a.data(), is_first ? nullptr : b.data()); }, "NULL");
+    reshape->apply(1, a.data(), b.data());
     expect_throw<std::invalid_argument>(
         [&] { heffte::make_reshape3d<tag>(boxes, slabs(world.r2c(0), 1), MPI_COMM_WORLD); },
         "same world");
@@ -382,11 +391,14 @@ void test_report() {
     char name[] = "/tmp/heffte_report_XXXXXX";
     const int file = self().rank == 0 ? mkstemp(name) : -1;
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    const std::string wisdom = std::string(name) + ".wisdom";
     setenv("FFTND_HEFFTE_REPORT", name, 1);
     setenv("FFTND_HEFFTE_EFFORT", "measure", 1);
     {
         const box3d<> box = own(slabs(world, 1));
-        const heffte::fft3d<tag> fft(box, box, MPI_COMM_WORLD);
+        heffte::plan_options options = heffte::default_options<tag>();
+        options.wisdom_file = wisdom;
+        const heffte::fft3d<tag> fft(box, box, MPI_COMM_WORLD, options);
         const std::vector<complex> points = some(fft);
         (void)fft.forward(points);
         (void)fft.forward(points);
@@ -403,6 +415,8 @@ void test_report() {
                line.find("; 2 calls, ") != std::string::npos,
            "report: " + line);
     expect(!std::getline(report, line), "one line for each plan");
+    expect(self().nranks == 1 || std::ifstream(wisdom).good(), "what a plan has measured");
+    unlink(wisdom.c_str());
     close(file);
     unlink(name);
 }
