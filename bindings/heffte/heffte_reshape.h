@@ -81,9 +81,9 @@ template <class index = int> class reshape3d_base {
 
     static box3d<index> own(const boxes &list, MPI_Comm comm) {
         if (list.size() != static_cast<std::size_t>(mpi::comm_size(comm)))
-            throw std::invalid_argument("heffte: a list of boxes has " + std::to_string(list.size()) +
-                                        " of them for " + std::to_string(mpi::comm_size(comm)) +
-                                        " ranks");
+            throw std::invalid_argument("heffte: a list of boxes has " +
+                                        std::to_string(list.size()) + " of them for " +
+                                        std::to_string(mpi::comm_size(comm)) + " ranks");
         return list[static_cast<std::size_t>(mpi::comm_rank(comm))];
     }
     static void expect_order(const boxes &list, const box3d<index> &world) {
@@ -147,8 +147,8 @@ template <class index = int> class reshape3d_base {
         options.bind_a = options.bind_b = REDIST_BIND_AT_EXECUTION;
         const redist_index sizes[4] = {batch, world_.osize(2), world_.osize(1), world_.osize(0)};
         const redist_box from = box_of(in_, batch), to = box_of(out_, batch);
-        detail::check(redist_plan_boxes(comm_, number(bytes), 4, sizes, &from, nullptr, &to, nullptr,
-                                        &options, &made.plan));
+        detail::check(redist_plan_boxes(comm_, number(bytes), 4, sizes, &from, nullptr, &to,
+                                        nullptr, &options, &made.plan));
         members_.push_back(made);
         return made.plan;
     }
@@ -185,11 +185,10 @@ template <class index = int> class reshape3d_base {
  * Calls and the end of the object are collective on comm, which outlives it. Throws std::invalid_argument.
  */
 template <class Tag, class index>
-std::unique_ptr<reshape3d_base<index>>
-make_reshape3d(typename backend::device_instance<typename detail::traits<Tag>::location>::stream_type
-                   stream,
-               const std::vector<box3d<index>> &in, const std::vector<box3d<index>> &out,
-               MPI_Comm comm, const plan_options &options = default_options<Tag>()) {
+std::unique_ptr<reshape3d_base<index>> make_reshape3d(
+    typename backend::device_instance<typename detail::traits<Tag>::location>::stream_type stream,
+    const std::vector<box3d<index>> &in, const std::vector<box3d<index>> &out, MPI_Comm comm,
+    const plan_options &options = default_options<Tag>()) {
     constexpr redist_space space = detail::memory<typename detail::traits<Tag>::location>::space;
     return std::unique_ptr<reshape3d_base<index>>(
         new reshape3d_base<index>(in, out, comm, options, space, stream));

@@ -322,10 +322,22 @@ class sides {
             result.count[axis] = box.size[d];
             result.extent[axis] = allocated.size[d];
             result.offset[axis] = box.low[d] - allocated.low[d];
-            if (has_room && static_cast<int>(d) == box.order[2])
+            if (has_room && d == slowest_of(box))
                 result.extent[axis]++;
         }
         return result;
+    }
+
+    /* The slowest dimension of a box that is an axis: room behind it changes no strides. */
+    std::size_t slowest_of(const wide_box &box) const {
+        std::size_t place = 2;
+        const auto is_axis = [&] {
+            const std::size_t d = static_cast<std::size_t>(box.order[place]);
+            return std::find(dimensions_.begin(), dimensions_.end(), d) != dimensions_.end();
+        };
+        while (!is_axis())
+            place--;
+        return static_cast<std::size_t>(box.order[place]);
     }
 
     local_sides own_;

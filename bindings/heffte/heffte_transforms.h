@@ -70,7 +70,8 @@ class member {
         return same;
     }
     int run(const request &wanted, const void *from, void *to) {
-        void *in = const_cast<void *>(from); /* which fftnd leaves unchanged unless it is in place */
+        void *in =
+            const_cast<void *>(from); /* which fftnd leaves unchanged unless it is in place */
         used_[wanted.direction] = true;
         const double start = report_.begin();
         if (wanted.refusal != nullptr) {
@@ -138,6 +139,8 @@ class transforms {
     /* Transforms. Whether all ranks pass one array for input and output is known to none of them: the plan of the last
      * call answers on all ranks alike that it needs two or one, before anything is touched. */
     void run(const request &wanted) {
+        if (wanted.refusal != nullptr && mpi::comm_size(sides_.comm()) == 1) /* nobody agrees */
+            throw std::invalid_argument(std::string(wanted.refusal) + " (rank 0)");
         const bool is_single =
             wanted.batch == 1; /* fields of a batch would meet their neighbours */
         if (is_single)

@@ -54,7 +54,8 @@ inline bool random_one_of(int n) {
 
 template <class T> void shuffle(T &list) {
     for (std::size_t i = list.size(); i > 1; i--)
-        std::swap(list[i - 1], list[static_cast<std::size_t>(random_between(0, static_cast<int>(i) - 1))]);
+        std::swap(list[i - 1],
+                  list[static_cast<std::size_t>(random_between(0, static_cast<int>(i) - 1))]);
 }
 
 inline std::array<int, 3> random_order() {

@@ -35,7 +35,7 @@ template <class R> complex widened(const std::complex<R> &x) {
 struct drawn {
     std::array<int, 3> size;
     std::array<int, 3> order_in, order_out;
-    int batch, direction;     /* of r2c, or -1 */
+    int batch, direction; /* of r2c, or -1 */
     bool has_room, in_place, is_mixed, has_workspace, in_containers;
     heffte::scale forward, backward;
     unsigned long long seed;
@@ -53,14 +53,14 @@ heffte::box3d<index> with_room(const heffte::box3d<index> &box, bool has_room, s
 }
 
 /* The whole spectrum by FFTW, dimension 0 fastest; for real-to-real transforms the coefficients. */
-std::vector<complex> reference(const std::vector<complex> &points, std::array<int, 3> n, bool is_real,
-                               fftnd_r2r type) {
+std::vector<complex> reference(const std::vector<complex> &points, std::array<int, 3> n,
+                               bool is_real, fftnd_r2r type) {
     std::vector<complex> result(points.size());
     if (!is_real) {
         std::vector<complex> copy = points;
-        fftw_plan plan = fftw_plan_dft_3d(n[2], n[1], n[0], reinterpret_cast<fftw_complex *>(copy.data()),
-                                          reinterpret_cast<fftw_complex *>(result.data()), FFTW_FORWARD,
-                                          FFTW_ESTIMATE);
+        fftw_plan plan = fftw_plan_dft_3d(
+            n[2], n[1], n[0], reinterpret_cast<fftw_complex *>(copy.data()),
+            reinterpret_cast<fftw_complex *>(result.data()), FFTW_FORWARD, FFTW_ESTIMATE);
         fftw_execute(plan);
         fftw_destroy_plan(plan);
         return result;
@@ -72,8 +72,8 @@ std::vector<complex> reference(const std::vector<complex> &points, std::array<in
     std::vector<double> in(points.size()), out(points.size());
     for (std::size_t i = 0; i < in.size(); i++)
         in[i] = points[i].real();
-    fftw_plan plan = fftw_plan_r2r_3d(n[2], n[1], n[0], in.data(), out.data(), kind, kind, kind,
-                                      FFTW_ESTIMATE);
+    fftw_plan plan =
+        fftw_plan_r2r_3d(n[2], n[1], n[0], in.data(), out.data(), kind, kind, kind, FFTW_ESTIMATE);
     fftw_execute(plan);
     fftw_destroy_plan(plan);
     for (std::size_t i = 0; i < in.size(); i++)
@@ -148,8 +148,8 @@ void run(const Plan &fft, const drawn &c, const local<In, index> &in, const loca
     else
         fft.forward(a, s, c.forward);
     const double size = static_cast<double>(points[0].size());
-    const double unit = std::is_same<typename heffte::detail::element<In>::real, float>::value
-                            ? 1e-5 : 1e-13;
+    const double unit =
+        std::is_same<typename heffte::detail::element<In>::real, float>::value ? 1e-5 : 1e-13;
     for (int f = 0; f < c.batch; f++) {
         const std::size_t at = static_cast<std::size_t>(f);
         const bool is_checked = !is_one && !c.in_containers;
@@ -181,10 +181,12 @@ template <class Tag, class R, class index> class one_case {
         : c_(c), world_(world_of<index>(c.size)),
           world_out_(c.direction < 0 ? world_ : world_.r2c(c.direction)),
           in_boxes_(random_boxes(world_, c.order_in)),
-          out_boxes_(random_boxes(world_out_, c.order_out)), options_(heffte::default_options<Tag>()) {
+          out_boxes_(random_boxes(world_out_, c.order_out)),
+          options_(heffte::default_options<Tag>()) {
         const std::size_t rank = static_cast<std::size_t>(self().rank);
         in_ = in_boxes_[rank], out_ = out_boxes_[rank];
-        room_in_ = with_room(in_, c.has_room, rank), room_out_ = with_room(out_, c.has_room, rank + 1);
+        room_in_ = with_room(in_, c.has_room, rank),
+        room_out_ = with_room(out_, c.has_room, rank + 1);
         choose_ranks();
     }
     ~one_case() {
@@ -194,19 +196,20 @@ template <class Tag, class R, class index> class one_case {
 
     void run_r2c() {
         fill(true);
-        const auto fft = c_.has_room ? heffte::fft3d_r2c<Tag, index>(in_, out_, room_in_, room_out_,
-                                                                   c_.direction, MPI_COMM_WORLD, options_)
-                                   : heffte::make_fft3d_r2c<Tag>(in_, out_, c_.direction,
-                                                                 MPI_COMM_WORLD, options_);
+        const auto fft =
+            c_.has_room
+                ? heffte::fft3d_r2c<Tag, index>(in_, out_, room_in_, room_out_, c_.direction,
+                                                MPI_COMM_WORLD, options_)
+                : heffte::make_fft3d_r2c<Tag>(in_, out_, c_.direction, MPI_COMM_WORLD, options_);
         run<R, std::complex<R>>(fft, c_, side<R>(in_, room_in_, c_.size),
-                                side<std::complex<R>>(out_, room_out_, size_out()), points_, modes_);
+                                side<std::complex<R>>(out_, room_out_, size_out()), points_,
+                                modes_);
     }
     template <class In, class Out> void run_fft3d() {
         fill(std::is_same<In, R>::value);
-        const auto fft =
-            c_.has_room
-                ? heffte::fft3d<Tag, index>(in_, out_, room_in_, room_out_, MPI_COMM_WORLD, options_)
-                : heffte::make_fft3d<Tag>(in_, out_, MPI_COMM_WORLD, options_);
+        const auto fft = c_.has_room ? heffte::fft3d<Tag, index>(in_, out_, room_in_, room_out_,
+                                                                 MPI_COMM_WORLD, options_)
+                                     : heffte::make_fft3d<Tag>(in_, out_, MPI_COMM_WORLD, options_);
         run<In, Out>(fft, c_, side<In>(in_, room_in_, c_.size), side<Out>(out_, room_out_, c_.size),
                      points_, modes_);
     }
@@ -233,7 +236,8 @@ template <class Tag, class R, class index> class one_case {
         shuffle(members);
         const std::ptrdiff_t place =
             std::find(members.begin(), members.end(), self().rank) - members.begin();
-        MPI_Comm_split(MPI_COMM_WORLD, place < n ? 0 : MPI_UNDEFINED, static_cast<int>(place), &subcomm_);
+        MPI_Comm_split(MPI_COMM_WORLD, place < n ? 0 : MPI_UNDEFINED, static_cast<int>(place),
+                       &subcomm_);
         options_.use_subcomm(subcomm_);
     }
 
@@ -321,13 +325,14 @@ void run_case(int number) {
     c.seed = self().generator();
     const combination &with = combinations[static_cast<std::size_t>(random_between(0, 8))];
     std::ostringstream text;
-    text << "case " << number << ": " << with.name << ", " << c.size[0] << " x " << c.size[1] << " x "
-         << c.size[2] << ", orders " << c.order_in[0] << c.order_in[1] << c.order_in[2] << " "
-         << c.order_out[0] << c.order_out[1] << c.order_out[2] << ", r2c " << c.direction << ", batch "
-         << c.batch << (c.has_room ? ", room" : "") << (c.in_place ? ", in place" : "")
-         << (c.is_mixed ? ", mixed" : "") << (c.has_workspace ? ", workspace" : "")
-         << (c.in_containers ? ", containers" : "") << ", scale "
-         << scales[static_cast<int>(c.forward)] << " " << scales[static_cast<int>(c.backward)];
+    text << "case " << number << ": " << with.name << ", " << c.size[0] << " x " << c.size[1]
+         << " x " << c.size[2] << ", orders " << c.order_in[0] << c.order_in[1] << c.order_in[2]
+         << " " << c.order_out[0] << c.order_out[1] << c.order_out[2] << ", r2c " << c.direction
+         << ", batch " << c.batch << (c.has_room ? ", room" : "")
+         << (c.in_place ? ", in place" : "") << (c.is_mixed ? ", mixed" : "")
+         << (c.has_workspace ? ", workspace" : "") << (c.in_containers ? ", containers" : "")
+         << ", scale " << scales[static_cast<int>(c.forward)] << " "
+         << scales[static_cast<int>(c.backward)];
     c.text = text.str();
     try {
         with.run(c);
