@@ -19,7 +19,7 @@ enum { HEFFTE, OWN, PENCILS, LIBRARIES };
 
 struct request {
     bench_settings settings;
-    int is_complex, calls;
+    int is_complex, calls, effort;
 };
 
 /* What all candidates have in common. */
@@ -30,6 +30,7 @@ struct problem {
     size_t bytes[2];     /* of these */
     double *points;      /* with which each round begins, in host memory */
     int calls;
+    enum fftnd_effort effort;
 };
 
 /* One candidate: its arrays, and the plan that it has. */
@@ -54,7 +55,7 @@ static void open_heffte(struct run *run) {
     const struct problem *problem = run->problem;
     run->heffte =
         bench_heffte_open(problem->sizes.kind == FFTND_R2C, problem->space->allocate_pinned != NULL,
-                          &problem->boxes[0], &problem->boxes[1]);
+                          problem->effort, &problem->boxes[0], &problem->boxes[1]);
     run->workspace =
         problem->space->allocate(MPI_COMM_WORLD, bench_heffte_workspace(run->heffte), 0);
 }
@@ -74,6 +75,7 @@ static void open_own(struct run *run) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     options.space = problem->space->allocate_pinned != NULL ? REDIST_SPACE_CUDA : REDIST_SPACE_HOST;
     options.scaling = FFTND_SCALE_NONE;
+    options.effort = problem->effort;
     options.box[0] = &problem->boxes[0];
     options.box[1] = &problem->boxes[1];
     must(fftnd_plan_create(MPI_COMM_WORLD, 3, problem->sizes.sizes, problem->sizes.kind,
@@ -229,6 +231,7 @@ static void begin(const struct request *request, struct problem *problem) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     *problem = (struct problem){.space = bench_space_at(request->settings.space),
                                 .calls = request->calls,
+                                .effort = (enum fftnd_effort)request->effort,
                                 .sizes = {.ndims = 3, .batch = 1}};
     problem->sizes.kind = request->is_complex ? FFTND_C2C : FFTND_R2C;
     problem->sizes.axes[2] = request->is_complex ? FFTND_AXIS_COMPLEX : FFTND_AXIS_HALVED;
@@ -248,6 +251,7 @@ static void begin(const struct request *request, struct problem *problem) {
 
 static const bench_program *describe(struct request *request) {
     static const char *const kinds[] = {"r2c", "c2c", NULL};
+    static const char *const efforts[] = {"estimate", "measure", "patient", NULL};
     static bench_option options[8];
     bench_settings *settings = &request->settings;
     /* clang-format off */
@@ -257,6 +261,8 @@ static const bench_program *describe(struct request *request) {
          .help = "r2c halves the axis that is contiguous (r2c)"},
         {.name = "calls", .kind = BENCH_NUMBER, .value = &request->calls, .argument = "N",
          .help = "in a row, forward and backward by turns (20)", .minimum = 1},
+        {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = efforts,
+         .help = "of planning, for heffte and own boxes (estimate)"},
         {.name = "space", .kind = BENCH_CHOICE, .value = &settings->space, .words = bench_spaces,
          .help = "where arrays live (host)"},
         {.name = "iters", .kind = BENCH_NUMBER, .value = &settings->iterations, .argument = "N",

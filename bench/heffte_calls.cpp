@@ -22,7 +22,7 @@ template <class Transform, class Point> struct transforms : bench_heffte {
     Transform fft;
 
     template <class... Arguments>
-    explicit transforms(Arguments... arguments) : fft(arguments..., MPI_COMM_WORLD) {
+    explicit transforms(const Arguments &...arguments) : fft(arguments...) {
     }
     std::size_t workspace() const override {
         return sizeof(complex) * std::size_t(fft.size_workspace());
@@ -48,10 +48,14 @@ heffte::box3d<> box_of(const redist_box &box) {
 }
 
 template <class Backend>
-bench_heffte *open(int is_real, const heffte::box3d<> &in, const heffte::box3d<> &out) {
+bench_heffte *open(int is_real, fftnd_effort effort, const heffte::box3d<> &in,
+                   const heffte::box3d<> &out) {
+    heffte::plan_options options = heffte::default_options<Backend>();
+    options.effort = effort;
     if (is_real)
-        return new transforms<heffte::fft3d_r2c<Backend>, double>(in, out, 0);
-    return new transforms<heffte::fft3d<Backend>, complex>(in, out);
+        return new transforms<heffte::fft3d_r2c<Backend>, double>(in, out, 0, MPI_COMM_WORLD,
+                                                                  options);
+    return new transforms<heffte::fft3d<Backend>, complex>(in, out, MPI_COMM_WORLD, options);
 }
 
 template <class Function> auto must(Function function) -> decltype(function()) {
@@ -66,12 +70,12 @@ template <class Function> auto must(Function function) -> decltype(function()) {
 
 } // namespace
 
-bench_heffte *bench_heffte_open(int is_real, int on_device, const redist_box *physical,
-                                const redist_box *spectral) {
+bench_heffte *bench_heffte_open(int is_real, int on_device, fftnd_effort effort,
+                                const redist_box *physical, const redist_box *spectral) {
     return must([&] {
-        return (on_device
-                    ? open<heffte::backend::cufft>
-                    : open<heffte::backend::fftw>)(is_real, box_of(*physical), box_of(*spectral));
+        return (on_device ? open<heffte::backend::cufft>
+                          : open<heffte::backend::fftw>)(is_real, effort, box_of(*physical),
+                                                         box_of(*spectral));
     });
 }
 

@@ -3,7 +3,7 @@
 #ifndef BENCH_HEFFTE_CALLS_H
 #define BENCH_HEFFTE_CALLS_H
 
-#include "redist.h"
+#include "fftnd.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,10 +11,10 @@ extern "C" {
 
 typedef struct bench_heffte bench_heffte;
 
-/* Plans transforms in double between boxes of three axes in C order on MPI_COMM_WORLD, real ones with the last axis halved
- * if `is_real`, in host memory or on a device. Ends the program after an error, as the others do. */
-bench_heffte *bench_heffte_open(int is_real, int on_device, const redist_box *physical,
-                                const redist_box *spectral);
+/* Plans transforms in double between boxes of three axes in C order on MPI_COMM_WORLD, real ones with the last axis
+ * halved if `is_real`, in host memory or on a device. Functions end the program after an error. */
+bench_heffte *bench_heffte_open(int is_real, int on_device, enum fftnd_effort effort,
+                                const redist_box *physical, const redist_box *spectral);
 
 /* Bytes of a workspace. */
 size_t bench_heffte_workspace(const bench_heffte *transform);
