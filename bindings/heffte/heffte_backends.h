@@ -5,6 +5,10 @@
 
 #include <fftnd.h>
 
+#ifdef Heffte_ENABLE_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
 #include <complex>
 #include <cstddef>
 #include <new>
@@ -140,7 +144,7 @@ template <> struct memory<tag::gpu> {
     static constexpr redist_space space = REDIST_SPACE_CUDA;
 };
 
-#if defined(Heffte_ENABLE_CUDA) || defined(CUDART_VERSION)
+#ifdef CUDART_VERSION
 constexpr bool has_devices = true;
 #else
 constexpr bool has_devices = false;

@@ -156,8 +156,8 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
     std::complex<R> *copy_of(const R *array, std::size_t count, void *workspace,
                              const char *&refusal) const {
         const std::size_t bytes = count * sizeof(std::complex<R>);
-        if (memory<location_tag>::space != REDIST_SPACE_HOST)
-            refusal = "heffte: fft3d takes no real arrays on devices: use fft3d_r2c";
+        if (!plans_->of().where().has_copies())
+            refusal = "heffte: real arrays of fft3d on a device need CUDA's header before heffte.h";
         else if (array == nullptr && count > 0)
             refusal = "heffte: an array is NULL, but this rank has elements of it";
         else if (workspace == nullptr && (workspace = plans_->scratch(bytes)) == nullptr &&
@@ -177,12 +177,15 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
     void any_of(std::integral_constant<int, 1>, redist_direction direction, int batch, const In *in,
                 Out *out, void *workspace, scale factor, const char *refusal) const {
         const std::size_t field = plans_->of().count(direction), count = fields_of(batch) * field;
-        std::complex<In> *copy = copy_of(in, count, workspace, refusal);
+        std::complex<In> *copy =
+            refusal == nullptr ? copy_of(in, count, workspace, refusal) : nullptr;
+        bool done = true;
         for (std::size_t first = 0; refusal == nullptr && first < count; first += field)
-            plans_->of().for_each_row(direction, [&](std::size_t start, std::size_t n) {
-                for (std::size_t i = first + start; i < first + start + n; i++)
-                    copy[i] = in[i];
+            plans_->of().for_each_part(direction, [&](std::size_t start, std::size_t n) {
+                const std::size_t i = first + start;
+                done = plans_->of().where().to_complex(copy + i, in + i, n) && done;
             });
+        refusal = done ? refusal : "heffte: a copy on the device failed";
         direct(direction, batch, copy, out, nullptr, factor, refusal);
     }
 
@@ -191,13 +194,17 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
     void any_of(std::integral_constant<int, 2>, redist_direction direction, int batch, const In *in,
                 Out *out, void *workspace, scale factor, const char *refusal) const {
         const std::size_t field = plans_->of().count(!direction), count = fields_of(batch) * field;
-        std::complex<Out> *copy = copy_of<Out>(out, count, workspace, refusal);
+        std::complex<Out> *copy =
+            refusal == nullptr ? copy_of<Out>(out, count, workspace, refusal) : nullptr;
         direct(direction, batch, in, copy, nullptr, factor, refusal);
+        bool done = true;
         for (std::size_t first = 0; first < count; first += field)
-            plans_->of().for_each_row(!direction, [&](std::size_t start, std::size_t n) {
-                for (std::size_t i = first + start; i < first + start + n; i++)
-                    out[i] = copy[i].real();
+            plans_->of().for_each_part(!direction, [&](std::size_t start, std::size_t n) {
+                const std::size_t i = first + start;
+                done = plans_->of().where().to_real(out + i, copy + i, n) && done;
             });
+        if (!done || !(plans_->of().is_asynchronous() || plans_->of().where().complete()))
+            throw std::runtime_error("heffte: a copy on the device failed");
     }
 
     box3d<index> inbox_, outbox_;

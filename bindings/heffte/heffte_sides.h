@@ -4,6 +4,7 @@
 #define HEFFTE_SIDES_H
 
 #include "heffte_boxes.h"
+#include "heffte_copies.h"
 #include "heffte_options.h"
 
 #include <cstdlib>
@@ -197,6 +198,9 @@ class sides {
     redist_space space() const {
         return space_;
     }
+    place where() const {
+        return {space_, stream_};
+    }
     bool is_asynchronous() const {
         return options_.asynchronous && space_ != REDIST_SPACE_HOST;
     }
@@ -213,10 +217,13 @@ class sides {
         return (side == 0 ? own_.in : own_.out).empty() ? 0 : static_cast<std::size_t>(box.count());
     }
 
-    /* Calls function(start, n) for each row of this rank's box of a side: its first element, and their number. */
-    template <class Function> void for_each_row(int side, Function function) const {
+    /* Calls function(start, n) for each contiguous part of this rank's box of a side: its first element, and their
+     * number. */
+    template <class Function> void for_each_part(int side, Function function) const {
         const wide_box &box = side == 0 ? own_.in : own_.out;
         const wide_box &room = side == 0 ? own_.allocated_in : own_.allocated_out;
+        if (room == box)
+            return function(0, count(side));
         const auto ahead = [&](int place) {
             const std::size_t d =
                 static_cast<std::size_t>(box.order[static_cast<std::size_t>(place)]);

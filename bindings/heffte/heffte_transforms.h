@@ -212,11 +212,11 @@ class transforms {
         const void *from = wanted.in;
         if (wanted.refusal == nullptr && overlaps(wanted)) {
             void *copy = wanted.workspace != nullptr ? wanted.workspace : scratch(wanted.bytes[0]);
-            if (copy == nullptr || sides_.space() != REDIST_SPACE_HOST)
-                wanted.refusal =
-                    "input and output overlap, and there is no host memory to copy them";
-            else
-                std::memcpy(copy, wanted.in, wanted.bytes[0]);
+            if (copy == nullptr)
+                wanted.refusal = "heffte: no memory to copy an input that overlaps the output";
+            else if (!sides_.where().copy(copy, wanted.in, wanted.bytes[0]))
+                wanted.refusal = "heffte: input and output overlap; on a device that needs CUDA's "
+                                 "header before heffte.h here";
             from = copy;
         }
         return find(wanted, false).run(wanted, from, wanted.out);
