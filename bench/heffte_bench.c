@@ -163,7 +163,7 @@ static double compare(const struct problem *problem, const double *a, const doub
     return largest[0] / largest[1];
 }
 
-/* Compares the modes of a candidate with those of the first one, and the points after the way back with the original. */
+/* Compares the modes of a candidate with those of the first one, and the points on the way back with the original. */
 static void check(struct run *run, const struct run *first) {
     const struct problem *problem = run->problem;
     double *copies[2], n = 1;

@@ -110,8 +110,8 @@ REDIST_API int heffte_is_r2c(heffte_plan plan);
  *   output     out: the elements of the output box; the same pointer or another array
  *   workspace  heffte_size_workspace elements of the output's complex type, overwritten; NULL = the plan's own memory
  *   scale      Heffte_SCALE_*; must agree
- * The user owns all memory. Collective on the plan's communicator. Errors: ERR_ARGUMENT (no plan; scale; complex input of
- * a plan for real input), on this rank only; ERR_ARGUMENT for arrays and ERR_MPI for what fftnd_plan_create and
+ * The user owns all memory. Collective on the plan's communicator. Errors: ERR_ARGUMENT (no plan; scale; complex input
+ * of a plan for real input), on this rank only; ERR_ARGUMENT for arrays, and ERR_MPI for what fftnd_plan_create and
  * fftnd_forward have found, on all ranks.
  */
 REDIST_API int heffte_forward_s2c(heffte_plan plan, const float *input, void *output, int scale);
