@@ -25,7 +25,7 @@ struct plan_options {
     }
     template <class Tag>
     explicit plan_options(Tag) : plan_options(true, reshape_algorithm::alltoallv, true) {
-        static_assert(detail::traits<Tag>::is_served || true, "a backend");
+        static_assert(sizeof(detail::traits<Tag>) != 0, "a backend");
     }
 
     bool use_reorder;
@@ -38,8 +38,9 @@ struct plan_options {
         FFTND_ESTIMATE;      /**< also by FFTND_HEFFTE_EFFORT: estimate, measure, patient */
     std::string wisdom_file; /**< empty = that of REDIST_WISDOM */
     int threads = 1;
-    bool asynchronous =
-        false; /**< on devices: calls only enqueue their work in the plan's stream */
+    /** on devices: calls only enqueue their work in the plan's stream; input and output are then one array on all ranks
+     * or on none */
+    bool asynchronous = false;
 
     /** Transforms on the first `n` ranks of the communicator. */
     void use_num_subranks(int n) {

@@ -92,6 +92,16 @@ class ordered_comm {
     bool is_own_ = false;
 };
 
+/* The effort of planning, by the environment if that names one; -1 = it names none that there is. */
+inline int effort_of(const plan_options &options) {
+    static const char *const names[] = {"estimate", "measure", "patient"};
+    const char *wanted = std::getenv("FFTND_HEFFTE_EFFORT");
+    if (wanted == nullptr)
+        return options.effort;
+    const auto *found = std::find(names, names + 3, std::string(wanted));
+    return found == names + 3 ? -1 : static_cast<int>(found - names);
+}
+
 /* What all ranks pass, and its checks, which find the same on all of them. */
 class gathered {
   public:
@@ -107,16 +117,22 @@ class gathered {
         int subrank = -1;
         if (options.has_subcomm() && options.get_subcomm() != MPI_COMM_NULL)
             subrank = mpi::comm_rank(options.get_subcomm());
-        const int given[5] = {subrank, own.halved, has_room, fits, options.get_subranks()};
-        std::vector<int> all(5 * boxes.in.size());
-        MPI_Allgather(given, 5, MPI_INT, all.data(), 5, MPI_INT, comm);
-        for (std::size_t i = 0; i < all.size(); i += 5) {
+        const int given[] = {subrank,           own.halved, has_room, fits, options.get_subranks(),
+                             effort_of(options)};
+        constexpr std::size_t each = sizeof given / sizeof *given;
+        std::vector<int> all(each * boxes.in.size());
+        MPI_Allgather(given, each, MPI_INT, all.data(), each, MPI_INT, comm);
+        for (std::size_t i = 0; i < all.size(); i += each) {
+            expect(all[i + 5] >= 0, "FFTND_HEFFTE_EFFORT", "is not estimate, measure or patient",
+                   i / each);
             subranks.push_back(all[i]);
-            expect(all[i + 1] == all[1], "r2c_direction", "is not the same on all ranks", i / 5);
+            expect(all[i + 1] == all[1], "r2c_direction", "is not the same on all ranks", i / each);
             rooms = rooms || all[i + 2] != 0;
-            expect(all[i + 3] != 0, "allocated box", "does not contain the box", i / 5);
+            expect(all[i + 3] != 0, "allocated box", "does not contain the box", i / each);
             ranks = all[i + 4] > ranks ? all[i + 4] : ranks;
         }
+        for (std::size_t i = 0; i < boxes.in.size(); i++)
+            has_empty = has_empty || boxes.in[i].empty() || boxes.out[i].empty();
         const int size = static_cast<int>(boxes.in.size());
         ranks = ranks <= 0 || ranks > size ? 0 : ranks;
         world[0] = checked_world("inbox", boxes.in);
@@ -129,6 +145,7 @@ class gathered {
     std::vector<int> subranks;
     int ranks = 0; /* that transform; 0 = all */
     bool rooms = false;
+    bool has_empty = false;
 
   private:
     static void expect(bool holds, const char *what, const char *is_wrong, std::size_t rank) {
@@ -204,8 +221,9 @@ class sides {
     bool is_asynchronous() const {
         return options_.asynchronous && space_ != REDIST_SPACE_HOST;
     }
-    const local_sides &own() const {
-        return own_;
+    /* Whether a rank has no elements of a side. */
+    bool has_empty() const {
+        return has_empty_;
     }
     const wide_box &world() const {
         return world_;
@@ -278,8 +296,9 @@ class sides {
     sides(const local_sides &own, const gathered &all, MPI_Comm comm, const plan_options &options,
           redist_space space, void *stream, bool is_real, fftnd_r2r type)
         : own_(own), world_(all.world[0]), comm_(comm, all.subranks), options_(options),
-          space_(space), stream_(stream), is_real_(is_real), type_(type), ranks_(all.ranks) {
-        choose_effort();
+          space_(space), stream_(stream), is_real_(is_real), type_(type), ranks_(all.ranks),
+          has_empty_(all.has_empty) {
+        options_.effort = static_cast<fftnd_effort>(effort_of(options));
         std::size_t left = 3;
         for (int place = 2; place >= 0; place--) {
             const int dimension = world_.order[static_cast<std::size_t>(place)];
@@ -308,14 +327,6 @@ class sides {
                 }
         if (is_usual)
             memory_order_.clear();
-    }
-
-    void choose_effort() {
-        static const char *const names[] = {"estimate", "measure", "patient"};
-        const char *wanted = std::getenv("FFTND_HEFFTE_EFFORT");
-        for (int i = 0; wanted != nullptr && i < 3; i++)
-            if (std::string(wanted) == names[i])
-                options_.effort = static_cast<fftnd_effort>(i);
     }
 
     /* In place fftnd would use the array as work space, for which it may be too short: room behind the box, which is
@@ -356,6 +367,7 @@ class sides {
     bool is_real_;
     fftnd_r2r type_;
     int ranks_;
+    bool has_empty_;
     std::vector<std::size_t> dimensions_; /* of each axis */
     std::vector<redist_index> sizes_;
     std::vector<fftnd_r2r> types_;

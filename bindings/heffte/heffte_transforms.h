@@ -181,16 +181,16 @@ class transforms {
         return code == REDIST_ERR_OVERLAP || code == REDIST_ERR_ARGUMENT;
     }
 
-    /* Finds out whether input and output are one array: where a plan is to be made, by all ranks; where calls agree on
-     * nothing, by this one. */
+    /* Finds out whether input and output are one array: with all ranks where a plan is to be made; in each call that
+     * agrees on nothing, by this rank, or with all if some have no elements, which tell nothing. */
     void guess_arrays(const request &wanted) {
         const bool is_empty = wanted.bytes[0] == 0 || wanted.bytes[1] == 0;
+        const bool is_alone = sides_.is_asynchronous() && !sides_.has_empty();
         int is_one = wanted.in == wanted.out || is_empty;
-        if (sides_.is_asynchronous() && !is_empty)
-            in_place_ = is_one;
-        if (sides_.is_asynchronous() || look_up(wanted, in_place_) != nullptr)
+        if (!sides_.is_asynchronous() && look_up(wanted, in_place_) != nullptr)
             return;
-        MPI_Allreduce(MPI_IN_PLACE, &is_one, 1, MPI_INT, MPI_LAND, sides_.comm());
+        if (!is_alone)
+            MPI_Allreduce(MPI_IN_PLACE, &is_one, 1, MPI_INT, MPI_LAND, sides_.comm());
         in_place_ = is_one;
     }
 

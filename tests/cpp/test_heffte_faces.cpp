@@ -328,6 +328,9 @@ void test_wrong_boxes() {
         wrong.order = {{1, 0, 2}};
     if (self().nranks > 1 && self().nranks <= 4)
         expect_wrong(wrong, right, "another order");
+    setenv("FFTND_HEFFTE_EFFORT", is_last ? "much" : "measure", 1);
+    expect_wrong(right, right, "is not estimate");
+    unsetenv("FFTND_HEFFTE_EFFORT");
     for (int direction : {-1, 3})
         expect_throw<std::invalid_argument>(
             [&] { heffte::fft3d_r2c<tag>(right, right, direction, MPI_COMM_WORLD); },
