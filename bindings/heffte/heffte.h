@@ -20,6 +20,7 @@
 #ifndef HEFFTE_H
 #define HEFFTE_H
 
+#include "heffte_config.h"
 #ifndef __cplusplus
 #include "heffte_c.h"
 #else

@@ -12,9 +12,13 @@
 #include <exception>
 #include <vector>
 
+#ifndef Heffte_ENABLE_FFTW
+#error "these programs transform by the tag fftw"
+#endif
+
 namespace example {
 
-typedef heffte::backend::default_backend<heffte::tag::cpu>::type backend;
+typedef heffte::backend::fftw backend;
 
 const double tau = 6.283185307179586; /* 2 pi */
 const std::array<int, 3> points = {{24, 20, 18}};
