@@ -69,10 +69,14 @@ class member {
         }
         return same;
     }
+    /* Says that this direction is used: another plan replaces this one only if it has the same factor. */
+    void keep(redist_direction direction) {
+        used_[direction] = true;
+    }
     int run(const request &wanted, const void *from, void *to) {
         void *in =
             const_cast<void *>(from); /* which fftnd leaves unchanged unless it is in place */
-        used_[wanted.direction] = true;
+        keep(wanted.direction);
         const double start = report_.begin();
         if (wanted.refusal != nullptr) {
             redist_refuse(wanted.refusal);
@@ -130,10 +134,10 @@ class transforms {
         request wanted{REDIST_FORWARD, precision, batch,   forward, nullptr,
                        nullptr,        {0, 0},    nullptr, nullptr};
         const int scaling = member::scaling_of(forward, backward);
-        (void)find(wanted, in_place, scaling);
+        find(wanted, in_place, scaling).keep(REDIST_FORWARD);
         wanted.direction = REDIST_BACKWARD;
         wanted.factor = backward;
-        (void)find(wanted, in_place, scaling);
+        find(wanted, in_place, scaling).keep(REDIST_BACKWARD);
     }
 
     /* Transforms. Whether all ranks pass one array for input and output is known to none of them: the plan of the last

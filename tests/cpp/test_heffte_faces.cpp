@@ -224,6 +224,7 @@ void test_memory() {
     const heffte::fft3d<tag> fft(box, box, MPI_COMM_WORLD);
     std::vector<complex> a = some(fft), b(a), work(fft.size_workspace());
     std::vector<double> real(fft.size_inbox());
+    fftnd_heffte::prepare<double>(fft);
     fftnd_heffte::prepare<double>(fft, heffte::scale::none, heffte::scale::full);
     fftnd_heffte::prepare<double>(fft, heffte::scale::none, heffte::scale::full, true);
     const long before = allocations;
@@ -232,6 +233,7 @@ void test_memory() {
         fft.backward(b.data(), a.data(), work.data(), heffte::scale::full);
         fft.forward(real.data(), b.data(), work.data());
         fft.backward(b.data(), real.data(), work.data(), heffte::scale::full);
+        fft.backward(b.data(), a.data());
     }
     const long after = allocations;
     expect(after == before, "memory for calls");
