@@ -20,6 +20,10 @@
 #ifndef HEFFTE_H
 #define HEFFTE_H
 
+#include "heffte_config.h"
+#ifndef __cplusplus
+#include "heffte_c.h"
+#else
 #include "heffte_plan.h"
 #include "heffte_reshape.h"
 
@@ -265,5 +269,7 @@ void prepare(const Plan &plan, heffte::scale forward = heffte::scale::none,
 }
 
 } // namespace fftnd_heffte
+
+#endif /* C++ */
 
 #endif
