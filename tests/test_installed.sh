@@ -42,7 +42,7 @@ grep -q '^build libfftnd/libfftnd\.so.*libredist/libredist\.so' "$temporary/stat
 
 # ---------------------------------------------------------------- what is installed
 for file in redist_base.h redist_grid.h redist.h redist_file.h redist_checkpoint.h fftnd_file.h redist_halo.h redist_model.h redist_paper.h fftnd_kinds.h fftnd.h \
-        redist.hpp redist_file.hpp fftnd.hpp; do
+        redist.hpp redist_file.hpp fftnd.hpp fftnd/heffte/heffte.h fftnd/heffte/heffte_c.h; do
     test -f "$prefix/include/$file" || { echo "$file is not installed"; exit 1; }
 done
 for file in redist_support.h redist_process.h; do
@@ -86,6 +86,22 @@ fi
 for program in $programs; do
     LD_LIBRARY_PATH=$library_folder "$@" 2 "$program"
 done
+# Programs of heFFTe, in C++ by the include path alone, and in C
+build_heffte_c() { # file FLAGS...
+    file=$1
+    shift
+    $compiler "$source_root/tests/installed/heffte.c" -o "$file" "$@" -lm
+}
+if [ -f "$library_folder/libfftnd_heffte.so" ]; then
+    # shellcheck disable=SC2046
+    $compiler -std=c++11 -x c++ "$source_root/examples/heffte/r2c.cpp" -x none -o "$temporary/heffte_cpp" -lstdc++ \
+        $(pkg-config --cflags --libs fftnd-heffte) -lm
+    # shellcheck disable=SC2046
+    build_heffte_c "$temporary/heffte_c" $(pkg-config --cflags --libs fftnd-heffte)
+    for program in "$temporary/heffte_cpp" "$temporary/heffte_c"; do
+        LD_LIBRARY_PATH=$library_folder "$@" 2 "$program"
+    done
+fi
 # A program for FFTW-MPI, whose linker drops libraries that it sees no use of
 build_fftw_program() { # file FLAGS...
     file=$1
@@ -109,7 +125,7 @@ fi
 # What it finds is all that it may use
 (unset PKG_CONFIG_PATH
 CC=$compiler quietly cmake -S "$source_root/tests/installed/cmake" -B "$temporary/cmake" -DSOURCES="$source_root/tests" \
-    -DCMAKE_PREFIX_PATH="$prefix" -DEXPECT_CUDA=FALSE
+    -DCMAKE_PREFIX_PATH="$prefix" -DHeffte_DIR="$library_folder/cmake/fftnd-heffte" -DEXPECT_CUDA=FALSE
 quietly cmake --build "$temporary/cmake" --parallel 2)
 for program in "$temporary"/cmake/user_*; do
     "$@" 2 "$program"
@@ -138,6 +154,11 @@ mv "$library_folder"/lib*.so* "$temporary/shared/"
 # shellcheck disable=SC2046
 $compiler "$main" -o "$temporary/with_static" $(pkg-config --cflags --static --libs fftnd redist)
 "$@" 2 "$temporary/with_static"
+if [ -f "$temporary/heffte_c" ]; then
+    # shellcheck disable=SC2046
+    build_heffte_c "$temporary/heffte_static" $(pkg-config --cflags --static --libs fftnd-heffte)
+    "$@" 2 "$temporary/heffte_static"
+fi
 if [ -f "$pkgconfig/fftnd-fftw3-mpi.pc" ]; then
     # shellcheck disable=SC2046
     build_fftw_program "$temporary/fftw_static" $(pkg-config --cflags --static --libs fftnd-fftw3-mpi)

@@ -25,7 +25,7 @@ quick='^test_(errors|structures|wisdom_files|lifecycle|redist_[a-z]+(_errors)?|f
 quick+='|^test_(fftnd_transform|redist_grid|redist_nodes-2)-4$'
 quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^(4_poisson|6_channel|8_ghosts|9_finite_differences|10_particle_mesh)-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$'
 quick+='|^test_redist_hdf5(_errors)?-[123]$|^test_hdf5$'
-quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|halo|fftnd))-2$'
+quick+='|^test_(symbols|report|jobs)|^test_(cpp|heffte(_faces|_c)?|fortran_(redist|halo|fftnd))-2$'
 # What depends on MPI: messages, memory shared through it, failures, its headers and launcher in users' programs.
 own_mpi='^test_(redist_(once|plans|nodes-2|partitions|comms|shares|gone|signals)|wisdom_files|lifecycle|'
 own_mpi+='fftnd_(transform|partitions|asynchronous))-[23]$|^test_fftnd_errors-3$|\(no FFTW in |^test_(symbols|installed)'
@@ -148,7 +148,7 @@ pass_own-mpi() {
 # would have to unwind the stack of each allocation, which takes ten times as long as the tests.
 pass_sanitize() {
     ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-        run_some sanitize "$slowed-2$|^test_(redist_(plans|boxes|tiles|failures|faults)|errors|fftnd_(errors|faults))-3$|^test_(fftw_(mpi|calls)|lammps)-2$"
+        run_some sanitize "$slowed-2$|^test_(redist_(plans|boxes|tiles|failures|faults)|errors|fftnd_(errors|faults))-3$|^test_(fftw_(mpi|calls)|lammps|heffte(_faces|_c)?)-2$"
 }
 
 # Races between threads. Under MPICH: the sanitizer does not survive the way in which Open MPI replaces functions
@@ -185,7 +185,7 @@ pass_valgrind() {
         --suppressions=/usr/share/openmpi/openmpi-valgrind.supp
         --suppressions="$PWD/tests/suppressions/valgrind.txt")
     share=0.15 HWLOC_COMPONENTS=-x86 REDIST_TEST_WRAPPER="${memcheck[*]}" REDIST_TEST_LIMIT=300 \
-        run_some valgrind "$slowed_more-2$|^test_(errors|redist_states)-1$"
+        run_some valgrind "$slowed_more-2$|^test_(errors|redist_states)-1$|^test_heffte(_faces|_c)?-2$"
 }
 
 # Random work of all kinds.

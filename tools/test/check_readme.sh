@@ -32,7 +32,7 @@ wrap_lines() { # file
 
 compile() { # source, further flags
     # shellcheck disable=SC2046 # the flags are words
-    gcc -std=c11 -Wall -Wextra -Wpedantic -Werror "$@" $(pkg-config --cflags --libs fftnd redist)
+    gcc -std=c11 -Wall -Wextra -Wpedantic -Werror "$@" $(pkg-config --cflags --libs fftnd-heffte fftnd redist)
 }
 
 # Blocks of the section on plots, in one language.
@@ -73,7 +73,7 @@ done
 for source in "$programs"/*.cpp "$programs"/*.f90; do
     # shellcheck disable=SC2046
     case $source in
-    *.cpp) g++ -std=c++17 -Wall -Wextra -Werror "$source" -o "${source%.*}" $(pkg-config --cflags --libs fftnd redist) ;;
+    *.cpp) g++ -std=c++17 -Wall -Wextra -Werror "$source" -o "${source%.*}" $(pkg-config --cflags --libs fftnd-heffte fftnd redist) ;;
     *.f90) gfortran -Wall "$source" -J "$programs" -o "${source%.*}" \
         $(pkg-config --cflags --libs fftnd-fortran redist-hdf5-fortran) ;;
     esac
