@@ -25,6 +25,8 @@ int redist__check_options(struct redist__request *request, const redist_options 
         {"options->bind_b", redist__binding_name, (int)own->bind_b},
         {"options->staging", redist_staging_name, (int)own->staging},
         {"options->overlap", redist__overlap_name, (int)own->overlap},
+        {"options->wire", redist_wire_name, (int)own->wire},
+        {"options->wire_scope", redist_wire_scope_name, (int)own->wire_scope},
     };
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         REDIST_TRY(redist_check_enum_in(request->function, choices[i].name, choices[i].name_of,
@@ -35,6 +37,9 @@ int redist__check_options(struct redist__request *request, const redist_options 
     if (own->overlap != REDIST_OVERLAP_REFUSED && own->tiles != REDIST_WHOLE)
         return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %s with options->overlap = %s",
                     redist__tiles_name((int)own->tiles), redist__overlap_name((int)own->overlap));
+    if (own->wire != REDIST_WIRE_SAME && own->tiles != REDIST_WHOLE)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %s with options->wire = %s",
+                    redist__tiles_name((int)own->tiles), redist_wire_name((int)own->wire));
     REDIST_TRY(redist__space_check(request->function, "options->space", own->space));
     REDIST_TRY(redist_check_method_in(request->function, own->method));
     if (own->tiles == REDIST_PUT) /* the array need not exist */
@@ -360,6 +365,10 @@ int redist__agree_request(const struct redist__request *request, int code, int a
                             redist__operation_is_given(request)),
         redist_share_number("the kind of numbers in datatype",
                             (long long)redist__added(request->adds)),
+        redist_share_enum("options->wire", (int)options->wire, redist_wire_name),
+        redist_share_enum("options->wire_scope", (int)options->wire_scope, redist_wire_scope_name),
+        redist_share_number("the kind of numbers in datatype, for options->wire",
+                            request->format != NULL ? (long long)request->format->number : 0),
         redist_share_enum("options->tiles", (int)options->tiles, redist__tiles_name),
         redist_share_number("options->nontemporal_bytes", (long long)options->nontemporal_bytes),
         redist_share_enum("options->space", (int)options->space, redist_space_name),

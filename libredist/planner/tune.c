@@ -465,6 +465,10 @@ static int describe(const struct contest *contest, size_t bytes, char key[]) {
                                      : "",
              problem->context->size, problem->context->node_size, transfer->item, transfer->ndims,
              problem->mapped[0], problem->mapped[1], (int)problem->tiles, (unsigned long long)hash);
+    size_t end = strlen(key);
+    if (problem->format != NULL)
+        snprintf(key + end, bytes - end, "/wire=%d%s", problem->format->wire,
+                 problem->formats_all ? "-everywhere" : "");
     return code;
 }
 
