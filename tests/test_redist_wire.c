@@ -261,8 +261,12 @@ static MPI_Comm begin_nodes(int ranks) {
     if (ranks > 0)
         setenv("REDIST_NODE_SIZE", ranks == 1 ? "1" : "2", 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    unsetenv("REDIST_NODE_SIZE");
     return comm;
+}
+
+static void end_nodes(MPI_Comm *comm) {
+    unsetenv("REDIST_NODE_SIZE");
+    MPI_Comm_free(comm);
 }
 
 static void try_random(int i) {
@@ -285,7 +289,7 @@ static void try_random(int i) {
                  (long long)trial.given.sizes[2]);
     sequence = random_bits() + (uint64_t)harness_rank;
     try_trial(&trial);
-    MPI_Comm_free(&comm);
+    end_nodes(&comm);
 }
 
 START_TEST(exchanges) {
@@ -443,9 +447,7 @@ START_TEST(errors) {
         {MPI_DOUBLE, (enum redist_wire)3, 0, 0, REDIST_ERR_ARGUMENT, NULL,
          "options->wire = 3 is not in REDIST_WIRE_SAME..REDIST_WIRE_16_BITS"},
         {MPI_DOUBLE, REDIST_WIRE_FLOAT, 2, 0, REDIST_ERR_ARGUMENT, NULL,
-         "options->wire_scope = 2 is not in"},
-        {MPI_DOUBLE, REDIST_WIRE_FLOAT, 1, REDIST_PUT, REDIST_ERR_ARGUMENT, NULL,
-         "options->tiles = REDIST_PUT with options->wire = REDIST_WIRE_FLOAT"}};
+         "options->wire_scope = 2 is not in"}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         for (int culprit = -1; culprit < harness_nranks; culprit += harness_nranks) {
             /* all ranks, then the last one alone */
@@ -457,6 +459,22 @@ START_TEST(errors) {
             check_all(strstr(redist_error_message(), table[i].words) != NULL && made == NULL, "%s",
                       redist_error_message());
         }
+}
+END_TEST
+
+START_TEST(tiles) {
+    const struct mistake put = {MPI_DOUBLE,
+                                REDIST_WIRE_FLOAT,
+                                1,
+                                REDIST_PUT,
+                                REDIST_ERR_METHOD,
+                                "p2p",
+                                "method p2p moves tiles in the format of the arrays only"};
+    redist_plan *made = NULL;
+    if (harness_nranks == 1)
+        skip_test("messages between ranks");
+    check_code(plan_mistake(&put, &made), put.code);
+    check_all(strstr(redist_error_message(), put.words) != NULL, "%s", redist_error_message());
 }
 END_TEST
 
@@ -542,12 +560,13 @@ START_TEST(faults) {
     }
     fault_end();
     exchange_free_arrays(job.trial.arrays);
-    MPI_Comm_free(&comm);
+    end_nodes(&comm);
 }
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {exchanges, rows, of_ghosts, errors, ranks_differ, faults, NULL};
+    const TTest *const tests[] = {exchanges, rows,         of_ghosts, errors,
+                                  tiles,     ranks_differ, faults,    NULL};
     counters_begin();
     return harness_run(argc, argv, "test_redist_wire", tests);
 }

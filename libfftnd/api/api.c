@@ -119,6 +119,8 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *wanted) 
         struct fftnd__request request = *wanted;
         int code = fftnd__planner_choose(&request, &configuration, &remembered);
         if (code == REDIST_OK)
+            code = fftnd__wire_choose(&request, &configuration, plan->wire_error);
+        if (code == REDIST_OK)
             code = fftnd__engine_create(&plan->engine, &request, &configuration);
         if (code == REDIST_OK || !remembered)
             return code;

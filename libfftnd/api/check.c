@@ -38,6 +38,8 @@ static const struct named_option {
     ENUM(device, redist_space_name),
     FROM(threads, 1),
     ENUM(staging, redist_staging_name),
+    ENUM(wire, redist_wire_name),
+    ENUM(wire_scope, redist_wire_scope_name),
     ANY(grid_ndims, NUMBER), /* bounds of the next two depend on the array */
     ANY(halved_axis, NUMBER),
     ANY(in_place, FLAG),
@@ -292,6 +294,50 @@ static int check_spaces(const struct fftnd__arguments *arguments) {
     return check_pairs(arguments);
 }
 
+/* ---------------------------------------------------------------- the wire */
+
+/* Errors below which no format is, in both precisions that have formats: half of what each number may change by. */
+static const double least_tolerances[] = {[FFTND_DOUBLE] = 0x1p-25, [FFTND_FLOAT] = 0x1p-17};
+
+static int check_tolerance(const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    double tolerance = options->tolerance;
+    if (!(tolerance >= 0))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->tolerance = %g is not 0 or more", tolerance);
+    if (tolerance == 0)
+        return REDIST_OK;
+    if (options->wire != REDIST_WIRE_SAME)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->tolerance = %g with options->wire = %s: it chooses the format itself",
+                    tolerance, redist_wire_name((int)options->wire));
+    if (arguments->precision != FFTND_LONG_DOUBLE &&
+        tolerance < least_tolerances[arguments->precision])
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->tolerance = %g is below %g, which no format reaches with %s: use 0, "
+                    "which is exact",
+                    tolerance, least_tolerances[arguments->precision],
+                    fftnd__precision_name((int)arguments->precision));
+    return REDIST_OK;
+}
+
+static int check_wire(const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    REDIST_TRY(check_tolerance(arguments));
+    if (options->wire == REDIST_WIRE_SAME && options->tolerance == 0)
+        return REDIST_OK;
+    const char *name =
+        options->tolerance != 0 ? "a tolerance" : redist_wire_name((int)options->wire);
+    if (arguments->precision == FFTND_LONG_DOUBLE ||
+        (options->wire == REDIST_WIRE_FLOAT && arguments->precision != FFTND_DOUBLE))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->wire: %s is not supported with precision = %s",
+                    name, fftnd__precision_name((int)arguments->precision));
+    if (fftnd__is_on_device(options->space) || fftnd__offloads(options))
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->wire: %s is for arrays in host memory that are transformed there",
+                    name);
+    return REDIST_OK;
+}
+
 /* ---------------------------------------------------------------- all checks */
 
 typedef int check(const struct fftnd__arguments *arguments);
@@ -324,13 +370,14 @@ static int agree(const struct fftnd__arguments *arguments, int code) {
     size_t ndims = (size_t)arguments->ndims, grid_ndims = (size_t)options->grid_ndims;
     int r2r[REDIST_MAX_NDIMS];
     struct fftnd__agreed_sides sides;
-    enum { FIRST = 5, LISTS = 4 };
+    enum { FIRST = 6, LISTS = 4 };
     redist_shared_value all[FIRST + NOPTIONS + FFTND__AGREED_SIDES + LISTS] = {
         redist_share_number("ndims", arguments->ndims),
         redist_share_enum("kind", (int)arguments->kind, fftnd__kind_name),
         redist_share_enum("precision", (int)arguments->precision, fftnd__precision_name),
         redist_share("sizes", REDIST_SHARED_EXTENTS, is_checked ? arguments->sizes : NULL, ndims),
-        redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0)};
+        redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0),
+        redist_share("options->tolerance", REDIST_SHARED_REALS, &options->tolerance, 1)};
     redist_shared_value *next = all + FIRST;
     for (int i = 0; i < NOPTIONS; i++, next++) {
         *next = redist_share_number(table[i].name, get(options, &table[i]));
@@ -355,7 +402,7 @@ int fftnd__check_plan(struct fftnd__arguments *arguments, const fftnd_options *o
     static check *const checks[] = {
         check_options,          check_ranks, check_grid,  check_method,       check_halved,
         fftnd__check_axes,      check_order, check_modes, fftnd__check_sides, check_spaces,
-        fftnd__check_long_axis, NULL};
+        fftnd__check_long_axis, check_wire,  NULL};
     arguments->function = "fftnd_plan_create";
     MPI_Comm_size(arguments->comm, &arguments->nranks);
     int code = check_all(arguments, options, checks);

@@ -159,6 +159,8 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
         own.device_bytes = plan->engine.transform.offload->bytes;
         own.buffered = plan->engine.transform.offload->buffered;
     }
+    own.wire = plan->engine.transform.settings.wire;
+    memcpy(own.wire_error, plan->wire_error, sizeof own.wire_error);
     own.transfer_bytes = fftnd__engine_transfers(&plan->engine);
     own.tile_bytes = own.tiled ? configuration->tile_bytes : 0;
     own.scratch_bytes = plan->engine.tile_bytes;

@@ -37,9 +37,6 @@ int redist__check_options(struct redist__request *request, const redist_options 
     if (own->overlap != REDIST_OVERLAP_REFUSED && own->tiles != REDIST_WHOLE)
         return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %s with options->overlap = %s",
                     redist__tiles_name((int)own->tiles), redist__overlap_name((int)own->overlap));
-    if (own->wire != REDIST_WIRE_SAME && own->tiles != REDIST_WHOLE)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %s with options->wire = %s",
-                    redist__tiles_name((int)own->tiles), redist_wire_name((int)own->wire));
     REDIST_TRY(redist__space_check(request->function, "options->space", own->space));
     REDIST_TRY(redist_check_method_in(request->function, own->method));
     if (own->tiles == REDIST_PUT) /* the array need not exist */
