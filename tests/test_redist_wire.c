@@ -113,12 +113,14 @@ static int must_be_refused(const struct trial *trial) {
     return 0;
 }
 
-static redist_plan *plan(struct trial *trial, const char *method, enum redist_wire wire) {
+static redist_plan *plan(struct trial *trial, const char *method, enum redist_wire wire,
+                         enum redist_effort effort) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     const exchange *given = &trial->given;
     redist_plan *made = NULL;
     options.method = method;
-    options.effort = REDIST_ESTIMATE;
+    options.effort = effort;
+    options.tune_seconds = 0.02;
     options.wire = wire;
     options.wire_scope = trial->scope;
     int code =
@@ -224,11 +226,14 @@ static void try_trial(struct trial *trial) {
     const enum test_memory memory[2] = {random_chance(50) ? MEMORY_SHARED : MEMORY_PLAIN,
                                         random_chance(50) ? MEMORY_SHARED : MEMORY_PLAIN};
     exchange_arrays(&trial->given, memory, trial->arrays);
-    redist_plan *exact = plan(trial, "alltoallw", REDIST_WIRE_SAME);
-    redist_plan *narrow = plan(trial, trial->method, trial->wire);
+    enum redist_effort effort = random_chance(80) ? REDIST_ESTIMATE : REDIST_MEASURE;
+    redist_plan *exact = plan(trial, "alltoallw", REDIST_WIRE_SAME, REDIST_ESTIMATE);
+    redist_plan *narrow = plan(trial, trial->method, trial->wire, effort);
     redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     if (narrow != NULL) {
         check_ok(redist_plan_get_info(narrow, &info));
+        if (effort == REDIST_MEASURE && info.wire == REDIST_WIRE_SAME)
+            trial->wire = REDIST_WIRE_SAME; /* declined, or none is narrowed */
         check_all(info.wire == (narrows(trial) ? trial->wire : REDIST_WIRE_SAME), "wire is %d",
                   (int)info.wire);
         for (int i = 0; i < 3; i++)
@@ -278,7 +283,7 @@ static void try_random(int i) {
                           .scope = (enum redist_wire_scope)random_between(0, 1)};
     trial.wire = trial.kind->bytes == sizeof(double) ? (enum redist_wire)random_between(1, 2)
                                                      : REDIST_WIRE_16_BITS;
-    int node = random_between(0, 2);
+    int node = random_chance(50) ? 2 : random_between(0, 1);
     MPI_Comm comm = begin_nodes(node);
     const test_element element = element_of(trial.kind);
     draw_boxes(&trial, &element, comm);
@@ -294,7 +299,7 @@ static void try_random(int i) {
 
 START_TEST(exchanges) {
     create_types();
-    for (int i = 0; harness_another(i, 20); i++)
+    for (int i = 0; harness_another(i, 40); i++)
         try_random(i);
     MPI_Type_free(&types[WITH_GAPS]);
 }
@@ -314,6 +319,7 @@ static void pass_around(enum redist_wire wire, size_t n, const double from[], do
     options.method = "p2p";
     options.wire = wire;
     options.wire_scope = REDIST_WIRE_EVERYWHERE;
+    options.effort = REDIST_ESTIMATE; /* declines no format */
     check_ok(redist_plan_boxes(MPI_COMM_WORLD, MPI_DOUBLE, 1, sizes, &box_a, (void *)(size_t)from,
                                &box_b, to, &options, &made));
     check_ok(redist_plan_execute(made, REDIST_FORWARD));
@@ -403,6 +409,7 @@ START_TEST(of_ghosts) {
         options.method = methods[i % 3];
         options.wire = wire;
         options.wire_scope = REDIST_WIRE_EVERYWHERE;
+        options.effort = REDIST_ESTIMATE;
         ghosts(&options, direction, narrow);
         /* a sum of four numbers below 2; along the axes each is sent twice at most */
         double bound = 8 * 2 * (wire == REDIST_WIRE_FLOAT ? 0x1p-24 : 0x1p-15);
@@ -512,6 +519,7 @@ static int plan_job(void *data) {
     options.method = job->trial.method;
     options.wire = job->trial.wire;
     options.wire_scope = job->trial.scope;
+    options.effort = REDIST_ESTIMATE;
     job->plan = NULL;
     return redist_plan_exchange(given->comm, given->element->type, given->ndims,
                                 given->boxes[0][given->rank].count, job->trial.arrays[0].data,
