@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transforms whose numbers are narrower between ranks than in the arrays: against the exact plan, with the bounds of the
- * formats; formats chosen by a tolerance; a turbulent flow; errors in arguments.
+ * Transforms whose numbers are narrower between ranks than in the arrays: against the exact plan, with the bounds of
+ * the formats; formats chosen by a tolerance; a turbulent flow; errors in arguments.
  */
 #include <complex.h>
 #include <math.h>
