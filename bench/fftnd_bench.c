@@ -67,8 +67,9 @@ static const char notes[] =
     "input.\n"
     "It has slabs only, batches only side by side at each point, and one kind for all axes.\n"
     "\n"
-    "exit code: 0; 1 if an error exceeds 1e-14 log2 of the points (float: 5.4e-6 log2) or a\n"
-    "transform fails; 2 for a bad command line\n";
+    "exit code: 0; 1 if an error exceeds 1e-14 log2 of the points (float: 5.4e-6 log2; with "
+    "--wire\n"
+    "float 1e-6, 16-bits 1e-3) or a transform fails; 2 for a bad command line\n";
 
 /* The choices, in the order of the enumerations of fftnd.h. */
 static const char *const kinds[] = {"c2c", "r2c", "r2r", NULL};
@@ -76,6 +77,8 @@ static const char *const precisions[] = {"double", "float", NULL};
 static const char *const alignments[] = {"chain", "input", NULL};
 static const char *const fusions[] = {"auto", "never", "always", NULL};
 static const char *const scalings[] = {"none", "backward", "forward", "unitary", NULL};
+static const char *const wires[] = {"same", "float", "16-bits", NULL};
+static const char *const wire_scopes[] = {"between-nodes", "everywhere", NULL};
 static const char *const devices[] = {"same", "host", "cuda", NULL};
 static const char *const places[] = {"first", "last", NULL};
 
@@ -85,7 +88,7 @@ struct request {
     bench_sides sides;
     bench_list grid, order;
     int kind, precision, effort, alignment, scaling, fusion, local_transpose, plan_seconds,
-        tile_bytes, ranks;
+        tile_bytes, ranks, wire, wire_scope;
     int batch, batch_position, threads;
     int in_place, overwrite, compare, guess, unchecked, skip_peers, row_ms, skip;
     int device, device_mib, pageable;
@@ -130,6 +133,10 @@ static const bench_program *describe(struct request *request) {
          .help = "turn the axes in memory between transforms (auto)"},
         {.name = "tile-bytes", .kind = BENCH_NUMBER, .value = &request->tile_bytes,
          .argument = "N", .help = "of a tile, 0 = choose (0)"},
+        {.name = "wire", .kind = BENCH_CHOICE, .value = &request->wire, .words = wires,
+         .help = "numbers between ranks (same)"},
+        {.name = "wire-scope", .kind = BENCH_CHOICE, .value = &request->wire_scope,
+         .words = wire_scopes, .help = "the messages that --wire is for (between-nodes)"},
         {.name = "alignment", .kind = BENCH_CHOICE, .value = &request->alignment,
          .words = alignments,
          .help = "of the spectral side: as the chain ends, or carried back (chain)"},
@@ -223,6 +230,8 @@ static fftnd_options plan_options(const struct request *request, const bench_pro
     options.mapped_arrays =
         !is_offload(request) && bench_mappable(memory, 0) && bench_mappable(memory, 1);
     options.method = method;
+    options.wire = (enum redist_wire)request->wire;
+    options.wire_scope = (enum redist_wire_scope)request->wire_scope;
     bench_sides_fill(&request->sides, problem, &options);
     options.device = (enum redist_space)request->device;
     options.device_bytes = (size_t)request->device_mib << 20;
@@ -382,7 +391,8 @@ static int measure(const struct request *request, const bench_problem *problem,
     bench_report report = {&request->settings, problem,
                            kind_text(request), precisions[request->precision],
                            transforms,         candidates,
-                           ntransforms,        bench_bound_ms(problem, transforms[0].arrays)};
+                           ntransforms,        bench_bound_ms(problem, transforms[0].arrays),
+                           request->wire};
     (request->sizes != NULL && !request->settings.json ? bench_print_size
                                                        : bench_print_report)(&report);
     bench_forget(candidates, ntransforms + 1);

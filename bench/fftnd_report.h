@@ -15,6 +15,7 @@ typedef struct bench_report {
     const bench_candidate *candidates; /* of the transforms, and last of the serial ones */
     int ntransforms;
     double bound_ms; /* NAN = not known */
+    int wire;        /* enum redist_wire */
 } bench_report;
 
 /* Prints a table or JSON lines on rank 0. */

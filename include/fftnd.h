@@ -232,7 +232,16 @@ typedef struct fftnd_options {
     /** nonzero: fftnd_plan_free keeps the plan, and the next fftnd_plan_create on its communicator with the same
      * arguments returns it, after one reduction. See fftnd_cache_clear */
     int keep;
-    int reserved; /**< 0; no padding follows the last field */
+
+    /* Fewer bytes between ranks; for arrays in host memory that are transformed there, of float and double */
+    /** format of the numbers of the exchanges on their way, as redist_options.wire. The plan measures the error of a
+     * round trip (fftnd_plan_info.wire_error), for which it needs the memory of three more arrays while it is made */
+    enum redist_wire wire;
+    enum redist_wire_scope wire_scope; /**< as redist_options.wire_scope */
+    /** instead of `wire`: the narrowest format with which the relative L2 error of a round trip on random numbers is at
+     * most this, or that of the arrays if there is none; 0 = none. Not below 2^-25 in double (2^-17 in float), which no
+     * format reaches */
+    double tolerance;
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -250,7 +259,8 @@ typedef struct fftnd_options {
         .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
         .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0,        \
         .ranks = 0, .offset = {NULL, NULL}, .ghosts = NULL, .fill_ghosts = 1,                      \
-        .accumulate_ghosts = 0, .keep = 0, .reserved = 0                                           \
+        .accumulate_ghosts = 0, .keep = 0, .wire = REDIST_WIRE_SAME,                               \
+        .wire_scope = REDIST_WIRE_BETWEEN_NODES, .tolerance = 0.0                                  \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -440,6 +450,13 @@ typedef struct fftnd_plan_info {
     double allocation_seconds; /**< work space */
     double
         connection_seconds; /**< choosing or measuring methods of exchanges, and connecting the ranks */
+    /** format of the exchanges' numbers: options.wire or that of the tolerance, or REDIST_WIRE_SAME, also if no message
+     * is for it, or if it was slower by more than 3 % when the plan was measured */
+    enum redist_wire wire;
+    int reserved; /**< 0 */
+    /** what a round trip with it, on random numbers when the plan was made, differed by from the exact one: the
+     * relative L2 error, and the largest one of a number relative to the largest number; 0 without a format */
+    double wire_error[2];
 } fftnd_plan_info;
 
 #define FFTND_PLAN_INFO_DEFAULT                                                                    \
@@ -450,7 +467,11 @@ typedef struct fftnd_plan_info {
         .workspace_bytes = 0, .tile_bytes = 0, .device_bytes = 0, .transfer_bytes = 0,             \
         .buffered = 0, .halved_axis = -1, .exchange_seconds = 0.0, .serial_seconds = 0.0,          \
         .scratch_bytes = 0, .ranks = 0, .planning_seconds = 0.0, .choice_seconds = 0.0,            \
-        .steps_seconds = 0.0, .allocation_seconds = 0.0, .connection_seconds = 0.0                 \
+        .steps_seconds = 0.0, .allocation_seconds = 0.0, .connection_seconds = 0.0,                \
+        .wire = REDIST_WIRE_SAME, .reserved = 0, .wire_error = {                                   \
+            0.0,                                                                                   \
+            0.0                                                                                    \
+        }                                                                                          \
     }
 
 /** FFTND_PLAN_INFO_DEFAULT as a function; as redist_box_init. */

@@ -140,6 +140,25 @@ enum redist_overlap {
     REDIST_OVERLAP_ADD = 2
 };
 
+/** Formats in which numbers travel between ranks; arrays keep theirs. Each is for float and double, real or complex,
+ * except as said. */
+enum redist_wire {
+    REDIST_WIRE_SAME = 0, /**< as they are in the arrays */
+    /** double as float: each number changes by at most 2^-24 of itself; beyond the range of float it becomes infinite,
+     * below it zero */
+    REDIST_WIRE_FLOAT = 1,
+    /** integers of 16 bits, with a power of two for each row of 128 numbers of a message: each number changes by at
+     * most 2^-15 of the largest one in its row. A row with a number that is not finite arrives as NaN */
+    REDIST_WIRE_16_BITS = 2
+};
+
+/** The messages that options.wire is for. */
+enum redist_wire_scope {
+    REDIST_WIRE_BETWEEN_NODES =
+        0,                     /**< those between ranks on different nodes; the others are exact */
+    REDIST_WIRE_EVERYWHERE = 1 /**< all; what stays on its rank is exact */
+};
+
 /** Options of a plan. "Must agree" = the same on all ranks. The texts may be freed once the plan is
  * made; the stream lives as long as the plan. */
 typedef struct redist_options {
@@ -211,6 +230,13 @@ typedef struct redist_options {
      * datatype it gets, or a duplicate. Host memory only. Read when the plan is made, and valid as long as the plan is;
      * effort REDIST_MEASURE applies it to scratch arrays, too. Whether it is given must agree, and it is the same */
     const MPI_Op *operation;
+
+    /** format of the numbers on their way; narrowed while they are packed, so that only methods that pack are
+     * considered, of whole arrays. Host memory; elements consist of numbers of one kind that the format is for. With
+     * REDIST_MEASURE the plan keeps the format of the arrays if this one is slower by more than 3 %, and says so where
+     * it is verbose; must agree */
+    enum redist_wire wire;
+    enum redist_wire_scope wire_scope; /**< must agree */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
@@ -221,7 +247,8 @@ typedef struct redist_options {
         .bind_a = REDIST_BIND_AT_PLAN, .bind_b = REDIST_BIND_AT_PLAN, .tiles = REDIST_WHOLE,       \
         .concurrent = 0, .partitions = 0, .partition_axis = 0, .skip_agreement = 0, .phases = 0,   \
         .asynchronous = 0, .wait_seconds = 0.0, .segments = 0, .segment_axis = 0,                  \
-        .overlap = REDIST_OVERLAP_REFUSED, .reserved = 0, .operation = NULL                        \
+        .overlap = REDIST_OVERLAP_REFUSED, .reserved = 0, .operation = NULL,                       \
+        .wire = REDIST_WIRE_SAME, .wire_scope = REDIST_WIRE_BETWEEN_NODES                          \
     }
 
 /** REDIST_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -446,12 +473,15 @@ typedef struct redist_plan_info {
      * always with methods that only copy (direct), with others if MPI was initialised with
      * MPI_THREAD_SERIALIZED at least */
     int concurrent;
+    /** the format of its messages: options.wire, or REDIST_WIRE_SAME, also if no message is for it, or it was slower */
+    enum redist_wire wire;
+    int reserved; /**< 0 */
 } redist_plan_info;
 
 #define REDIST_PLAN_INFO_DEFAULT                                                                   \
     REDIST_VALUE(redist_plan_info) {                                                               \
         .size = sizeof(redist_plan_info), .method = NULL, .workspace_bytes = 0, .moved_bytes = 0,  \
-        .space = REDIST_SPACE_AUTO, .concurrent = 0                                                \
+        .space = REDIST_SPACE_AUTO, .concurrent = 0, .wire = REDIST_WIRE_SAME, .reserved = 0       \
     }
 
 /** REDIST_PLAN_INFO_DEFAULT as a function; as redist_box_init. */

@@ -75,6 +75,8 @@ typedef const char *redist_name_of(int value);
 
 REDIST_API const char *redist_space_name(int value);
 REDIST_API const char *redist_staging_name(int value);
+REDIST_API const char *redist_wire_name(int value);
+REDIST_API const char *redist_wire_scope_name(int value);
 REDIST_API const char *redist_direction_name(int value);
 
 /**

@@ -23,7 +23,7 @@ static int applies(const struct redist__problem *problem,
         return redist__fail(REDIST_ERR_METHOD, "method naive moves whole arrays of the host only");
     REDIST_TRY(redist__check_copyable(problem->transfer, candidate->method->name));
     REDIST_TRY(redist__check_single(problem->transfer, candidate->method->name));
-    return redist__check_counts(problem->transfer, candidate->method->name, 0);
+    return redist__check_counts(problem, candidate->method->name, 0);
 }
 
 /* Only for those who name it. */

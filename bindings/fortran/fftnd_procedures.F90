@@ -89,6 +89,9 @@ contains
     if (present(physical_blocks)) options%blocks(1) = physical_blocks
     if (present(spectral_blocks)) options%blocks(2) = spectral_blocks
     if (present(wait_seconds)) options%wait_seconds = wait_seconds
+    if (present(wire)) options%wire = wire
+    if (present(wire_scope)) options%wire_scope = wire_scope
+    if (present(tolerance)) options%tolerance = tolerance
     if (present(ranks)) options%ranks = ranks
     options%method = redist__c_text(method, held%method)
     options%wisdom_file = redist__c_text(wisdom_file, held%wisdom_file)

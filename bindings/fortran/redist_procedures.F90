@@ -301,6 +301,8 @@ contains
     call redist__flag(skip_agreement, options%skip_agreement)
     if (present(wait_seconds)) options%wait_seconds = wait_seconds
     if (present(overlap)) options%overlap = overlap
+    if (present(wire)) options%wire = wire
+    if (present(wire_scope)) options%wire_scope = wire_scope
     if (present(operation)) then
       code = c_operation(operation%MPI_VAL, c_loc(handle))
       options%operation = c_loc(handle)

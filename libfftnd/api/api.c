@@ -125,6 +125,8 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *wanted) 
         double chosen = MPI_Wtime();
         plan->choice_seconds += chosen - begin;
         if (code == REDIST_OK)
+            code = fftnd__wire_choose(&request, &configuration, plan->wire_error);
+        if (code == REDIST_OK)
             code = fftnd__engine_create(&plan->engine, &request, &configuration);
         plan->engine_seconds = MPI_Wtime() - chosen;
         if (code == REDIST_OK || !remembered)

@@ -39,6 +39,8 @@ static const struct named_option {
     ENUM(device, redist_space_name),
     FROM(threads, 1),
     ENUM(staging, redist_staging_name),
+    ENUM(wire, redist_wire_name),
+    ENUM(wire_scope, redist_wire_scope_name),
     ANY(grid_ndims, NUMBER), /* bounds of the next two depend on the array */
     ANY(halved_axis, NUMBER),
     ANY(in_place, FLAG),
@@ -299,6 +301,50 @@ static int check_spaces(const struct fftnd__arguments *arguments) {
     return check_pairs(arguments);
 }
 
+/* ---------------------------------------------------------------- the wire */
+
+/* Errors below which no format is, in both precisions that have formats: half of what each number may change by. */
+static const double least_tolerances[] = {[FFTND_DOUBLE] = 0x1p-25, [FFTND_FLOAT] = 0x1p-17};
+
+static int check_tolerance(const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    double tolerance = options->tolerance;
+    if (!(tolerance >= 0))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->tolerance = %g is not 0 or more", tolerance);
+    if (tolerance == 0)
+        return REDIST_OK;
+    if (options->wire != REDIST_WIRE_SAME)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->tolerance = %g with options->wire = %s: it chooses the format itself",
+                    tolerance, redist_wire_name((int)options->wire));
+    if (arguments->precision != FFTND_LONG_DOUBLE &&
+        tolerance < least_tolerances[arguments->precision])
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->tolerance = %g is below %g, which no format reaches with %s: use 0, "
+                    "which is exact",
+                    tolerance, least_tolerances[arguments->precision],
+                    fftnd__precision_name((int)arguments->precision));
+    return REDIST_OK;
+}
+
+static int check_wire(const struct fftnd__arguments *arguments) {
+    const fftnd_options *options = &arguments->options;
+    REDIST_TRY(check_tolerance(arguments));
+    if (options->wire == REDIST_WIRE_SAME && options->tolerance == 0)
+        return REDIST_OK;
+    const char *name =
+        options->tolerance != 0 ? "a tolerance" : redist_wire_name((int)options->wire);
+    if (arguments->precision == FFTND_LONG_DOUBLE ||
+        (options->wire == REDIST_WIRE_FLOAT && arguments->precision != FFTND_DOUBLE))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->wire: %s is not supported with precision = %s",
+                    name, fftnd__precision_name((int)arguments->precision));
+    if (fftnd__is_on_device(options->space) || fftnd__offloads(options))
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->wire: %s is for arrays in host memory that are transformed there",
+                    name);
+    return REDIST_OK;
+}
+
 /* ---------------------------------------------------------------- all checks */
 
 typedef int check(const struct fftnd__arguments *arguments);
@@ -335,6 +381,7 @@ void fftnd__list_agreed(const struct fftnd__arguments *arguments, int is_checked
     *next++ =
         redist_share("sizes", REDIST_SHARED_EXTENTS, is_checked ? arguments->sizes : NULL, ndims);
     *next++ = redist_share("options->method", REDIST_SHARED_TEXT, options->method, 0);
+    *next++ = redist_share("options->tolerance", REDIST_SHARED_REALS, &options->tolerance, 1);
     for (int i = 0; i < NOPTIONS; i++, next++) {
         *next = redist_share_number(table[i].name, get(options, &table[i]));
         next->name_of = table[i].name_of;
@@ -356,7 +403,7 @@ int fftnd__check_own(struct fftnd__arguments *arguments, const fftnd_options *op
     static check *const checks[] = {
         check_options,          check_ranks, check_grid,  check_method,       check_halved,
         fftnd__check_axes,      check_order, check_modes, fftnd__check_sides, check_spaces,
-        fftnd__check_long_axis, NULL};
+        fftnd__check_long_axis, check_wire,  NULL};
     arguments->function = "fftnd_plan_create";
     MPI_Comm_size(arguments->comm, &arguments->nranks);
     REDIST_TRY(check_all(arguments, options, checks));

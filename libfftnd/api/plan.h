@@ -34,6 +34,7 @@ struct fftnd_plan {
     struct fftnd__engine engine;
     redist_place place; /* of the device that it works on */
     struct fftnd__started started;
+    double wire_error[2];           /* of a round trip, when the plan was made */
     char *method, *wisdom_file;     /* own copies of the user's options */
     int operators;                  /* of this plan, not freed yet */
     struct fftnd__engine *applying; /* theirs, a list */

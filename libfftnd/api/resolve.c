@@ -17,7 +17,8 @@ static struct fftnd__settings settings_of(const fftnd_options *options) {
         SAME(device_bytes),    SAME(by_node),       SAME(effort),         SAME(fusion),
         SAME(local_transpose), SAME(staging),       SAME(method),         SAME(wisdom_file),
         SAME(plan_seconds),    SAME(wait_seconds),  SAME(tile_bytes),     SAME(threads),
-        SAME(verbose),         SAME(phases)};
+        SAME(verbose),         SAME(phases),        SAME(wire),           SAME(wire_scope),
+        SAME(tolerance)};
     settings.offloads = fftnd__offloads(options);
     if (settings.space == REDIST_SPACE_AUTO)
         settings.space = REDIST_SPACE_HOST;
@@ -212,6 +213,8 @@ static void print(const struct fftnd__arguments *arguments, struct fftnd__reques
         options -> overwrite_input, options -> mapped_arrays, (int)options -> alignment,
         (int)options -> fusion, (int)options -> local_transpose,
         options -> method != NULL ? options -> method : "auto");
+    if (settings->wire != REDIST_WIRE_SAME)
+        fftnd__append(text, "/wire=%d-%d", (int)settings->wire, (int)settings->wire_scope);
 }
 
 struct fftnd__request fftnd__resolve(const struct fftnd__arguments *arguments) {

@@ -261,6 +261,17 @@ static redist_plan *next_exchange(const struct fftnd__engine *engine, const redi
     return NULL;
 }
 
+int fftnd__engine_is_narrow(const struct fftnd__engine *engine) {
+    redist_plan *exchange = NULL;
+    int is_narrow = 0;
+    while ((exchange = next_exchange(engine, exchange)) != NULL) {
+        redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
+        if (redist_plan_get_info(exchange, &info) == REDIST_OK)
+            is_narrow |= info.wire != REDIST_WIRE_SAME;
+    }
+    return is_narrow;
+}
+
 static int join_with(const struct fftnd__engine *engine, const redist_plan *one) {
     redist_plan *exchange = NULL;
     while ((exchange = next_exchange(engine, exchange)) != NULL)

@@ -6,32 +6,17 @@
  * (docs/performance.md).
  */
 #include "planner.h"
-#include "../engine/engine.h"
+#include "trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEEPS = 4, REMARK_BYTES = 600 };
+enum { REMARK_BYTES = 600 };
 
-/* A candidate that can run, and the arrays that it does it on; in place there is one. */
-struct trial {
-    struct fftnd__engine *engine;
-    void *arrays[2];
-};
-
-struct search {
-    MPI_Comm comm;
-    const struct fftnd__request *request;
-    enum redist_space space; /* of the arrays */
-    struct fftnd__configuration best;
-    double best_seconds; /* of a round trip; < 0 = nothing could be timed */
-    double begin;
-    int verbose;
-};
-
-static void report(const struct search *search, const struct fftnd__configuration *configuration,
-                   double seconds, const char *remark) {
+static void report(const struct fftnd__search *search,
+                   const struct fftnd__configuration *configuration, double seconds,
+                   const char *remark) {
     char text[FFTND__CONFIGURATION_BYTES];
     int rank;
     MPI_Comm_rank(search->comm, &rank);
@@ -44,141 +29,25 @@ static void report(const struct search *search, const struct fftnd__configuratio
         fprintf(stderr, "fftnd: %s%s\n", text, remark);
 }
 
-/* ---------------------------------------------------------------- timing a candidate */
-
-static int out_of_time(const struct search *search) {
-    int out = MPI_Wtime() - search->begin > search->request->settings.plan_seconds;
-    int code = redist_broadcast(search->comm, &out, sizeof out, 0);
-    return out || code != REDIST_OK;
-}
-
-/* Waits for what was only enqueued. */
-static int finish(const struct search *search, struct fftnd__engine *engine) {
-    REDIST_TRY(redist_space_at(search->space)->stream_wait(search->request->settings.stream));
-    return fftnd__engine_query(engine);
-}
-
-/* Back even if forth has failed: the peers may not know, and would wait. */
-static int time_round_trip(const struct search *search, const struct trial *trial,
-                           double *seconds) {
-    struct fftnd__engine *engine = trial->engine;
-    void *const *arrays = trial->arrays;
-    int last = !search->request->settings.in_place;
-    int begun = redist_barrier(search->comm);
-    double begin = MPI_Wtime();
-    int forth = fftnd__engine_run(engine, REDIST_FORWARD, arrays[0], arrays[last]);
-    int back = fftnd__engine_run(engine, REDIST_BACKWARD, arrays[last], arrays[0]);
-    if (search->request->settings.asynchronous) {
-        int waited = finish(search, engine);
-        back = back == REDIST_OK ? waited : back;
-    }
-    *seconds = MPI_Wtime() - begin;
-    int ended = redist_all_reduce(search->comm, seconds, 1, MPI_DOUBLE, MPI_MAX);
-    const int codes[] = {begun, forth, back, ended};
-    int code = REDIST_OK;
-    for (int i = 0; i < 4 && code == REDIST_OK; i++)
-        code = codes[i];
-    return redist_agree(search->comm, code);
-}
-
-/* The best of some sweeps after one to warm up. */
-static int time_sweeps(const struct search *search, const struct trial *trial, double *best) {
-    for (int sweep = 0; sweep <= SWEEPS; sweep++) {
-        double seconds;
-        REDIST_TRY(time_round_trip(search, trial, &seconds));
-        if (sweep > 0 && (*best < 0 || seconds < *best))
-            *best = seconds;
-        if (sweep > 0 && out_of_time(search))
-            break;
-    }
-    return REDIST_OK;
-}
-
-static int is_mapped(const struct search *search) {
-    return search->space != REDIST_SPACE_HOST || search->request->settings.mapped_arrays;
-}
-
-/* An array as a user may have it; there may be no room for more shared memory. Collective. */
-static int allocate_array(const struct search *search, size_t bytes, void **array) {
-    int code = REDIST_OK;
-    if (is_mapped(search))
-        code = redist_alloc_in(search->comm, search->space, bytes, array);
-    else
-        *array = redist_calloc(bytes, 1);
-    int missing = search->request->settings.mapped_arrays
-                      ? bytes != 0 && !redist_is_mappable(search->space, *array, bytes)
-                      : !is_mapped(search) && *array == NULL;
-    if (code == REDIST_OK && missing)
-        code = redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY, "no memory to measure in");
-    return redist_agree(search->comm, code);
-}
-
-static int allocate_arrays(const struct search *search, const size_t bytes[2], void *arrays[2]) {
-    for (int i = 0; i < (search->request->settings.in_place ? 1 : 2); i++)
-        REDIST_TRY(allocate_array(search, bytes[i], &arrays[i]));
-    return REDIST_OK;
-}
-
-static void free_arrays(const struct search *search, void *arrays[2]) {
-    for (int i = 0; i < 2; i++)
-        if (is_mapped(search))
-            redist_free(&arrays[i]);
-        else
-            redist_release(arrays[i]);
-}
+/* ---------------------------------------------------------------- trying a candidate */
 
 /* A change has to gain this much, or noise would decide: there is less of it on devices. */
-static int is_faster(const struct search *search, double seconds, double best) {
+static int is_faster(const struct fftnd__search *search, double seconds, double best) {
     double worthwhile = search->space != REDIST_SPACE_HOST ? 0.985 : 0.97;
     return best < 0 || seconds < worthwhile * best;
-}
-
-/* For how long the device waits for a peer, in a candidate: one that hangs is not to take the patience of the plan. */
-static double find_patience(const struct fftnd__settings *settings) {
-    double enough = 4 * settings->plan_seconds;
-    enough = enough > 1 ? enough : 1;
-    return settings->wait_seconds > 0 && settings->wait_seconds < enough ? settings->wait_seconds
-                                                                         : enough;
-}
-
-/* Only where all of it succeeds can the trial run; close_trial is for any. Collective, the same on all ranks. */
-static int open_trial(const struct search *search, const struct fftnd__configuration *candidate,
-                      struct trial *trial) {
-    struct fftnd__request request = *search->request;
-    request.settings.user_workspace = request.settings.verbose = 0;
-    request.settings.wait_seconds = find_patience(&search->request->settings);
-    *trial = (struct trial){.engine = redist_calloc(1, sizeof *trial->engine)};
-    REDIST_TRY(redist_agree(search->comm, trial->engine != NULL ? REDIST_OK : REDIST_ERR_MEMORY));
-    return fftnd__engine_create(trial->engine, &request, candidate);
-}
-
-static void close_trial(struct trial *trial) {
-    if (trial->engine != NULL)
-        fftnd__engine_destroy(trial->engine);
-    redist_release(trial->engine);
-}
-
-static int time_alone(const struct search *search, struct trial *trial, double *best) {
-    size_t bytes[2];
-    for (int i = 0; i < 2; i++)
-        bytes[i] = fftnd__engine_bytes(trial->engine, i);
-    int code = allocate_arrays(search, bytes, trial->arrays);
-    if (code == REDIST_OK)
-        code = time_sweeps(search, trial, best);
-    free_arrays(search, trial->arrays);
-    return code;
 }
 
 /* Times a candidate and keeps it if it is the best so far. One that cannot be set up (memory), or fails, is no
  * reason to give up the others: where no plan at all can be made, making it fails. Collective, the same on all
  * ranks. */
-static void try_candidate(struct search *search, const struct fftnd__configuration *candidate) {
-    struct trial trial;
+static void try_candidate(struct fftnd__search *search,
+                          const struct fftnd__configuration *candidate) {
+    struct fftnd__trial trial;
     double seconds = -1;
     const char *failure = " could not be set up: ";
-    int code = open_trial(search, candidate, &trial);
+    int code = fftnd__trial_open(search, candidate, &trial);
     if (code == REDIST_OK) {
-        code = time_alone(search, &trial, &seconds);
+        code = fftnd__trial_time(search, &trial, &seconds);
         failure = " failed while it was timed: ";
     }
     char remark[REMARK_BYTES] = "";
@@ -191,12 +60,13 @@ static void try_candidate(struct search *search, const struct fftnd__configurati
         search->best_seconds = seconds;
     }
     report(search, &taken, code == REDIST_OK ? seconds : -1, remark);
-    close_trial(&trial);
+    fftnd__trial_close(&trial);
 }
 
 /* ---------------------------------------------------------------- measuring */
 
-static int is_best(const struct search *search, const struct fftnd__configuration *candidate) {
+static int is_best(const struct fftnd__search *search,
+                   const struct fftnd__configuration *candidate) {
     char texts[2][FFTND__CONFIGURATION_BYTES];
     fftnd__configuration_print(candidate, search->request->shape.ndims, texts[0]);
     fftnd__configuration_print(&search->best, search->request->shape.ndims, texts[1]);
@@ -205,18 +75,18 @@ static int is_best(const struct search *search, const struct fftnd__configuratio
 
 /* On a device the first plan of a process takes time that others do not: whole arrays, and stored ones, have their turn
  * all the same. */
-static int sure_candidates(const struct search *search) {
+static int sure_candidates(const struct fftnd__search *search) {
     return search->space == REDIST_SPACE_HOST ? 0 : 2;
 }
 
-static void measure(struct search *search, struct fftnd__candidates *candidates) {
+static void measure(struct fftnd__search *search, struct fftnd__candidates *candidates) {
     struct fftnd__configuration candidate = candidates->guess;
     int tried = 0;
     try_candidate(search, &candidate);
     const struct fftnd__configuration first = search->best; /* the guess as it could be built */
     while (fftnd__candidates_next(candidates, &search->best, &candidate))
         if (!is_best(search, &candidate)) {
-            if (++tried > sure_candidates(search) && out_of_time(search))
+            if (++tried > sure_candidates(search) && fftnd__trial_is_late(search))
                 break;
             try_candidate(search, &candidate);
         }
@@ -240,7 +110,7 @@ static int make_key(const struct fftnd__request *request, char key[FFTND__CONFIG
 }
 
 /* What nothing could be timed of is a guess, which is not to be remembered. */
-static void store(const struct search *search, const char *key) {
+static void store(const struct fftnd__search *search, const char *key) {
     char text[FFTND__CONFIGURATION_BYTES];
     int is_timed = search->best_seconds >= 0;
     report(search, &search->best, search->best_seconds,
@@ -251,7 +121,7 @@ static void store(const struct search *search, const char *key) {
 }
 
 /* Finds the text of a configuration; empty = none. */
-static int recall(const struct search *search, const char *key, int recalls,
+static int recall(const struct fftnd__search *search, const char *key, int recalls,
                   char text[FFTND__CONFIGURATION_BYTES]) {
     text[0] = '\0';
     return recalls ? redist_wisdom_find(search->comm, search->request->settings.wisdom_file, key,
@@ -259,7 +129,7 @@ static int recall(const struct search *search, const char *key, int recalls,
                    : REDIST_OK;
 }
 
-static int recall_or_measure(struct search *search, struct fftnd__candidates *candidates,
+static int recall_or_measure(struct fftnd__search *search, struct fftnd__candidates *candidates,
                              int recalls, int *remembered) {
     char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES];
     struct fftnd__configuration found = search->best;
@@ -288,7 +158,7 @@ static int find_dictated(MPI_Comm comm, char text[FFTND__CONFIGURATION_BYTES]) {
     return redist_broadcast(comm, text, FFTND__CONFIGURATION_BYTES, 0);
 }
 
-static int take_dictated(struct search *search, const char *text) {
+static int take_dictated(struct fftnd__search *search, const char *text) {
     if (fftnd__configuration_scan(text, search->request, &search->best))
         return REDIST_OK;
     return redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
@@ -301,7 +171,8 @@ static int measures(const struct fftnd__request *request) {
 }
 
 /* Chooses for a chain on the ranks of the request; `dictated` may be empty. */
-static int choose(struct search *search, const char *dictated, int recalls, int *remembered) {
+static int choose(struct fftnd__search *search, const char *dictated, int recalls,
+                  int *remembered) {
     struct fftnd__candidates candidates;
     REDIST_TRY(fftnd__candidates_init(&candidates, search->request, search->verbose));
     search->best = candidates.guess;
@@ -320,10 +191,10 @@ enum { HOPELESS = 2 };
 
 /* Measures a chain on some ranks, and keeps it if it is the best so far. *seconds: of its best configuration, < 0 =
  * none could be timed. */
-static int try_ranks(struct search *search, int ranks, double *seconds) {
+static int try_ranks(struct fftnd__search *search, int ranks, double *seconds) {
     struct fftnd__request own;
     struct fftnd__candidates candidates;
-    struct search trial = *search;
+    struct fftnd__search trial = *search;
     REDIST_TRY(fftnd__ranks_take(search->request, ranks, &own));
     REDIST_TRY(fftnd__candidates_init(&candidates, &own, search->verbose));
     trial.request = &own;
@@ -342,7 +213,7 @@ static int try_ranks(struct search *search, int ranks, double *seconds) {
 }
 
 /* Finds how many ranks are fastest: remembered, or measured. *ranks: 0 = all. */
-static int choose_ranks(struct search *search, int recalls, int *ranks) {
+static int choose_ranks(struct fftnd__search *search, int recalls, int *ranks) {
     char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES];
     int most = search->request->nranks;
     REDIST_TRY(make_key(search->request, key));
@@ -365,12 +236,12 @@ int fftnd__planner_choose(struct fftnd__request *request,
                           struct fftnd__configuration *configuration, int *remembered) {
     const struct fftnd__settings *settings = &request->settings;
     const struct fftnd__request wanted = *request;
-    struct search search = {.comm = request->comm,
-                            .request = &wanted,
-                            .space = settings->space,
-                            .best_seconds = -1,
-                            .begin = MPI_Wtime(),
-                            .verbose = redist_is_verbose(settings->verbose)};
+    struct fftnd__search search = {.comm = request->comm,
+                                   .request = &wanted,
+                                   .space = settings->space,
+                                   .best_seconds = -1,
+                                   .begin = MPI_Wtime(),
+                                   .verbose = redist_is_verbose(settings->verbose)};
     char dictated[FFTND__CONFIGURATION_BYTES];
     int recalls = *remembered, ranks = wanted.ranks;
     *remembered = 0;

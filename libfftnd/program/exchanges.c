@@ -37,6 +37,8 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
     options.phases = transform->settings.phases;
     options.asynchronous = transform->settings.asynchronous;
     options.wait_seconds = transform->settings.wait_seconds;
+    options.wire = transform->settings.wire;
+    options.wire_scope = transform->settings.wire_scope;
     return options;
 }
 

@@ -29,8 +29,10 @@ struct fftnd__settings {
     enum fftnd_fusion fusion;
     enum fftnd_local_transpose local_transpose;
     enum redist_staging staging;
+    enum redist_wire wire; /* with a tolerance it is chosen */
+    enum redist_wire_scope wire_scope;
     const char *method, *wisdom_file; /* texts of the plan; NULL = none */
-    double plan_seconds, wait_seconds;
+    double plan_seconds, wait_seconds, tolerance;
     size_t tile_bytes; /* 0 = to be chosen */
     int threads, verbose, phases;
 };

@@ -28,10 +28,11 @@ struct redist__request {
     const char *const *names; /* of both arrays: "a" and "b" */
     void *arrays[2];
     redist_options options;
-    struct redist__element element;     /* redist__check_datatype sets this, */
-    int item_size;                      /* and the bytes of data in an element */
-    const struct redist__sum *adds;     /* how backward adds, or NULL */
-    struct redist__operation operation; /* by which it does, if the user gave one */
+    struct redist__element element;      /* redist__check_datatype sets this, */
+    int item_size;                       /* and the bytes of data in an element */
+    const struct redist__sum *adds;      /* how backward adds, or NULL */
+    struct redist__operation operation;  /* by which it does, if the user gave one */
+    const struct redist__format *format; /* of messages, NULL = as in the arrays */
     const redist_box *boxes; /* of this rank in both arrays, the plan's; NULL = all of them */
     const redist_halo
         *halo; /* of redist_plan_halo, whose arrays are one; empty once the plan is made */
@@ -49,6 +50,8 @@ int redist__check_segments(const struct redist__request *request);
 int redist__check_datatype(struct redist__request *request);
 /* Finds how a plan adds: the numbers of the datatype, or by a user's operation, after redist__check_datatype. */
 int redist__find_numbers(struct redist__request *request);
+/* Finds the format of messages, after redist__check_datatype. */
+int redist__find_format(struct redist__request *request);
 /* Finds the predefined datatype of which a datatype consists, MPI_DATATYPE_NULL = several, and the kind of its numbers.
  * REDIST_ERR_MPI, REDIST_ERR_MEMORY. */
 int redist__find_predefined(MPI_Datatype type, enum redist__number *kind, MPI_Datatype *predefined);

@@ -558,7 +558,8 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
         .workspace_bytes = plan->transport.candidate.method->workspace(plan->transport.state),
         .moved_bytes = plan->transfer.side[0].elements * plan->transfer.item,
         .space = plan->problem.space->id,
-        .concurrent = allows_threads(plan)};
+        .concurrent = allows_threads(plan),
+        .wire = plan->problem.format != NULL ? plan->request.options.wire : REDIST_WIRE_SAME};
     return redist_struct_write(__func__, "info", &own, sizeof own, info);
 }
 

@@ -112,6 +112,25 @@ int redist__find_predefined(MPI_Datatype type, enum redist__number *kind,
     return REDIST_OK;
 }
 
+int redist__find_format(struct redist__request *request) {
+    const struct redist__element *element = &request->element;
+    enum redist_wire wire = request->options.wire;
+    struct numbers numbers;
+    if (wire == REDIST_WIRE_SAME)
+        return REDIST_OK;
+    REDIST_TRY(find_common(request->datatype, &numbers));
+    request->format = redist__format_of(wire, numbers.kind);
+    if (request->format != NULL && element->run != 0 && element->run % request->format->bytes == 0)
+        return REDIST_OK;
+    request->format = NULL;
+    return redist_fail_in(request->function, REDIST_ERR_DATATYPE,
+                          "options->wire = %s is for elements of %s at equal distances, but "
+                          "datatype (%d bytes) does not consist of these: use REDIST_WIRE_SAME",
+                          redist_wire_name((int)wire),
+                          wire == REDIST_WIRE_FLOAT ? "doubles" : "floats or doubles",
+                          request->item_size);
+}
+
 int redist__find_numbers(struct redist__request *request) {
     enum redist_overlap overlap = request->options.overlap;
     int may_add = overlap == REDIST_OVERLAP_REFUSED && request->halo != NULL;

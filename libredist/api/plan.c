@@ -133,6 +133,21 @@ static int check_sums(const struct redist__request *request, struct redist_plan 
     return REDIST_OK;
 }
 
+/* Takes the format of messages, if there are some that it is for. Devices have no loops for it. */
+static int take_format(const struct redist__request *request, struct redist__problem *problem) {
+    const struct redist__context *context = problem->context;
+    if (request->format == NULL)
+        return REDIST_OK;
+    if (problem->space->asynchronous)
+        return redist_fail_in(request->function, REDIST_ERR_ARGUMENT,
+                              "options->wire = %s is for arrays in host memory",
+                              redist_wire_name((int)request->options.wire));
+    problem->formats_all = request->options.wire_scope == REDIST_WIRE_EVERYWHERE;
+    if (problem->formats_all ? context->size > 1 : context->nnodes > 1)
+        problem->format = request->format;
+    return REDIST_OK;
+}
+
 /* Chooses the method, in the plan's place. */
 static int choose_method(struct redist_plan *plan, const redist_options *options) {
     struct redist__problem *problem = &plan->problem;
@@ -151,6 +166,7 @@ static int find_method(struct redist_plan *plan, const redist_options *options) 
     redist_visit visit;
     REDIST_TRY(redist__find_space(&plan->request, &plan->problem));
     REDIST_TRY(check_sums(&plan->request, plan));
+    REDIST_TRY(take_format(&plan->request, &plan->problem));
     (void)redist_enter(&plan->problem.place, &visit); /* the current one */
     int code = choose_method(plan, options);
     redist_leave(&visit);
@@ -182,6 +198,7 @@ static int check_common(struct redist__request *request, const redist_options *o
     REDIST_TRY(redist__check_segments(request));
     REDIST_TRY(redist__check_datatype(request));
     REDIST_TRY(redist__find_numbers(request));
+    REDIST_TRY(redist__find_format(request));
     if (plan == NULL)
         return redist_fail_in(request->function, REDIST_ERR_NULL, "plan = NULL");
     return REDIST_OK;

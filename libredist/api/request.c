@@ -26,6 +26,8 @@ int redist__check_options(struct redist__request *request, const redist_options 
         {"options->bind_b", redist__binding_name, (int)own->bind_b},
         {"options->staging", redist_staging_name, (int)own->staging},
         {"options->overlap", redist__overlap_name, (int)own->overlap},
+        {"options->wire", redist_wire_name, (int)own->wire},
+        {"options->wire_scope", redist_wire_scope_name, (int)own->wire_scope},
     };
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         REDIST_TRY(redist_check_enum_in(request->function, choices[i].name, choices[i].name_of,
@@ -361,6 +363,10 @@ int redist__agree_request(const struct redist__request *request, int code, int a
                             redist__operation_is_given(request)),
         redist_share_number("the kind of numbers in datatype",
                             (long long)redist__added(request->adds)),
+        redist_share_enum("options->wire", (int)options->wire, redist_wire_name),
+        redist_share_enum("options->wire_scope", (int)options->wire_scope, redist_wire_scope_name),
+        redist_share_number("the kind of numbers in datatype, for options->wire",
+                            request->format != NULL ? (long long)request->format->number : 0),
         redist_share_enum("options->tiles", (int)options->tiles, redist__tiles_name),
         redist_share_number("options->nontemporal_bytes", (long long)options->nontemporal_bytes),
         redist_share_enum("options->space", (int)options->space, redist_space_name),

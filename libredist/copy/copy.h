@@ -28,6 +28,12 @@ const struct redist__sum *redist__sum_of(enum redist__number number);
 /* Adds the box at the source to that at the destination. */
 void redist__copy_add(const struct redist__copy *copy, const void *source, void *destination);
 
+/* Returns a format for numbers of a kind; NULL = they are the same, or there is none. */
+const struct redist__format *redist__format_of(enum redist_wire wire, enum redist__number number);
+
+/* Narrows or widens a box, or widens and adds it. */
+void redist__copy_format(const struct redist__copy *copy, const void *source, void *destination);
+
 /* Runs a copy that transposes a matrix of short elements, and fences its stores; 0 = not such a copy. */
 int redist__copy_transposed(const struct redist__copy *copy, const void *source, void *destination,
                             enum redist__copy_use use);

@@ -6,7 +6,9 @@
 
 void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
                       enum redist__copy_use use) {
-    if (copy->adds != NULL)
+    if (copy->format != NULL)
+        redist__copy_format(copy, source, destination);
+    else if (copy->adds != NULL)
         redist__copy_add(copy, source, destination);
     else if (copy->run != 0 && !redist__copy_transposed(copy, source, destination, use))
         redist__copy_run_with(copy, source, destination, redist__copy_choose(copy, use));
@@ -15,14 +17,14 @@ void redist__copy_run(const struct redist__copy *copy, const void *source, void 
 /* ---------------------------------------------------------------- several copies */
 
 /* Returns whether copies are interleaved with runs shorter than a page, the limit of hardware prefetch. Those that add
- * keep their order. */
+ * keep their order, and a format has rows of its own. */
 static int are_interleaved(int n, const struct redist__copy copies[]) {
     enum { LONG_RUN = 4096 };
     int count = 0;
     for (int i = 0; i < n; i++) {
         if (copies[i].run == 0)
             continue;
-        if (copies[i].ndims == 0 || copies[i].run >= LONG_RUN || copies[i].adds)
+        if (copies[i].ndims == 0 || copies[i].run >= LONG_RUN || copies[i].adds || copies[i].format)
             return 0;
         count++;
     }

@@ -79,6 +79,18 @@ size_t redist__copy_bytes(const struct redist__copy *copy) {
     return bytes;
 }
 
+size_t redist__format_bytes(const struct redist__format *format, size_t bytes) {
+    if (format == NULL)
+        return bytes;
+    size_t numbers = bytes / format->bytes;
+    size_t rows = (numbers + REDIST__FORMAT_ROW - 1) / REDIST__FORMAT_ROW;
+    return rows * format->head + numbers * format->each;
+}
+
+size_t redist__copy_packed_bytes(const struct redist__copy *copy) {
+    return redist__format_bytes(copy->format, redist__copy_bytes(copy));
+}
+
 /* ---------------------------------------------------------------- boxes in memory */
 
 /* The runs of a box by address, of which `copy` describes the source. */

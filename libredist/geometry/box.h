@@ -12,6 +12,10 @@
 struct redist__copy {
     int ndims;                      /* loops around a run, outermost first */
     const struct redist__sum *adds; /* to the destination; NULL = the bytes replace it */
+    /* of the destination, else of the source if it `widens`, which is contiguous: its strides are those of exact
+     * numbers and unused. NULL = both ends have the same bytes */
+    const struct redist__format *format;
+    int widens;
     int beside; /* in a batch: adds to other elements than those before it, up to one that is not beside them */
     size_t run;                         /* bytes of one contiguous run; 0 = nothing to copy */
     size_t count[REDIST_MAX_NDIMS];     /* iterations of each loop */
@@ -29,8 +33,12 @@ void redist__strides(int ndims, const redist_index extent[], size_t item, ptrdif
 /* Bytes of an array with these extents; SIZE_MAX if that does not fit. */
 size_t redist__array_bytes(int ndims, const redist_index extent[], size_t item);
 
-/* Bytes that a copy moves. */
+/* Bytes that a copy moves; and those of its end that is in a format, else the same. */
 size_t redist__copy_bytes(const struct redist__copy *copy);
+size_t redist__copy_packed_bytes(const struct redist__copy *copy);
+
+/* Bytes of `bytes` bytes of numbers in a format; NULL = as they are. */
+size_t redist__format_bytes(const struct redist__format *format, size_t bytes);
 
 /* Returns whether two boxes have a byte in common in memory; `tail` bytes at the end of an item hold nothing. */
 int redist__boxes_meet(const struct redist__copy boxes[2], const void *const first[2], size_t tail);

@@ -26,6 +26,20 @@ struct redist__sum {
     void (*add)(const struct redist__sum *sum, const char *from, char *to, size_t count);
 };
 
+/* A format of numbers on their way to another rank: rows, each narrowed alone. Neither end need be aligned. */
+struct redist__format {
+    int wire; /* enum redist_wire */
+    enum redist__number number;
+    size_t bytes;      /* of a number in an array */
+    size_t head, each; /* bytes of a row for all of its numbers, and for each of them */
+    void (*narrow)(const char *from, char *to, size_t count);
+    void (*widen)(const char *from, char *to, size_t count);
+};
+
+/* Numbers of a row, except the last one of a box. Longer rows have a larger difference between the least and the
+ * largest number; of this length the head is one part in 128. */
+enum { REDIST__FORMAT_ROW = 128 };
+
 /* Returns the kind of what is added; NULL = nothing is. */
 static inline enum redist__number redist__added(const struct redist__sum *sum) {
     return sum != NULL ? sum->number : REDIST__NO_NUMBER;

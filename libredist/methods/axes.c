@@ -184,6 +184,7 @@ static void destroy(void *data) {
 
 const struct redist__method redist__method_axes = {
     .name = "axes",
+    .formats = 1,
     .summary = "ghosts with corners, of one axis after the other by another method: fewer messages",
     .variants = variants,
     .modes = REDIST__DOES_BOTH,

@@ -49,6 +49,10 @@ static int applies(const struct redist__problem *problem,
     const char *name = candidate->method->name;
     REDIST_TRY(redist__check_copyable(problem->transfer, name));
     REDIST_TRY(redist__check_single(problem->transfer, name));
+    if (problem->format != NULL && problem->formats_all)
+        return redist__fail(
+            REDIST_ERR_METHOD,
+            "method %s is exact within nodes, which REDIST_WIRE_EVERYWHERE excludes", name);
     if (problem->space->asynchronous && problem->tiles == REDIST_GET)
         return redist__fail(REDIST_ERR_METHOD, "method %s gets tiles in host memory only", name);
     if (problem->space->asynchronous && !problem->mapped[0] && !problem->mapped[1])
@@ -57,7 +61,7 @@ static int applies(const struct redist__problem *problem,
     if (problem->tiles == REDIST_PUT && !problem->mapped[1] && problem->context->node_size > 1)
         return redist__fail(REDIST_ERR_METHOD,
                             "method %s puts tiles into an array of redist_alloc only", name);
-    return redist__check_counts(problem->transfer, name, 0);
+    return redist__check_counts(problem, name, 0);
 }
 
 /* Ranks the method: on one node it is direct; on devices it moves tiles inside a node faster than MPI. */
@@ -133,6 +137,7 @@ static int describe_half(const struct state *state, struct half *half,
     half->problem.is_half = problem->asynchronous;
     half->problem.word = state->word;
     half->problem.ranks = inside ? state->ranks : NULL;
+    half->problem.format = inside ? NULL : problem->format;
     if (problem->asynchronous && problem->partitions > 1 && !inside)
         half->problem.told = method_of(&state->inside)->told(state->inside.transport.state);
     REDIST_TRY(
@@ -462,6 +467,7 @@ static void destroy(void *data) {
 const struct redist__method redist__method_hier = {
     METHOD("hier", "direct copies inside each node, packed messages between nodes"),
     .kind = &(const struct kind){"direct", NULL, "p2p-streams", "p2p", 0},
+    .formats = 1,
     .applies = applies,
     .preference = preference,
     .get = get_tile,

@@ -47,7 +47,12 @@ static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     REDIST_TRY(redist__check_copyable(problem->transfer, candidate->method->name));
     REDIST_TRY(redist__check_single(problem->transfer, candidate->method->name));
-    return redist__check_counts(problem->transfer, candidate->method->name, 0);
+    if (problem->format != NULL && !problem->formats_all && problem->context->node_size > 1)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method kway sends what is for this node through others: with %s it "
+                            "needs REDIST_WIRE_EVERYWHERE",
+                            redist_wire_name(problem->format->wire));
+    return redist__check_counts(problem, candidate->method->name, 0);
 }
 
 /* Ranks k: divisors and powers of two are measured. With k = P the only stage is that of p2p, as with larger k. Ranks
@@ -89,7 +94,7 @@ static int create_messages(struct state *state) {
         return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
     for (size_t i = 0; i < n; i++)
         REDIST_TRY(problem->space->event_create(&state->events[i]));
-    return redist__element_type(problem->transfer, &state->element);
+    return redist__element_type(problem, &state->element);
 }
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
@@ -301,6 +306,7 @@ static void destroy(void *data) {
 
 const struct redist__method redist__method_kway = {
     .name = "kway",
+    .formats = 1,
     .summary = "in log_k P stages, each of at most k - 1 messages; for many ranks and small parts",
     .variants = variants,
     .applies = applies,

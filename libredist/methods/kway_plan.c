@@ -147,6 +147,13 @@ static void add(const struct builder *builder, enum redist__moving moving, int m
         moves->list[moves->count++] = move;
 }
 
+/* Returns the bytes of a block in buffers. */
+static size_t packed_bytes(const struct redist__kway_shape *shape, size_t elements) {
+    const struct redist__problem *problem = shape->problem;
+    size_t bytes = elements * problem->transfer->item;
+    return redist__message_fill(problem, redist__format_bytes(problem->format, bytes));
+}
+
 /* Adds the move of a peer's part between the array and a buffer. */
 static void add_part(const struct builder *builder, enum redist__moving moving, int message,
                      int distance, size_t at) {
@@ -158,7 +165,7 @@ static void add_part(const struct builder *builder, enum redist__moving moving, 
     add(builder, moving, message,
         (struct redist__move){.from = unpacks ? at : part->offset,
                               .to = unpacks ? part->offset : at,
-                              .bytes = part->elements * transfer->item,
+                              .bytes = packed_bytes(shape, part->elements),
                               .peer = peer});
 }
 
@@ -172,8 +179,7 @@ static int is_moved(const struct redist__kway_shape *shape, int first, int end, 
 
 static size_t bytes_of(const struct builder *builder, int stage, int distance) {
     size_t row = (size_t)context_of(builder->shape)->size;
-    return builder->elements[(size_t)stage * row + (size_t)distance] *
-           builder->shape->problem->transfer->item;
+    return packed_bytes(builder->shape, builder->elements[(size_t)stage * row + (size_t)distance]);
 }
 
 static void begin_message(struct redist__kway_plan *plan, int message) {
@@ -182,7 +188,7 @@ static void begin_message(struct redist__kway_plan *plan, int message) {
 }
 
 static int count_elements(struct builder *builder, size_t bytes) {
-    size_t elements = bytes / builder->shape->problem->transfer->item;
+    size_t elements = bytes / redist__message_unit(builder->shape->problem);
     builder->largest = elements > builder->largest ? elements : builder->largest;
     return (int)(elements <= INT_MAX ? elements : 0);
 }
@@ -295,6 +301,8 @@ static int create_batch(struct redist__moves *moves, const struct builder *build
         redist__strides(transfer->ndims, count, transfer->item, packed);
         redist__copy_prepare(&moves->batch.copies[i], transfer->ndims, count, transfer->item,
                              unpacks ? packed : side->stride, unpacks ? side->stride : packed);
+        moves->batch.copies[i].format = builder->shape->problem->format;
+        moves->batch.copies[i].widens = unpacks;
     }
     return REDIST_OK;
 }

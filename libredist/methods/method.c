@@ -107,6 +107,23 @@ int redist__check_mode(const struct redist__problem *problem, const struct redis
     if (!problem->asynchronous && method->modes == REDIST__ENQUEUES)
         return redist__fail(REDIST_ERR_METHOD, "method %s is for options.asynchronous, on devices",
                             method->name);
+    return redist__check_format(problem, method);
+}
+
+int redist__check_format(const struct redist__problem *problem,
+                         const struct redist__method *method) {
+    if (problem->format == NULL)
+        return REDIST_OK;
+    if (problem->tiles != REDIST_WHOLE)
+        return redist__fail(
+            REDIST_ERR_METHOD,
+            "method %s moves tiles in the format of the arrays only, but options->wire = %s",
+            method->name, redist_wire_name(problem->format->wire));
+    if (!method->formats)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method %s packs no messages, which %s needs: use method p2p, "
+                            "alltoallv, kway, or, between nodes, hier",
+                            method->name, redist_wire_name(problem->format->wire));
     return REDIST_OK;
 }
 

@@ -34,18 +34,20 @@ struct redist__problem {
     int asynchronous;           /* executions are only enqueued in the user's stream */
     int rehearses;              /* nothing is enqueued: failures concern this rank only */
     double wait_seconds;        /* limit of a device's wait for a peer, if asynchronous */
-    const struct redist__space *space; /* of both arrays */
-    void *stream;                      /* of the user, for arrays of a device, */
-    redist_place place;                /* and that device */
-    int staged;                        /* MPI gets these through host memory */
-    size_t largest_bytes;              /* the largest local array of any rank */
-    size_t nontemporal_bytes;          /* larger arrays are written past the caches */
-    int knows_loops;                   /* all ranks know the best loops */
-    int tag;                           /* first of REDIST__MESSAGE_TAGS tags of this plan */
-    struct redist__life *life;         /* of the plan */
-    struct redist__mappings *mappings; /* of the plan */
-    struct redist__phase_timer *timer; /* NULL = phases are not timed */
-    struct redist__failure *failure;   /* of the executions; recorded by methods */
+    const struct redist__space *space;   /* of both arrays */
+    void *stream;                        /* of the user, for arrays of a device, */
+    redist_place place;                  /* and that device */
+    int staged;                          /* MPI gets these through host memory */
+    const struct redist__format *format; /* of messages to other nodes, or NULL; */
+    int formats_all;                     /* of the others, too */
+    size_t largest_bytes;                /* the largest local array of any rank */
+    size_t nontemporal_bytes;            /* larger arrays are written past the caches */
+    int knows_loops;                     /* all ranks know the best loops */
+    int tag;                             /* first of REDIST__MESSAGE_TAGS tags of this plan */
+    struct redist__life *life;           /* of the plan */
+    struct redist__mappings *mappings;   /* of the plan */
+    struct redist__phase_timer *timer;   /* NULL = phases are not timed */
+    struct redist__failure *failure;     /* of the executions; recorded by methods */
     const int *ranks; /* of the context's in the plan's communicator, or NULL = the same */
     uint64_t *word;   /* asynchronous: by which halves fail together, in pinned memory, or NULL */
     /* Asynchronous: one of two methods that enqueue beside each other (hier.c). `await` and `close` end what `start`
@@ -74,6 +76,26 @@ int redist__peers_know(const struct redist__problem *problem, int direction);
 /* Returns the number of a rank of the context in the plan's communicator. */
 static inline int redist__plan_rank(const struct redist__problem *problem, int rank) {
     return problem->ranks != NULL ? problem->ranks[rank] : rank;
+}
+
+/* Returns the format of the messages to and from a rank of the context; NULL = as in the array. */
+static inline const struct redist__format *redist__format_to(const struct redist__problem *problem,
+                                                             int rank) {
+    int is_exact = problem->format == NULL ||
+                   (!problem->formats_all && problem->context->node_ranks[rank] >= 0);
+    return is_exact ? NULL : problem->format;
+}
+
+/* Returns the bytes in which messages are counted and placed: those of an item, or, as messages in a format are no
+ * items, those of a number, to which they are filled up. */
+static inline size_t redist__message_unit(const struct redist__problem *problem) {
+    return problem->format != NULL ? sizeof(double) : problem->transfer->item;
+}
+
+/* Returns the bytes of a message of boxes with `bytes` bytes in a format, in whole units. */
+static inline size_t redist__message_fill(const struct redist__problem *problem, size_t bytes) {
+    size_t unit = redist__message_unit(problem);
+    return (bytes + unit - 1) / unit * unit;
 }
 
 /* Makes a call unless the execution has failed, and records its failure. */
@@ -130,6 +152,7 @@ struct redist__method {
     /* Whether it serves asynchronous problems: `start`, `open`, `put`, `store`, `await` and `close` only enqueue in the
      * user's stream then, and may be captured in a graph; `wait` waits for the stream. */
     enum redist__modes modes;
+    int formats;            /* packs messages in the problem's format */
     int needs_peers_arrays; /* asynchronous: only in directions of which redist__peers_know the array */
 
     /* Asynchronous: checks the ranks of a problem, of which only space and context are set. Collective. */
@@ -204,8 +227,12 @@ struct redist__method {
 /* Lists the candidates of a request ("auto", "p2p", "direct:paced"), at most `most`; returns their number. */
 int redist__candidates(const char *request, int most, struct redist__candidate candidates[]);
 
-/* Checks whether a method serves the problem's kind of executions: those that are complete, or only enqueued. */
+/* Checks whether a method serves the problem's kind of executions, those that are complete, or only enqueued; and its
+ * format. */
 int redist__check_mode(const struct redist__problem *problem, const struct redist__method *method);
+
+int redist__check_format(const struct redist__problem *problem,
+                         const struct redist__method *method);
 
 /* Returns a candidate's preference without measurements. */
 int redist__preference(const struct redist__problem *problem,

@@ -73,7 +73,7 @@ static int applies(const struct redist__problem *problem,
                             "box between two ranks",
                             name);
     return as_types ? redist__check_extents(problem->transfer, name)
-                    : redist__check_counts(problem->transfer, name, kind->collective);
+                    : redist__check_counts(problem, name, kind->collective);
 }
 
 /* Ranks the methods: MPI copies a type on a device run by run, extremely slowly; without pieces p2p-streams is p2p.
@@ -396,18 +396,19 @@ const struct redist__method redist__method_p2p_type = {
 const struct redist__method redist__method_alltoallv = {
     METHOD("alltoallv", "packs all parts, one MPI_Ialltoallv, unpacks all", REDIST__ALL_IN_ARRAY, 1,
            0),
-    BY_TYPES_OR_COLLECTIVE, .execute = execute};
+    BY_TYPES_OR_COLLECTIVE, .execute = execute, .formats = 1};
 
 const struct redist__method redist__method_p2p_streams = {
     METHOD("p2p-streams",
            "as p2p, each part packed on a stream of its own and sent when that is done",
            REDIST__EACH_IN_ARRAY, 0, 1),
-    BY_PACKED_MESSAGES};
+    BY_PACKED_MESSAGES, .formats = 1};
 
 const struct redist__method redist__method_p2p = {
     METHOD("p2p", "packed MPI_Isend and MPI_Irecv; each part is unpacked as it arrives",
            REDIST__EACH_IN_ARRAY, 0, 0),
     BY_PACKED_MESSAGES,
+    .formats = 1,
     .variants = variants,
     .open = redist__tiled_messages_open,
     .put = redist__tiled_messages_tile,

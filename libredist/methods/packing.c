@@ -19,8 +19,9 @@ static int allocate(struct redist__packing *packing, const struct redist__transf
     packing->wire_position = redist_calloc(size + 1, sizeof *packing->wire_position);
     packing->in_array = redist_calloc(size, 1);
     packing->first = redist_calloc(size + 1, sizeof *packing->first);
+    packing->bytes = redist_calloc(size, sizeof *packing->bytes);
     if (packing->position == NULL || packing->wire_position == NULL || packing->in_array == NULL ||
-        packing->first == NULL)
+        packing->first == NULL || packing->bytes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %zu ranks", size);
     int boxes = redist__transfer_number(transfer, side, packing->first);
     REDIST_TRY(redist__batch_create(&packing->pack, packing->space, boxes));
@@ -33,19 +34,24 @@ static int has_wire(const struct redist__packing *packing) {
     return packing->staged && packing->layout != REDIST__AS_IN_ARRAY;
 }
 
-static size_t message_bytes(const struct redist__packing *packing,
-                            const struct redist__transfer *transfer, int peer) {
-    return redist__list_elements(&packing->side->parts[peer]) * transfer->item;
+size_t redist__message_bytes(const struct redist__problem *problem, int side, int peer) {
+    const struct redist__transfer *transfer = problem->transfer;
+    const struct redist__format *format = redist__format_to(problem, peer);
+    size_t bytes = 0;
+    for (const struct redist__part *part = &transfer->side[side].parts[peer]; part != NULL;
+         part = part->next)
+        bytes += redist__format_bytes(format, part->elements * transfer->item);
+    return redist__message_fill(problem, bytes);
 }
 
 /* Returns whether a message is packed in the pinned memory. */
-static int is_on_wire(const struct redist__packing *packing,
-                      const struct redist__transfer *transfer, int peer) {
-    return has_wire(packing) && message_bytes(packing, transfer, peer) < (size_t)ENGINE_BYTES;
+static int is_on_wire(const struct redist__packing *packing, int peer) {
+    return has_wire(packing) && packing->bytes[peer] < (size_t)ENGINE_BYTES;
 }
 
 static void prepare_box(struct redist__packing *packing, const struct redist__transfer *transfer,
-                        const struct redist__part *part, int box) {
+                        const struct redist__part *part, const struct redist__format *format,
+                        int box) {
     const ptrdiff_t *stride = packing->side->stride;
     ptrdiff_t packed[REDIST_MAX_NDIMS];
     redist__strides(transfer->ndims, part->count, transfer->item, packed);
@@ -56,20 +62,25 @@ static void prepare_box(struct redist__packing *packing, const struct redist__tr
                          there, stride);
     packing->unpack.copies[box].adds =
         redist__part_added_to(transfer, packing->side == &transfer->side[1], part);
+    packing->pack.copies[box].format = packing->unpack.copies[box].format = format;
+    packing->unpack.copies[box].widens = 1;
 }
 
-static void prepare_peer(struct redist__packing *packing, const struct redist__transfer *transfer,
-                         int peer) {
+static void prepare_peer(struct redist__packing *packing, const struct redist__problem *problem,
+                         int side, int peer) {
+    const struct redist__transfer *transfer = problem->transfer;
     const struct redist__part *list = &packing->side->parts[peer];
     int box = packing->first[peer];
     for (const struct redist__part *part = list; part != NULL; part = part->next)
-        prepare_box(packing, transfer, part, box++);
+        prepare_box(packing, transfer, part, redist__format_to(problem, peer), box++);
+    packing->bytes[peer] = redist__message_bytes(problem, side, peer);
     if (packing->layout == REDIST__AS_IN_ARRAY)
         packing->in_array[peer] = !packing->staged;
     else
-        packing->in_array[peer] =
-            list->next == NULL && packing->pack.copies[packing->first[peer]].ndims == 0 &&
-            list->offset % transfer->item == 0 && !is_on_wire(packing, transfer, peer);
+        packing->in_array[peer] = list->next == NULL &&
+                                  packing->pack.copies[packing->first[peer]].ndims == 0 &&
+                                  list->offset % transfer->item == 0 && problem->format == NULL &&
+                                  !is_on_wire(packing, peer);
 }
 
 /* Chooses the messages in the array: all, those that can be, or none. */
@@ -89,11 +100,11 @@ static void position_messages(struct redist__packing *packing,
     size_t bytes = 0;
     for (int peer = 0; peer < transfer->nranks; peer++) {
         int sent = peer != transfer->rank, copied = sent && !packing->in_array[peer];
-        size_t message = sent ? message_bytes(packing, transfer, peer) : 0;
+        size_t message = sent ? packing->bytes[peer] : 0;
         if (packing->layout != REDIST__AS_IN_ARRAY)
             packing->position[peer] =
                 packing->in_array[peer] ? packing->side->parts[peer].offset : bytes;
-        if (copied && !is_on_wire(packing, transfer, peer))
+        if (copied && !is_on_wire(packing, peer))
             bytes += message;
         packing->wire_position[peer + 1] =
             packing->wire_position[peer] + (has_wire(packing) ? message : 0);
@@ -122,10 +133,12 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
                                         .adds = redist__added_to(transfer, side) != NULL};
     REDIST_TRY(allocate(packing, transfer));
     for (int peer = 0; peer < transfer->nranks; peer++)
-        prepare_peer(packing, transfer, peer);
+        prepare_peer(packing, problem, side, peer);
     choose_in_array(packing, transfer);
     position_messages(packing, transfer);
-    packing->shift = side == 0 ? 0 : layout == REDIST__AS_IN_ARRAY ? 1 : transfer->item;
+    packing->shift = side == 0                       ? 0
+                     : layout == REDIST__AS_IN_ARRAY ? 1
+                                                     : redist__message_unit(problem);
     if (has_wire(packing))
         REDIST_TRY(space->allocate_pinned(packing->wire_bytes, (void **)&packing->wire));
     return (is_pinned(packing) ? space->allocate_pinned
@@ -142,6 +155,7 @@ void redist__packing_free(struct redist__packing *packing) {
     redist_release(packing->wire_position);
     redist_release(packing->in_array);
     redist_release(packing->first);
+    redist_release(packing->bytes);
     redist__batch_free(&packing->pack);
     redist__batch_free(&packing->unpack);
     *packing = (struct redist__packing){0};
@@ -207,7 +221,7 @@ static void place_boxes(const struct redist__packing *packing, struct redist__ba
         char *in_buffer = base + (as_in_array ? part->offset : position);
         batch->sources[box] = batch == &packing->unpack ? in_buffer : in_array;
         batch->destinations[box] = batch == &packing->unpack ? in_array : in_buffer;
-        position += redist__copy_bytes(&batch->copies[box]);
+        position += redist__copy_packed_bytes(&batch->copies[box]);
     }
 }
 
@@ -260,11 +274,12 @@ int redist__packing_unpack(struct redist__packing *packing, int first, int count
 
 /* ---------------------------------------------------------------- datatypes */
 
-int redist__element_type(const struct redist__transfer *transfer, MPI_Datatype *element) {
-    if (transfer->item > INT_MAX)
+int redist__element_type(const struct redist__problem *problem, MPI_Datatype *element) {
+    size_t bytes = redist__message_unit(problem);
+    if (bytes > INT_MAX)
         return redist__fail(REDIST_ERR_LIMIT, "one element has %zu bytes, more than MPI's int",
-                            transfer->item);
-    int result = MPI_Type_contiguous((int)transfer->item, MPI_BYTE, element);
+                            bytes);
+    int result = MPI_Type_contiguous((int)bytes, MPI_BYTE, element);
     if (result == MPI_SUCCESS)
         result = MPI_Type_commit(element);
     return redist_check_mpi(result);
@@ -362,17 +377,16 @@ static int create_subarrays(struct redist__types *types, const struct redist__pr
 static int share_element(struct redist__types *types, const struct redist__problem *problem,
                          const struct redist__packing *packing) {
     MPI_Datatype element = MPI_DATATYPE_NULL;
-    int code = redist__element_type(problem->transfer, &element);
+    size_t unit = redist__message_unit(problem);
+    int code = redist__element_type(problem, &element);
     const size_t *position = packing->wire != NULL ? packing->wire_position : packing->position;
     types->shared = 1;
     for (int peer = 0; peer < types->size; peer++) {
         types->types[peer] = element;
         if (peer == problem->transfer->rank)
             continue;
-        types->counts[peer] =
-            (int)redist__list_elements(&packing->side->parts[peer]); /* redist__check_counts */
-        types->displacements[peer] =
-            (int)((position[peer] + packing->shift) / problem->transfer->item);
+        types->counts[peer] = (int)(packing->bytes[peer] / unit); /* redist__check_counts */
+        types->displacements[peer] = (int)((position[peer] + packing->shift) / unit);
     }
     return code;
 }
@@ -478,16 +492,19 @@ int redist__check_single(const struct redist__transfer *transfer, const char *me
                             : "moves one box between two ranks, but here there are several");
 }
 
-int redist__check_counts(const struct redist__transfer *transfer, const char *method, int total) {
+int redist__check_counts(const struct redist__problem *problem, const char *method, int total) {
+    const struct redist__transfer *transfer = problem->transfer;
+    size_t unit = redist__message_unit(problem);
     for (int s = 0; s < 2; s++) {
         const struct redist__side *side = &transfer->side[s];
-        size_t largest = total ? side->bytes / transfer->item : 0;
-        if (total && side->elements > largest) /* some are sent to several ranks */
-            largest = side->elements;
+        size_t largest = total && problem->format == NULL ? side->bytes / unit : 0, all = 0;
         for (int peer = 0; peer < transfer->nranks; peer++) {
-            size_t elements = redist__list_elements(&side->parts[peer]);
+            size_t elements = redist__message_bytes(problem, s, peer) / unit;
             largest = elements > largest ? elements : largest;
+            all += elements;
         }
+        if (total && all > largest) /* some are sent to several ranks */
+            largest = all;
         if (largest > (size_t)(INT_MAX - total)) /* displacements of array B begin with 1 */
             return redist__fail(REDIST_ERR_LIMIT,
                                 "method %s counts in MPI's int, but %zu elements are %s", method,

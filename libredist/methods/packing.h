@@ -32,6 +32,7 @@ struct redist__packing {
     size_t shift;
     char *in_array;              /* is the message in the array? */
     int all_in_array;            /* all messages lie in the array */
+    size_t *bytes;               /* of each peer's message */
     int adds;                    /* some boxes are added when they arrive */
     struct redist__batch pack;   /* from the array to the buffer, */
     struct redist__batch unpack; /* and from the buffer to the array */
@@ -81,8 +82,11 @@ int redist__types_create(struct redist__types *types, const struct redist__probl
                          int side, const struct redist__packing *packing, int own);
 void redist__types_free(struct redist__types *types);
 
-/* Creates a committed datatype of one element's bytes; the caller frees it. */
-int redist__element_type(const struct redist__transfer *transfer, MPI_Datatype *element);
+/* Returns the bytes of a peer's message on a side. */
+size_t redist__message_bytes(const struct redist__problem *problem, int side, int peer);
+
+/* Creates a committed datatype of one unit of messages; the caller frees it. */
+int redist__element_type(const struct redist__problem *problem, MPI_Datatype *element);
 
 /* Prepares the copy of a rank's own part from the source array to the destination array, and runs it with those of the
  * other boxes of its list, except those that are added; an empty copy has none. */
@@ -105,7 +109,7 @@ int redist__check_single(const struct redist__transfer *transfer, const char *me
  * counts, else REDIST_ERR_LIMIT (`total` counts all parts together); that MPI can describe the arrays as subarrays,
  * else REDIST_ERR_LIMIT. */
 int redist__check_copyable(const struct redist__transfer *transfer, const char *method);
-int redist__check_counts(const struct redist__transfer *transfer, const char *method, int total);
+int redist__check_counts(const struct redist__problem *problem, const char *method, int total);
 int redist__check_extents(const struct redist__transfer *transfer, const char *method);
 
 /* Checks that each rank has its own device, else REDIST_ERR_METHOD. Collective, the same result on all ranks. */

@@ -96,7 +96,7 @@ int redist__tiled_messages_create(const struct redist__problem *problem, int own
     REDIST_TRY(create_events(tiled));
     REDIST_TRY(create_side(tiled, 0));
     REDIST_TRY(create_side(tiled, 1));
-    return redist__element_type(problem->transfer, &tiled->element);
+    return redist__element_type(problem, &tiled->element);
 }
 
 int redist__tiled_messages_connect(void *data) {

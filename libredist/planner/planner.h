@@ -9,8 +9,9 @@
 struct redist__problem;
 struct redist__transport;
 
-/* Chooses among the methods of options->method, and sets one up. Collective, the same on all ranks. */
-int redist__tune(const struct redist__problem *problem, const redist_options *options,
+/* Chooses among the methods of options->method, and sets one up; clears the problem's format if that is measured to be
+ * slower than none. Collective, the same on all ranks. */
+int redist__tune(struct redist__problem *problem, const redist_options *options,
                  struct redist__transport *transport);
 
 /* Returns whether the largest array is large enough for loops to differ. */

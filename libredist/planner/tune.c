@@ -465,6 +465,10 @@ static int describe(const struct contest *contest, size_t bytes, char key[]) {
                                      : "",
              problem->context->size, problem->context->node_size, transfer->item, transfer->ndims,
              problem->mapped[0], problem->mapped[1], (int)problem->tiles, (unsigned long long)hash);
+    size_t end = strlen(key);
+    if (problem->format != NULL)
+        snprintf(key + end, bytes - end, "/wire=%d%s", problem->format->wire,
+                 problem->formats_all ? "-everywhere" : "");
     return code;
 }
 
@@ -520,13 +524,61 @@ static int set_up(struct contest *contest, int winner, struct redist__transport 
     return first;
 }
 
-int redist__tune(const struct redist__problem *problem, const redist_options *options,
+/* Finds the candidates and the best of them. */
+static int hold(struct contest *contest, const struct redist__problem *problem,
+                const redist_options *options, int *winner) {
+    *contest = (struct contest){.problem = problem,
+                                .options = options,
+                                .comm = problem->context->comm,
+                                .verbose = redist_is_verbose(options->verbose)};
+    REDIST_TRY(collect(contest));
+    return choose(contest, winner);
+}
+
+/* ---------------------------------------------------------------- formats */
+
+/* A format that takes more than this many times as long as none is declined. */
+static const double most_slower = 1.03;
+
+/* Times a winner alone; < 0 = unknown. */
+static double time_winner(struct contest *contest, int winner) {
+    enum { ROUNDS = 6 };
+    struct candidate *candidate = &contest->candidates[winner >= 0 ? winner : 0];
+    contest->scratch[0] = contest->scratch[1] = NULL;
+    contest->budget = default_seconds;
+    candidate->best = -1;
+    if (winner >= 0 && allocate_scratch(contest) == REDIST_OK)
+        time_candidate(contest, candidate, ROUNDS);
+    free_scratch(contest);
+    return candidate->best;
+}
+
+/* Returns whether a format is slower than none, by its best method and the best exact one; in *exact and *winner is the
+ * latter. Collective, the same on all ranks. */
+static int is_slower(struct contest *narrow, int narrow_winner, const struct redist__problem *other,
+                     struct contest *exact, int *winner) {
+    if (hold(exact, other, narrow->options, winner) != REDIST_OK)
+        return 0;
+    double seconds = time_winner(narrow, narrow_winner), without = time_winner(exact, *winner);
+    int declines = seconds >= 0 && without >= 0 && seconds > most_slower * without;
+    if (narrow->verbose && narrow->problem->context->rank == 0)
+        fprintf(stderr, "redist: %s takes %.3f ms a round, exact %.3f ms  <- %s\n",
+                redist_wire_name(narrow->problem->format->wire), 1e3 * seconds, 1e3 * without,
+                declines ? "declined" : "chosen");
+    return declines;
+}
+
+int redist__tune(struct redist__problem *problem, const redist_options *options,
                  struct redist__transport *transport) {
-    struct contest contest = {.problem = problem, .options = options};
-    contest.comm = problem->context->comm;
-    contest.verbose = redist_is_verbose(options->verbose);
-    int winner = 0;
-    REDIST_TRY(collect(&contest));
-    REDIST_TRY(choose(&contest, &winner));
-    return set_up(&contest, winner, transport);
+    struct contest contest, without;
+    struct redist__problem exact = *problem;
+    int winner = 0, exact_winner = 0;
+    exact.format = NULL;
+    REDIST_TRY(hold(&contest, problem, options, &winner));
+    if (problem->format == NULL || options->effort == REDIST_ESTIMATE ||
+        !is_slower(&contest, winner, &exact, &without, &exact_winner))
+        return set_up(&contest, winner, transport);
+    problem->format = NULL;
+    without.problem = problem;
+    return set_up(&without, exact_winner, transport);
 }

@@ -24,6 +24,7 @@ program test_fftnd
   call test_in_place()
   call test_cosines()
   call test_retained()
+  call test_wire()
   call test_mixed()
   call test_sides()
   call test_own_arrays()
@@ -553,6 +554,22 @@ contains
     call redist_free(u)
     call fftnd_plan_free(plan)
   end subroutine test_errors
+
+  ! Numbers that are narrower between ranks
+  subroutine test_wire()
+    type(fftnd_plan) :: plan
+    type(fftnd_plan_info) :: info
+    integer, parameter :: sizes(3) = 8
+    integer :: code
+    call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_DOUBLE, plan, tolerance=1d-6, &
+      wire_scope=REDIST_WIRE_EVERYWHERE, effort=FFTND_ESTIMATE)
+    call fftnd_plan_get_info(plan, info)
+    call check(info%wire == merge(REDIST_WIRE_SAME, REDIST_WIRE_FLOAT, nranks == 1), 'format of a tolerance')
+    call check((info%wire_error(1) > 0) .eqv. nranks > 1, 'error of a format')
+    call fftnd_plan_free(plan)
+    call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_DOUBLE, plan, wire=3, ierror=code)
+    call check(code == REDIST_ERR_ARGUMENT, 'a format that does not exist')
+  end subroutine test_wire
 
   ! Options with more or fewer values than the plan takes, on one rank, which all learn of
   subroutine test_lengths()

@@ -237,6 +237,9 @@ contains
     call redist_plan_execute(plan, REDIST_BACKWARD)
     call check(all(a == rank + nranks*(2**24 + 1)), 'sums of integers')
     call redist_plan_free(plan)
+    call redist_plan_boxes(MPI_COMM_WORLD, [3, nranks], row, a, whole, b, plan, overlap=REDIST_OVERLAP_READ, &
+      wire=REDIST_WIRE_FLOAT, wire_scope=REDIST_WIRE_EVERYWHERE, ierror=code)
+    call check(code == REDIST_ERR_DATATYPE, 'a format of doubles for integers')
     call redist_plan_boxes(MPI_COMM_WORLD, [3, nranks], row, a, whole, b, plan, ierror=code)
     call check(code == merge(REDIST_OK, REDIST_ERR_OVERLAP, nranks == 1), 'boxes that overlap')
     call redist_plan_free(plan)

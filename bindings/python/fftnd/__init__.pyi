@@ -51,7 +51,9 @@ class Plan:
                  skip_agreement: bool = ..., verbose: bool = ..., phases: bool = ..., asynchronous: bool = ...,
                  wait_seconds: float = ..., ranks: Union[int, Literal["choose"]] = ...,
                  offset: Side = ..., ghosts: Optional[Halo] = ..., fill_ghosts: bool = ...,
-                 accumulate_ghosts: bool = ..., keep: bool = ...) -> None: ...
+                 accumulate_ghosts: bool = ..., keep: bool = ...,
+                 wire: Literal["same", "float", "16 bits"] = ...,
+                 wire_scope: Literal["between nodes", "everywhere"] = ..., tolerance: float = ...) -> None: ...
     @property
     def physical_shape(self) -> Tuple[int, ...]: ...
     @property

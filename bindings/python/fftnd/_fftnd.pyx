@@ -17,7 +17,7 @@ import numpy as np
 
 import redist
 from redist import Halo, Memory, _arguments, _streams
-from redist._redist import _C_INT, _DIRECTIONS, _SPACES, _STAGINGS, array_in
+from redist._redist import _C_INT, _DIRECTIONS, _SPACES, _STAGINGS, _WIRES, _WIRE_SCOPES, array_in
 
 include "options.pxi"
 include "plan.pxi"

@@ -2,7 +2,7 @@
 # The C interface of fftnd.h.
 from libc.stddef cimport ptrdiff_t
 from redist.c cimport (MPI_Comm, REDIST_MAX_NDIMS, redist_box, redist_field, redist_grid, redist_halo, redist_index, redist_space,
-                       redist_staging)
+                       redist_staging, redist_wire, redist_wire_scope)
 
 
 cdef extern from "fftnd.h" nogil:
@@ -112,6 +112,9 @@ cdef extern from "fftnd.h" nogil:
         int fill_ghosts
         int accumulate_ghosts
         int keep
+        redist_wire wire
+        redist_wire_scope wire_scope
+        double tolerance
     int fftnd_options_init(fftnd_options *options, size_t size)
 
     ctypedef struct fftnd_plan
@@ -165,6 +168,8 @@ cdef extern from "fftnd.h" nogil:
         double serial_seconds
         size_t scratch_bytes
         redist_index ranks
+        redist_wire wire
+        double *wire_error
     int fftnd_plan_info_init(fftnd_plan_info *info, size_t size)
     int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info)
     int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm)

@@ -173,6 +173,12 @@ cdef class Arguments:
         self.options.accumulate_ghosts = _arguments.flag("accumulate_ghosts", accumulate_ghosts)
         return 0
 
+    cdef int set_wire(self, wire, wire_scope, tolerance) except -1:
+        self.options.wire = <redist_wire>choice("wire", wire, _WIRES)
+        self.options.wire_scope = <redist_wire_scope>choice("wire_scope", wire_scope, _WIRE_SCOPES)
+        self.options.tolerance = _arguments.number("tolerance", tolerance)
+        return 0
+
     cdef int set_bounds(self, int side, bounds) except -1:
         cdef redist_index[::1] values
         for i in range(len(bounds)):

@@ -120,6 +120,9 @@ cdef class Plan:
         ranks: the first ones of `comm`, on which alone the chain runs, 0 = all; "choose": as many as are fastest; the
             arrays remain on all ranks
         keep: a plan that is freed is kept for the next one with the same arguments on `comm` (cache_clear)
+        wire: numbers between ranks: "same" as in the arrays, "float" for double precision, or "16 bits"
+        wire_scope: "between nodes" or "everywhere": the messages that `wire` is for
+        tolerance: instead of `wire`: the narrowest with which the relative L2 error of a round trip is at most this
 
     fftnd.h says more about each of these. A plan whose last reference goes is freed in a later collective call on
     `comm` (redist.collect); free() and `with` free it at once.
@@ -153,7 +156,7 @@ cdef class Plan:
                  fusion="auto", local_transpose="auto", staging="auto", method=None, wisdom_file=None,
                  plan_seconds=0.0, tile_bytes=0, threads=1, skip_agreement=False, verbose=False, phases=False,
                  asynchronous=False, wait_seconds=0.0, ranks=0, offset=None, ghosts=None, fill_ghosts=True,
-                 accumulate_ghosts=False, keep=False):
+                 accumulate_ghosts=False, keep=False, wire="same", wire_scope="between nodes", tolerance=0.0):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef fftnd_plan *plan = NULL
@@ -170,6 +173,7 @@ cdef class Plan:
             given.set_sides(memory_order, padding, blocks, bounds, split, box, offset)
             given.set_ghosts(ghosts, fill_ghosts, accumulate_ghosts)
             given.options.keep = _arguments.flag("keep", keep)
+            given.set_wire(wire, wire_scope, tolerance)
         except BaseException as error:
             refuse(error)
             with nogil:
@@ -561,7 +565,9 @@ cdef class Plan:
         cdef fftnd_plan_info i
         fftnd_plan_info_init(&i, sizeof(i))
         check(fftnd_plan_get_info(self._plan(), &i))
-        return {"grid": tuple([i.grid[k] for k in range(i.grid_ndims)]),
+        wires = {value: name for name, value in _WIRES.items()}
+        return {"wire": wires[i.wire], "wire_error": (i.wire_error[0], i.wire_error[1]),
+                "grid": tuple([i.grid[k] for k in range(i.grid_ndims)]),
                 "order": tuple([i.order[k] for k in range(len(self.shape))]), "nexchanges": i.nexchanges,
                 "scale_forward": i.scale_forward, "scale_backward": i.scale_backward, "method": i.method.decode(),
                 "threads": i.threads, "fused": bool(i.fused), "tiled": bool(i.tiled),

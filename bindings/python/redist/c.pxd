@@ -64,6 +64,13 @@ cdef extern from "redist.h" nogil:
         REDIST_OVERLAP_REFUSED
         REDIST_OVERLAP_READ
         REDIST_OVERLAP_ADD
+    enum redist_wire:
+        REDIST_WIRE_SAME
+        REDIST_WIRE_FLOAT
+        REDIST_WIRE_16_BITS
+    enum redist_wire_scope:
+        REDIST_WIRE_BETWEEN_NODES
+        REDIST_WIRE_EVERYWHERE
     enum redist_staging:
         REDIST_STAGING_AUTO
         REDIST_STAGING_ALWAYS
@@ -118,6 +125,8 @@ cdef extern from "redist.h" nogil:
         double wait_seconds
         redist_overlap overlap
         const MPI_Op *operation
+        redist_wire wire
+        redist_wire_scope wire_scope
     int redist_options_init(redist_options *options, size_t size)
 
     ctypedef struct redist_plan
@@ -140,6 +149,7 @@ cdef extern from "redist.h" nogil:
         size_t workspace_bytes
         size_t moved_bytes
         redist_space space
+        redist_wire wire
     int redist_plan_info_init(redist_plan_info *info, size_t size)
     int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info)
 

@@ -59,6 +59,7 @@ cdef class HaloPlan(AnyPlan):
         overlap: "refused"; "read": a plan without accumulate, which more methods serve; "add": refuses elements that
             cannot be added
         operation: that of accumulate in the place of the sum, as that of Plan; redist_halo.h has the order of ghosts
+        wire, wire_scope: as in Plan
     What may differ between ranks: array, box, wisdom_file, stream, verbose. Collective on comm. Errors: Error, and
     TypeError or ValueError on a rank whose arguments are wrong (the other ranks get ArgumentError, which says the same).
     """
@@ -69,7 +70,8 @@ cdef class HaloPlan(AnyPlan):
     def __init__(self, comm, array, box, low, high=None, *, shape=None, periodic=False, corners=False, dtype=None,
                  method=None, effort="measure", bind="plan", tune_seconds=0.0, wisdom_file=None, nontemporal_bytes=0,
                  space="auto", staging="auto", stream=None, skip_agreement=False, verbose=False, phases=False,
-                 asynchronous=False, wait_seconds=0.0, overlap="refused", operation=None):
+                 asynchronous=False, wait_seconds=0.0, overlap="refused", operation=None, wire="same",
+                 wire_scope="between nodes"):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef _Options given
@@ -83,7 +85,7 @@ cdef class HaloPlan(AnyPlan):
         try:
             given = _Options("bind", bind, "bind", bind, method, effort, tune_seconds, wisdom_file, nontemporal_bytes,
                              space, staging, skip_agreement, verbose, phases, asynchronous, wait_seconds, overlap,
-                             operation)
+                             operation, wire, wire_scope)
             given.set_stream(stream, array)
             self.local = _planned(array, dtype, "array", True, given.stream)
             contiguous(self.local, "array")

@@ -94,7 +94,7 @@ cdef class _Options:
 
     def __init__(self, str name_a, bind_a, str name_b, bind_b, method, effort, tune_seconds, wisdom_file,
                  nontemporal_bytes, space, staging, skip_agreement, verbose, phases, asynchronous, wait_seconds, overlap,
-                 operation):
+                 operation, wire, wire_scope):
         cdef redist_options *options = &self.options
         redist_options_init(options, sizeof(redist_options))
         self.method, self.wisdom_file = _arguments.text("method", method), _arguments.path("wisdom_file", wisdom_file)
@@ -108,6 +108,8 @@ cdef class _Options:
         options.space = <redist_space>choice("space", space, _SPACES)
         options.staging = <redist_staging>choice("staging", staging, _STAGINGS)
         options.overlap = <redist_overlap>choice("overlap", overlap, _OVERLAPS)
+        options.wire = <redist_wire>choice("wire", wire, _WIRES)
+        options.wire_scope = <redist_wire_scope>choice("wire_scope", wire_scope, _WIRE_SCOPES)
         if operation is not None:
             _arguments.instance("operation", operation, MPI.Op, "an operation of mpi4py, such as MPI.MAX, or None")
             options.operation = <const MPI_Op *><uintptr_t>MPI._addressof(operation)
@@ -230,11 +232,12 @@ cdef class AnyPlan:
 
     @property
     def info(self):
-        """Properties: method, workspace_bytes, moved_bytes (sent in one forward execution), space."""
+        """Properties: method, workspace_bytes, moved_bytes (sent in one forward execution), space, wire."""
         cdef redist_plan_info info
         redist_plan_info_init(&info, sizeof(info))
         check(redist_plan_get_info(<redist_plan *>alive(self.handle, "the plan"), &info))
-        return {"method": info.method.decode(), "workspace_bytes": info.workspace_bytes,
+        wires = {value: name for name, value in _WIRES.items()}
+        return {"method": info.method.decode(), "wire": wires[info.wire], "workspace_bytes": info.workspace_bytes,
                 "moved_bytes": info.moved_bytes, "space": "cuda" if info.space == REDIST_SPACE_CUDA else "host"}
 
     @property
@@ -304,6 +307,8 @@ cdef class Plan(AnyPlan):
         operation: in the place of the sum, an operation of mpi4py, which is freed behind the plan; arrays in host
             memory. y op x for an element x and each y that arrives; MPI.Op.Create makes one for elements of any type
             without gaps. Whether it is given must agree
+        wire: numbers between ranks: "same" as in the arrays, "float" for double precision, or "16 bits"
+        wire_scope: "between nodes" or "everywhere": the messages that `wire` is for
     What may differ between ranks: arrays, boxes, wisdom_file, stream, verbose. Collective on comm. Errors: Error, and
     TypeError or ValueError on a rank whose arguments are wrong (the other ranks get ArgumentError, which says the same).
     """
@@ -313,7 +318,8 @@ cdef class Plan(AnyPlan):
     def __init__(self, comm, a, axis_a, b, axis_b, *, shape=None, dtype=None, method=None, effort="measure",
                  bind="plan", bind_a=None, bind_b=None, tune_seconds=0.0, wisdom_file=None, nontemporal_bytes=0,
                  space="auto", staging="auto", stream=None, skip_agreement=False, verbose=False, phases=False,
-                 asynchronous=False, wait_seconds=0.0, overlap="refused", operation=None):
+                 asynchronous=False, wait_seconds=0.0, overlap="refused", operation=None, wire="same",
+                 wire_scope="between nodes"):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef _Options given
@@ -329,7 +335,7 @@ cdef class Plan(AnyPlan):
             given = _Options("bind" if bind_a is None else "bind_a", bind if bind_a is None else bind_a,
                              "bind" if bind_b is None else "bind_b", bind if bind_b is None else bind_b, method, effort,
                              tune_seconds, wisdom_file, nontemporal_bytes, space, staging, skip_agreement, verbose,
-                             phases, asynchronous, wait_seconds, overlap, operation)
+                             phases, asynchronous, wait_seconds, overlap, operation, wire, wire_scope)
             given.set_stream(stream, b if isinstance(a, (tuple, list)) else a)
             self.shape_a = _planned(a, dtype, "a", False, given.stream)
             self.shape_b = _planned(b, dtype, "b", False, given.stream)

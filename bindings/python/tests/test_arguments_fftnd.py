@@ -87,6 +87,9 @@ PLANS = [
     (dict(threads=2**40), ValueError, [f"threads is {2**40}"]),
     (dict(verbose="loud"), TypeError, ["verbose is 'loud'"]),
     (dict(wait_seconds=None), TypeError, ["wait_seconds is None"]),
+    (dict(wire="half"), ValueError, ["wire is 'half'; it is one of 'same', 'float', '16 bits'"]),
+    (dict(wire_scope=1), ValueError, ["wire_scope is 1; it is one of 'between nodes', 'everywhere'"]),
+    (dict(tolerance="small"), TypeError, ["tolerance is 'small'"]),
 ]
 
 

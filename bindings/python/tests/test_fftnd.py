@@ -56,6 +56,20 @@ def test_against_numpy(random, dtype):
             assert close(b, expected[plan.spectral_slices], dtype)
 
 
+@pytest.mark.parametrize("wire, most", [("float", 1e-6), ("16 bits", 1e-3)])
+def test_fewer_bytes(random, wire, most):
+    wanted = dict(dtype=complex, wire_scope="everywhere", **FAST)
+    with fftnd.Plan(comm, (8, 12, 10), wire=wire, **wanted) as plan:
+        a, full = field(plan, random)
+        expected = np.fft.fftn(full)[plan.spectral_slices]
+        error = np.linalg.norm(plan.forward(a) - expected) / max(1, np.linalg.norm(expected))
+        assert (1e-12 < error < most) == (P > 1) and error < most
+        assert plan.info["wire"] == (wire if P > 1 else "same")
+        assert all((0 < e < most) == (P > 1) for e in plan.info["wire_error"])
+    with fftnd.Plan(comm, (8, 12, 10), tolerance=most, **wanted) as plan:
+        assert plan.info["wire"] == (wire if P > 1 else "same")
+
+
 @pytest.mark.parametrize("kind", ["dct1", "dct2", "dct3", "dct4", "dst1", "dst2", "dst3", "dst4"])
 def test_real_to_real_by_definition(random, kind):
     """Against sums of cosines and sines at the wavenumbers that the plan names."""

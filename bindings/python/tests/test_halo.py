@@ -173,6 +173,16 @@ def test_elements_that_several_ranks_read():
         redist.Plan(comm, mixed[0], row, mixed[1], whole, shape=(P, 3), overlap="add", **FAST)
 
 
+def test_fewer_bytes():
+    row, whole = redist.Box((RANK, 0), (1, 3)), redist.Box((0, 0), (P, 3))
+    a, b = np.full((1, 3), 1 + 2.0**-40), np.zeros((P, 3))
+    with redist.Plan(comm, a, row, b, whole, shape=(P, 3), overlap="read", wire="float", wire_scope="everywhere",
+                     **FAST) as plan:
+        plan.forward()
+        assert plan.info["wire"] == ("float" if P > 1 else "same")
+        assert all(np.all(b[rank] == (a[0] if rank == RANK else 1)) for rank in range(P))
+
+
 def test_operations():
     """The highest value that a rank has of an element; and digits, which are in the order of ranks."""
     row, whole = redist.Box((RANK, 0), (1, 3)), redist.Box((0, 0), (P, 3))

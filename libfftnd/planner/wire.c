@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The format of the exchanges' numbers. A round trip with it is compared with the exact one, on random numbers of the
+ * user's shape: by its result, as truncation and mixtures do not give back what they get, and by its time.
+ */
+#include "../program/program.h"
+#include "planner.h"
+#include "trial.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A format that takes more than this many times as long as none is declined. */
+static const double most_slower = 1.03;
+
+/* Round trips on the same numbers: first the exact one, whose result is kept, then those that are compared with it. */
+struct trips {
+    struct fftnd__search search;
+    const struct fftnd__configuration *configuration;
+    char *exact;              /* the physical array after the exact trip */
+    double seconds, error[2]; /* of the last trip */
+    int is_narrow;            /* it had a format on any rank */
+};
+
+/* ---------------------------------------------------------------- numbers */
+
+static void fill(const struct fftnd__transform *transform, char *array, size_t bytes) {
+    int is_float = transform->precision == FFTND_FLOAT, rank;
+    size_t item = is_float ? sizeof(float) : sizeof(double);
+    MPI_Comm_rank(transform->comm, &rank);
+    uint64_t state = (uint64_t)rank + 1;
+    for (size_t i = 0; i < bytes / item; i++) {
+        state =
+            state * 0x5851f42d4c957f2d + 0x14057b7ef767814f; /* a linear congruential generator */
+        double number = (double)(state >> 11) * 0x1p-52 - 1;
+        float narrow = (float)number;
+        memcpy(array + i * item, is_float ? (const void *)&narrow : &number, item);
+    }
+}
+
+/* Adds what two arrays differ by at an element: sums of squares of the difference and of the exact one; and the
+ * largest of both. */
+static void compare_numbers(int is_float, int n, const char *exact, const char *narrow,
+                            double sums[2], double largest[2]) {
+    for (int i = 0; i < n; i++) {
+        double x, y;
+        float floats[2];
+        if (is_float) {
+            memcpy(&floats[0], exact + (size_t)i * sizeof(float), sizeof(float));
+            memcpy(&floats[1], narrow + (size_t)i * sizeof(float), sizeof(float));
+        } else {
+            memcpy(&x, exact + (size_t)i * sizeof x, sizeof x);
+            memcpy(&y, narrow + (size_t)i * sizeof y, sizeof y);
+        }
+        x = is_float ? (double)floats[0] : x;
+        y = is_float ? (double)floats[1] : y;
+        sums[0] += (y - x) * (y - x);
+        sums[1] += x * x;
+        largest[0] = fmax(largest[0], fabs(y - x));
+        largest[1] = fmax(largest[1], fabs(x));
+    }
+}
+
+/* Compares the elements of the array of a step, and not what is between them. */
+static void compare_arrays(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                           const char *exact, const char *narrow, double sums[2],
+                           double largest[2]) {
+    const struct fftnd__local *local = &step->layout->local;
+    int is_float = transform->precision == FFTND_FLOAT, n = step->real ? 1 : 2;
+    size_t item = fftnd__element_bytes(transform, step->real);
+    redist_index index[REDIST_MAX_NDIMS] = {0};
+    ptrdiff_t at = local->offset;
+    int axis = fftnd__is_empty(transform, step) ? -1 : 0;
+    while (axis >= 0) {
+        compare_numbers(is_float, n, exact + (size_t)at * item, narrow + (size_t)at * item, sums,
+                        largest);
+        for (axis = local->ndims - 1; axis >= 0; axis--) {
+            at += local->stride[axis];
+            if (++index[axis] < fftnd__count_of(transform, step, axis))
+                break;
+            at -= local->stride[axis] * (ptrdiff_t)index[axis];
+            index[axis] = 0;
+        }
+    }
+}
+
+/* Finds the relative L2 error, and the largest one relative to the largest number. Collective. */
+static int find_error(struct trips *trips, const struct fftnd__engine *engine, const char *array) {
+    double sums[2] = {0, 0}, largest[2] = {0, 0};
+    const struct fftnd__step *step = fftnd__engine_input(engine, FFTND_PHYSICAL);
+    compare_arrays(&engine->transform, step, trips->exact, array, sums, largest);
+    int code = redist_all_reduce(trips->search.comm, sums, 2, MPI_DOUBLE, MPI_SUM);
+    int next = redist_all_reduce(trips->search.comm, largest, 2, MPI_DOUBLE, MPI_MAX);
+    trips->error[0] = sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
+    trips->error[1] = largest[1] > 0 ? largest[0] / largest[1] : 0;
+    return redist_agree(trips->search.comm, code != REDIST_OK ? code : next);
+}
+
+/* Keeps the result of the exact trip. Collective. */
+static int keep(struct trips *trips, const char *array, size_t bytes) {
+    trips->exact = redist_calloc(bytes, 1);
+    int code = trips->exact != NULL ? REDIST_OK
+                                    : redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
+                                                     "no memory to measure options->wire in");
+    REDIST_TRY(redist_agree(trips->search.comm, code));
+    memcpy(trips->exact, array, bytes);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- trips */
+
+static int measures(const struct fftnd__settings *settings) {
+    return settings->effort != FFTND_ESTIMATE;
+}
+
+/* Collective, as all that follow. */
+static int run_trip(struct trips *trips, struct fftnd__trial *trial, const size_t bytes[2]) {
+    const struct fftnd__search *search = &trips->search;
+    const struct fftnd__engine *engine = trial->engine;
+    fill(&engine->transform, trial->arrays[0], bytes[FFTND_PHYSICAL]);
+    REDIST_TRY(fftnd__trial_run(search, trial, &trips->seconds));
+    REDIST_TRY(trips->exact == NULL ? keep(trips, trial->arrays[0], bytes[FFTND_PHYSICAL])
+                                    : find_error(trips, engine, trial->arrays[0]));
+    trips->seconds = -1;
+    return measures(&search->request->settings) ? fftnd__trial_sweep(search, trial, &trips->seconds)
+                                                : REDIST_OK;
+}
+
+static int run_on_arrays(struct trips *trips, struct fftnd__trial *trial) {
+    const struct fftnd__search *search = &trips->search;
+    size_t bytes[2];
+    for (int i = 0; i < 2; i++)
+        bytes[i] = fftnd__engine_bytes(trial->engine, i);
+    trips->is_narrow = fftnd__engine_is_narrow(trial->engine);
+    REDIST_TRY(redist_all_reduce(search->comm, &trips->is_narrow, 1, MPI_INT, MPI_MAX));
+    if (trips->exact != NULL && !trips->is_narrow)
+        return REDIST_OK;
+    int code = fftnd__trial_allocate(search, bytes, trial->arrays);
+    if (code == REDIST_OK)
+        code = run_trip(trips, trial, bytes);
+    fftnd__trial_release(search, trial->arrays);
+    return code;
+}
+
+static int make_trip(struct trips *trips, const struct fftnd__request *wanted,
+                     enum redist_wire wire) {
+    struct fftnd__request request = *wanted;
+    struct fftnd__trial trial;
+    request.settings.wire = wire;
+    trips->search.request = &request;
+    int code = fftnd__trial_open(&trips->search, trips->configuration, &trial);
+    if (code == REDIST_OK)
+        code = run_on_arrays(trips, &trial);
+    fftnd__trial_close(&trial);
+    return code;
+}
+
+/* ---------------------------------------------------------------- choosing */
+
+static void report(const struct trips *trips, enum redist_wire wire, double exact,
+                   const char *remark) {
+    int rank;
+    MPI_Comm_rank(trips->search.comm, &rank);
+    if (rank != 0 || !trips->search.verbose)
+        return;
+    fprintf(stderr, "fftnd: %s: relative L2 error %.2g, largest %.2g", redist_wire_name((int)wire),
+            trips->error[0], trips->error[1]);
+    if (exact >= 0)
+        fprintf(stderr, "; %.3f ms a round trip, exact %.3f ms", 1e3 * trips->seconds, 1e3 * exact);
+    fprintf(stderr, "%s\n", remark);
+}
+
+/* Returns whether the last trip is to be the plan's; the same on all ranks. */
+static int is_accepted(const struct trips *trips, const struct fftnd__settings *settings,
+                       enum redist_wire wire, double exact) {
+    int is_slow = exact >= 0 && trips->seconds > most_slower * exact;
+    int is_far = settings->tolerance > 0 && !(trips->error[0] <= settings->tolerance);
+    if (!trips->is_narrow)
+        return 0;
+    report(trips, wire, exact,
+           is_far    ? "  <- declined, beyond the tolerance"
+           : is_slow ? "  <- declined, slower by more than 3 %"
+                     : "  <- chosen");
+    return !is_slow && !is_far;
+}
+
+/* Lists the formats to be tried, the narrowest first; returns their number. */
+static int list_formats(const struct fftnd__request *request, enum redist_wire formats[2]) {
+    formats[0] = request->settings.tolerance > 0 ? REDIST_WIRE_16_BITS : request->settings.wire;
+    formats[1] = REDIST_WIRE_FLOAT;
+    return request->settings.tolerance > 0 && request->precision == FFTND_DOUBLE ? 2 : 1;
+}
+
+static int try_formats(struct trips *trips, struct fftnd__request *request, double error[2]) {
+    const struct fftnd__request wanted = *request;
+    enum redist_wire formats[2];
+    int n = list_formats(request, formats);
+    request->settings.wire = REDIST_WIRE_SAME;
+    REDIST_TRY(make_trip(trips, &wanted, REDIST_WIRE_SAME));
+    double exact = trips->seconds;
+    for (int i = 0; i < n; i++) {
+        REDIST_TRY(make_trip(trips, &wanted, formats[i]));
+        if (!is_accepted(trips, &wanted.settings, formats[i], exact))
+            continue;
+        request->settings.wire = formats[i];
+        memcpy(error, trips->error, sizeof trips->error);
+        break;
+    }
+    return REDIST_OK;
+}
+
+int fftnd__wire_choose(struct fftnd__request *request,
+                       const struct fftnd__configuration *configuration, double error[2]) {
+    const struct fftnd__settings *settings = &request->settings;
+    struct trips trips = {.search = {.comm = request->comm,
+                                     .space = settings->space,
+                                     .begin = MPI_Wtime(),
+                                     .verbose = redist_is_verbose(settings->verbose)},
+                          .configuration = configuration};
+    error[0] = error[1] = 0;
+    if (settings->wire == REDIST_WIRE_SAME && settings->tolerance == 0)
+        return REDIST_OK;
+    int code = try_formats(&trips, request, error);
+    redist_release(trips.exact);
+    return code;
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Transforms whose numbers are narrower between ranks than in the arrays: against the exact plan, with the bounds of
+ * the formats; formats chosen by a tolerance; a turbulent flow; errors in arguments.
+ */
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fftnd.h"
+#include "harness.h"
+
+/* With nodes of one or two ranks, or all ranks on one. */
+static MPI_Comm begin_nodes(int ranks) {
+    MPI_Comm comm;
+    if (ranks > 0)
+        setenv("REDIST_NODE_SIZE", ranks == 1 ? "1" : "2", 1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    return comm;
+}
+
+static void end_nodes(MPI_Comm *comm) {
+    unsetenv("REDIST_NODE_SIZE");
+    MPI_Comm_free(comm);
+}
+
+/* ---------------------------------------------------------------- against the exact plan */
+
+struct trial {
+    redist_index sizes[3];
+    enum fftnd_kind kind;
+    enum fftnd_precision precision;
+    fftnd_options options;
+};
+
+static size_t bytes_of(const struct trial *trial) {
+    return trial->precision == FFTND_FLOAT ? sizeof(float) : sizeof(double);
+}
+
+static double read_number(const struct trial *trial, const char *array, size_t i) {
+    float narrow;
+    double number;
+    memcpy(&narrow, array + i * bytes_of(trial), sizeof narrow);
+    if (trial->precision == FFTND_FLOAT)
+        return narrow;
+    memcpy(&number, array + i * sizeof number, sizeof number);
+    return number;
+}
+
+static uint64_t sequence;
+
+static void fill(const struct trial *trial, char *array, size_t bytes) {
+    for (size_t i = 0; i < bytes / bytes_of(trial); i++) {
+        double number = (double)(random_hash(sequence++) >> 11) * 0x1p-52 - 1;
+        float narrow = (float)number;
+        memcpy(array + i * bytes_of(trial),
+               trial->precision == FFTND_FLOAT ? (const void *)&narrow : &number, bytes_of(trial));
+    }
+}
+
+/* Returns the array of a side after a transform of random numbers, and back again for the physical side. */
+static char *transform(const struct trial *trial, fftnd_plan *plan, int side, size_t *bytes) {
+    fftnd_layout layouts[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+    char *arrays[2];
+    for (int i = 0; i < 2; i++) {
+        check_ok(fftnd_plan_layout(plan, (enum fftnd_side)i, &layouts[i]));
+        arrays[i] = calloc(layouts[i].bytes + 1, 1);
+    }
+    fill(trial, arrays[0], layouts[0].bytes);
+    check_ok(fftnd_forward(plan, arrays[0], arrays[1]));
+    if (side == FFTND_PHYSICAL)
+        check_ok(fftnd_backward(plan, arrays[1], arrays[0]));
+    *bytes = layouts[side].bytes;
+    free(arrays[!side]);
+    return arrays[side];
+}
+
+/* Returns the relative L2 distance of the result of one plan from that of another one. */
+static double distance(const struct trial *trial, fftnd_plan *exact, fftnd_plan *narrow, int side) {
+    double sums[2] = {0, 0};
+    size_t bytes;
+    uint64_t begin = sequence = random_bits() + (uint64_t)harness_rank;
+    char *x = transform(trial, exact, side, &bytes);
+    sequence = begin;
+    char *y = transform(trial, narrow, side, &bytes);
+    for (size_t i = 0; i < bytes / bytes_of(trial); i++) {
+        double a = read_number(trial, x, i), b = read_number(trial, y, i);
+        sums[0] += (a - b) * (a - b);
+        sums[1] += a * a;
+    }
+    free(x);
+    free(y);
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
+}
+
+static fftnd_plan *plan_of(const struct trial *trial, MPI_Comm comm, fftnd_plan_info *info) {
+    fftnd_plan *plan;
+    check_ok(fftnd_plan_info_init(info, sizeof *info));
+    check_ok(fftnd_plan_create(comm, 3, trial->sizes, trial->kind, trial->precision,
+                               &trial->options, &plan));
+    check_ok(fftnd_plan_get_info(plan, info));
+    return plan;
+}
+
+/* What an exchange may change a row by at most: 2^-24 of each number, or 2^-15 of the largest of 128. */
+static double bound_of(enum redist_wire wire) {
+    return wire == REDIST_WIRE_FLOAT ? 0x1p-24 : wire == REDIST_WIRE_SAME ? 0 : sqrt(128) * 0x1p-15;
+}
+
+/* Transforms keep the L2 norm up to a factor: halved and real-to-real axes have modes that weigh twice. */
+static double most_distance(const struct trial *trial, const fftnd_plan_info *info, int side) {
+    double rounding = trial->precision == FFTND_FLOAT ? 1e-6 : 1e-14;
+    double factor = trial->kind == FFTND_C2C ? 1 : 4;
+    return factor * info->nexchanges * (side == FFTND_PHYSICAL ? 2 : 1) * bound_of(info->wire) +
+           rounding;
+}
+
+static void check_trial(struct trial *trial, MPI_Comm comm, int may_decline, int crosses) {
+    fftnd_plan_info infos[2];
+    enum redist_wire wire = trial->options.wire;
+    fftnd_plan *narrow = plan_of(trial, comm, &infos[1]);
+    trial->options.wire = REDIST_WIRE_SAME;
+    fftnd_plan *exact = plan_of(trial, comm, &infos[0]);
+    enum redist_wire expected = crosses && infos[1].nexchanges > 0 ? wire : REDIST_WIRE_SAME;
+    check_all(infos[1].wire == expected || (may_decline && infos[1].wire == REDIST_WIRE_SAME),
+              "the format is %d", (int)infos[1].wire);
+    check_all((infos[1].wire != REDIST_WIRE_SAME) == (infos[1].wire_error[0] > 0) &&
+                  infos[1].wire_error[0] <= most_distance(trial, &infos[1], FFTND_PHYSICAL),
+              "the plan has an error of %g", infos[1].wire_error[0]);
+    for (int side = 0; side < 2; side++) {
+        double found = distance(trial, exact, narrow, side);
+        double most = most_distance(trial, &infos[1], side);
+        check_all(found <= most, "the distance is %g, not at most %g", found, most);
+        check_all(infos[1].wire == REDIST_WIRE_SAME || found > most * 1e-3,
+                  "the distance is %g: nothing was narrowed", found);
+    }
+    check_ok(fftnd_plan_free(&narrow));
+    check_ok(fftnd_plan_free(&exact));
+}
+
+static void try_random(int i) {
+    static const char *const methods[] = {NULL, "p2p", "alltoallv", "kway:2", "hier", NULL};
+    struct trial trial = {.kind = (enum fftnd_kind)random_between(FFTND_C2C, FFTND_R2C),
+                          .precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT,
+                          .options = FFTND_OPTIONS_DEFAULT};
+    int node = random_between(0, 2), nnodes = node == 0 ? 1 : (harness_nranks + node - 1) / node;
+    for (int axis = 0; axis < 3; axis++)
+        trial.sizes[axis] = random_between(8, 20);
+    trial.options.method = methods[i % 6];
+    trial.options.wire = trial.precision == FFTND_DOUBLE ? (enum redist_wire)random_between(1, 2)
+                                                         : REDIST_WIRE_16_BITS;
+    trial.options.wire_scope = (enum redist_wire_scope)random_between(0, 1);
+    trial.options.effort = i % 6 == 5 ? FFTND_MEASURE : FFTND_ESTIMATE;
+    trial.options.grid_ndims = random_between(1, 2);
+    trial.options.plan_seconds = 0.05;
+    int everywhere = trial.options.wire_scope == REDIST_WIRE_EVERYWHERE;
+    if (trial.options.method != NULL && strcmp(trial.options.method, "hier") == 0)
+        trial.options.wire_scope = REDIST_WIRE_BETWEEN_NODES, everywhere = 0;
+    if (trial.options.method != NULL && strcmp(trial.options.method, "kway:2") == 0 && node != 1)
+        trial.options.wire_scope = REDIST_WIRE_EVERYWHERE, everywhere = 1;
+    harness_case("kind %d of %lldx%lldx%lld, precision %d, %s, format %d, scope %d, nodes of %d, "
+                 "%d grid dimensions",
+                 (int)trial.kind, (long long)trial.sizes[0], (long long)trial.sizes[1],
+                 (long long)trial.sizes[2], (int)trial.precision,
+                 trial.options.method != NULL ? trial.options.method : "auto",
+                 (int)trial.options.wire, (int)trial.options.wire_scope, node,
+                 trial.options.grid_ndims);
+    MPI_Comm comm = begin_nodes(node);
+    check_trial(&trial, comm, trial.options.effort == FFTND_MEASURE,
+                everywhere ? harness_nranks > 1 : nnodes > 1);
+    end_nodes(&comm);
+}
+
+START_TEST(formats) {
+    for (int i = 0; harness_another(i, 6); i++)
+        try_random(i);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- tolerances */
+
+START_TEST(tolerances) {
+    static const struct {
+        double tolerance;
+        enum fftnd_precision precision;
+        enum redist_wire wire; /* as chosen; REDIST_WIRE_SAME: any that is near enough */
+    } table[] = {{1e-2, FFTND_DOUBLE, REDIST_WIRE_16_BITS},
+                 {1e-6, FFTND_DOUBLE, REDIST_WIRE_FLOAT},
+                 {3.1e-8, FFTND_DOUBLE, REDIST_WIRE_SAME},
+                 {1e-2, FFTND_FLOAT, REDIST_WIRE_16_BITS},
+                 {8e-6, FFTND_FLOAT, REDIST_WIRE_SAME}};
+    if (harness_nranks == 1)
+        skip_test("messages between ranks");
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct trial trial = {.sizes = {12, 10, 14},
+                              .kind = FFTND_C2C,
+                              .precision = table[i].precision,
+                              .options = FFTND_OPTIONS_DEFAULT};
+        fftnd_plan_info info;
+        trial.options.tolerance = table[i].tolerance;
+        trial.options.wire_scope = REDIST_WIRE_EVERYWHERE;
+        trial.options.effort = FFTND_ESTIMATE;
+        harness_case("tolerance %g", table[i].tolerance);
+        fftnd_plan *plan = plan_of(&trial, MPI_COMM_WORLD, &info);
+        int is_widest = info.wire == table[i].wire || table[i].wire == REDIST_WIRE_SAME;
+        check_all(is_widest && info.wire_error[0] <= table[i].tolerance,
+                  "format %d with an error of %g", (int)info.wire, info.wire_error[0]);
+        check_ok(fftnd_plan_free(&plan));
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- a flow */
+
+/* The Taylor-Green vortex, by a pseudospectral method and two steps of Runge and Kutta. */
+enum { N = 16, FIELDS = 3 };
+
+struct flow {
+    fftnd_plan *plan;
+    fftnd_layout real, modes;
+    double *k[3];
+    double *u, *w; /* physical: velocity, vorticity; FIELDS fields each */
+    double complex *velocity, *middle, *change, *scratch;
+};
+
+static const double viscosity = 0.02, step = 0.05, two_pi = 6.283185307179586;
+
+static size_t points(const fftnd_layout *layout) {
+    return (size_t)(layout->count[0] * layout->count[1] * layout->count[2]);
+}
+
+static void begin_flow(struct flow *flow, enum redist_wire wire) {
+    const redist_index sizes[3] = {N, N, N};
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    *flow = (struct flow){.real = FFTND_LAYOUT_DEFAULT, .modes = FFTND_LAYOUT_DEFAULT};
+    options.batch = FIELDS;
+    options.wire = wire;
+    options.wire_scope = REDIST_WIRE_EVERYWHERE;
+    options.effort = FFTND_ESTIMATE;
+    options.local_transpose = FFTND_LOCAL_TRANSPOSE_NEVER;
+    options.scaling = FFTND_SCALE_FORWARD;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &options,
+                               &flow->plan));
+    check_ok(fftnd_plan_layout(flow->plan, FFTND_PHYSICAL, &flow->real));
+    check_ok(fftnd_plan_layout(flow->plan, FFTND_SPECTRAL, &flow->modes));
+    for (int axis = 0; axis < 3; axis++) {
+        flow->k[axis] = calloc((size_t)flow->modes.count[axis] + 1, sizeof(double));
+        check_ok(fftnd_plan_wavenumbers(flow->plan, axis, flow->k[axis]));
+    }
+    flow->u = calloc(flow->real.bytes + 1, 1);
+    flow->w = calloc(flow->real.bytes + 1, 1);
+    double complex **const all[] = {&flow->velocity, &flow->middle, &flow->change, &flow->scratch};
+    for (int i = 0; i < 4; i++)
+        *all[i] = calloc(flow->modes.bytes + 1, 1);
+}
+
+static void end_flow(struct flow *flow) {
+    check_ok(fftnd_plan_free(&flow->plan));
+    for (int axis = 0; axis < 3; axis++)
+        free(flow->k[axis]);
+    free(flow->u);
+    free(flow->w);
+    free(flow->velocity);
+    free(flow->middle);
+    free(flow->change);
+    free(flow->scratch);
+}
+
+/* Finds the local index of element i along each axis, in the order of the axes, and its place in the array. */
+static size_t place_of(const fftnd_layout *layout, size_t i, redist_index index[3]) {
+    size_t at = (size_t)layout->offset;
+    for (int axis = 2; axis >= 0; axis--) {
+        index[axis] = (redist_index)(i % (size_t)layout->count[axis]);
+        i /= (size_t)layout->count[axis];
+        at += (size_t)(index[axis] * layout->stride[axis]);
+    }
+    return at;
+}
+
+static void start_flow(struct flow *flow) {
+    redist_index index[3];
+    for (size_t i = 0; i < points(&flow->real); i++) {
+        size_t at = place_of(&flow->real, i, index), next = (size_t)flow->real.batch_stride;
+        double x[3];
+        for (int axis = 0; axis < 3; axis++)
+            x[axis] = two_pi * (double)(flow->real.start[axis] + index[axis]) / N;
+        flow->u[at] = sin(x[0]) * cos(x[1]) * cos(x[2]);
+        flow->u[at + next] = -cos(x[0]) * sin(x[1]) * cos(x[2]);
+        flow->u[at + 2 * next] = 0;
+    }
+    check_ok(fftnd_forward(flow->plan, flow->u, flow->velocity));
+}
+
+static double energy_of(const struct flow *flow) {
+    double sum = 0;
+    redist_index index[3];
+    for (size_t i = 0; i < points(&flow->modes); i++) {
+        size_t at = place_of(&flow->modes, i, index), next = (size_t)flow->modes.batch_stride;
+        double kz = flow->k[2][index[2]], weight = kz > 0 && kz < N / 2 ? 1 : 0.5;
+        for (int field = 0; field < FIELDS; field++) {
+            double complex u = flow->velocity[at + (size_t)field * next];
+            sum += weight * creal(u * conj(u));
+        }
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return sum;
+}
+
+/* Finds the change of the velocity in time: u x w, without the part of the pressure and the dropped third of the modes,
+ * and the friction. */
+static void find_change(struct flow *flow, const double complex *velocity) {
+    redist_index index[3];
+    size_t next = (size_t)flow->modes.batch_stride, step_real = (size_t)flow->real.batch_stride;
+    for (size_t i = 0; i < points(&flow->modes); i++) {
+        size_t at = place_of(&flow->modes, i, index);
+        double k[3] = {flow->k[0][index[0]], flow->k[1][index[1]], flow->k[2][index[2]]};
+        for (int c = 0; c < 3; c++) {
+            int d = (c + 1) % 3, e = (c + 2) % 3;
+            flow->scratch[at + (size_t)c * next] = I * (k[d] * velocity[at + (size_t)e * next] -
+                                                        k[e] * velocity[at + (size_t)d * next]);
+        }
+    }
+    check_ok(fftnd_backward(flow->plan, flow->scratch, flow->w));
+    memcpy(flow->scratch, velocity, flow->modes.bytes);
+    check_ok(fftnd_backward(flow->plan, flow->scratch, flow->u));
+    for (size_t i = 0; i < points(&flow->real); i++) {
+        size_t at = place_of(&flow->real, i, index);
+        double u[3], w[3];
+        for (int c = 0; c < 3; c++) {
+            u[c] = flow->u[at + (size_t)c * step_real];
+            w[c] = flow->w[at + (size_t)c * step_real];
+        }
+        for (int c = 0; c < 3; c++)
+            flow->u[at + (size_t)c * step_real] =
+                u[(c + 1) % 3] * w[(c + 2) % 3] - u[(c + 2) % 3] * w[(c + 1) % 3];
+    }
+    check_ok(fftnd_forward(flow->plan, flow->u, flow->change));
+    for (size_t i = 0; i < points(&flow->modes); i++) {
+        size_t at = place_of(&flow->modes, i, index);
+        double k[3] = {flow->k[0][index[0]], flow->k[1][index[1]], flow->k[2][index[2]]};
+        double square = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
+        int is_dropped = fmax(fabs(k[0]), fmax(fabs(k[1]), fabs(k[2]))) > N / 3;
+        double complex along = 0;
+        for (int c = 0; c < 3; c++)
+            along += square > 0 ? k[c] * flow->change[at + (size_t)c * next] / square : 0;
+        for (int c = 0; c < 3; c++) {
+            size_t here = at + (size_t)c * next;
+            flow->change[here] = is_dropped ? 0
+                                            : flow->change[here] - k[c] * along -
+                                                  viscosity * square * velocity[here];
+        }
+    }
+}
+
+static void advance(struct flow *flow) {
+    size_t n = flow->modes.bytes / sizeof *flow->velocity;
+    find_change(flow, flow->velocity);
+    for (size_t i = 0; i < n; i++)
+        flow->middle[i] = flow->velocity[i] + step / 2 * flow->change[i];
+    find_change(flow, flow->middle);
+    for (size_t i = 0; i < n; i++)
+        flow->velocity[i] += step * flow->change[i];
+}
+
+/* To t = 10, with numbers as floats between ranks */
+START_TEST(taylor_green) {
+    enum { STEPS = 200 };
+    struct flow exact, narrow;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    double worst = 0;
+    begin_flow(&exact, REDIST_WIRE_SAME);
+    begin_flow(&narrow, REDIST_WIRE_FLOAT);
+    check_ok(fftnd_plan_get_info(narrow.plan, &info));
+    check_all((info.wire == REDIST_WIRE_FLOAT) == (harness_nranks > 1), "the format is %d",
+              (int)info.wire);
+    start_flow(&exact);
+    start_flow(&narrow);
+    double first = energy_of(&exact), last = first, other = 0;
+    check_all(fabs(first - 0.125) < 1e-12, "the energy begins with %g", first);
+    for (int i = 0; i < STEPS; i++) {
+        advance(&exact);
+        advance(&narrow);
+        last = energy_of(&exact);
+        other = energy_of(&narrow);
+        worst = fmax(worst, fabs(last - other) / last);
+    }
+    check_all(last > 0.01 * first && last < 0.7 * first, "the energy ends with %g", last);
+    check_all(worst <= 1e-6, "energies differ by %g", worst);
+    end_flow(&exact);
+    end_flow(&narrow);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- errors */
+
+START_TEST(errors) {
+    static const struct {
+        enum fftnd_precision precision;
+        int wire, scope;
+        double tolerance;
+        size_t device_bytes;
+        int fusion;
+        const char *words;
+    } table[] = {
+        {FFTND_DOUBLE, 3, 0, 0, 0, 0,
+         "options->wire = 3 is not in REDIST_WIRE_SAME..REDIST_WIRE_16_BITS (0..2)"},
+        {FFTND_DOUBLE, 1, -1, 0, 0, 0, "options->wire_scope = -1 is not in"},
+        {FFTND_FLOAT, 1, 0, 0, 0, 0,
+         "options->wire: REDIST_WIRE_FLOAT is not supported with precision = FFTND_FLOAT"},
+        {FFTND_LONG_DOUBLE, 2, 0, 0, 0, 0, "precision = FFTND_LONG_DOUBLE"},
+        {FFTND_DOUBLE, 0, 0, -1, 0, 0, "options->tolerance = -1 is not 0 or more"},
+        {FFTND_DOUBLE, 0, 0, (double)NAN, 0, 0, "options->tolerance = nan"},
+        {FFTND_DOUBLE, 0, 0, 1e-9, 0, 0, "options->tolerance = 1e-09 is below 2.98023e-08"},
+        {FFTND_FLOAT, 0, 0, 1e-6, 0, 0, "options->tolerance = 1e-06 is below 7.62939e-06"},
+        {FFTND_DOUBLE, 1, 0, 1e-3, 0, 0, "with options->wire = REDIST_WIRE_FLOAT"},
+        {FFTND_DOUBLE, 1, 0, 0, 1 << 20, 0, "options->wire: REDIST_WIRE_FLOAT is for arrays in"}};
+    const redist_index sizes[3] = {8, 8, 8};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        for (int alone = 0; alone < 2; alone++) { /* all ranks, then the last one alone */
+            fftnd_options options = FFTND_OPTIONS_DEFAULT;
+            fftnd_plan *plan = NULL;
+            if (!alone || harness_rank == harness_nranks - 1) {
+                options.wire = (enum redist_wire)table[i].wire;
+                options.wire_scope = (enum redist_wire_scope)table[i].scope;
+                options.tolerance = table[i].tolerance;
+            }
+            options.device_bytes = table[i].device_bytes;
+            harness_case("%s, %d", table[i].words, alone);
+            check_code(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, table[i].precision,
+                                         &options, &plan),
+                       REDIST_ERR_ARGUMENT);
+            check_all(strstr(redist_error_message(), table[i].words) != NULL && plan == NULL, "%s",
+                      redist_error_message());
+        }
+}
+END_TEST
+
+START_TEST(ranks_differ) {
+    const redist_index sizes[3] = {8, 8, 8};
+    fftnd_plan *plan = NULL;
+    if (harness_nranks == 1)
+        skip_test("several ranks");
+    for (int i = 0; i < 3; i++) {
+        static const char *const words[] = {"options->wire", "options->wire_scope",
+                                            "options->tolerance"};
+        fftnd_options options = FFTND_OPTIONS_DEFAULT;
+        int first = harness_rank == 0;
+        options.wire = i == 0 ? (enum redist_wire)(1 + first) : REDIST_WIRE_SAME;
+        options.wire_scope = i == 1 && first ? REDIST_WIRE_EVERYWHERE : REDIST_WIRE_BETWEEN_NODES;
+        options.tolerance = i == 2 ? 1e-3 * (1 + first) : 0;
+        check_code(
+            fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &options, &plan),
+            REDIST_ERR_DISAGREE);
+        check_all(strstr(redist_error_message(), words[i]) != NULL, "%s", redist_error_message());
+    }
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {formats, tolerances, taylor_green, errors, ranks_differ, NULL};
+    return harness_run(argc, argv, "test_fftnd_wire", tests);
+}
