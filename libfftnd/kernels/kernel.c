@@ -270,7 +270,7 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__rows *rows = kernel->rows[is_shorter];
-    REDIST_TRY(fftnd__pad_modes(in));
+    REDIST_TRY(fftnd__pad(in));
     if (kernel->twiddles != NULL && !kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {
