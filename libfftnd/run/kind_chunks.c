@@ -22,16 +22,18 @@ static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *p
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__piece first;
     fftnd__set_extents(&stage->cut, transform, step);
-    fftnd__widen(spectral->truncation, ndims, stage->cut.after, wide);
+    fftnd__widen((forward ? stage->in : stage->out).truncation, ndims, stage->cut.after, wide);
+    fftnd__widen(spectral->truncation, ndims, wide, wide);
     size_t bytes = fftnd__lay_out(ndims, wide, spectral->item, 0, 1, spectral->stride);
     fftnd__cut_chunks(&stage->cut, transform, step, bytes, CHUNK_BYTES);
     fftnd__find_piece(&stage->cut, 0, &first);
     fftnd__lay_out_side(&stage->in, transform, fftnd__previous(step), first.before, !ruins_source);
     fftnd__lay_out_side(&stage->out, transform, step, first.after, 1);
-    stage->out.place = stage->in.in_array ? 0 : stage->in.bytes;
-    stage->bytes = stage->out.place + (stage->out.in_array ? 0 : stage->out.bytes);
+    stage->out.place = stage->in.in_array || stage->out.in_array ? 0 : stage->in.bytes;
+    stage->bytes =
+        (stage->in.in_array ? 0 : stage->in.bytes) + (stage->out.in_array ? 0 : stage->out.bytes);
     stage->in.memory = problem->scratch[stage->in.in_array];
-    stage->out.memory = problem->scratch[stage->out.in_array];
+    stage->out.memory = (char *)problem->scratch[stage->out.in_array] + stage->out.place;
     return fftnd__kernel_create(&stage->kernels[0], &kernel);
 }
 
