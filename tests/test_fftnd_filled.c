@@ -99,6 +99,19 @@ START_TEST(in_place_and_on_other_arrays) {
 }
 END_TEST
 
+/* Axes that are transformed in the array, a few columns at once, some beside columns of zeros. */
+START_TEST(columns_of_arrays) {
+    setenv("FFTND_CONFIGURATION", " fused=0 tiled=1 tile=100000 group=100 untiled=1", 1);
+    for (int i = 0; i < 6; i++) {
+        fft_case given = FFT_CASE(kinds[i % 2], 24, 20, i < 4 ? 22 : 5);
+        given.precision = fft_case_precision((enum fftnd_precision)(i / 2 % 2));
+        fill(&given, (const int[]){13, 20 - i, 5});
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 /* Both sides in boxes of any shape, in all precisions. */
 START_TEST(boxes) {
     for (int i = 0; i < NKINDS * 3; i++) {
@@ -359,6 +372,7 @@ int main(int argc, char **argv) {
                                   every_grid,
                                   every_number_of_points,
                                   in_place_and_on_other_arrays,
+                                  columns_of_arrays,
                                   boxes,
                                   joined_with_exchanges,
                                   all_points_are_the_same_as_no_choice,

@@ -51,6 +51,7 @@ struct fftnd__kernel_problem {
     int keep_input;
     int may_ruin;   /* an input that is in an array may be overwritten */
     int prefetches; /* rows of the input are fetched ahead */
+    int fills;      /* the library adds the points that the arrays lack, which have one axis */
 
     /* With an operator. */
     int on_device;  /* pieces are on a device */

@@ -20,6 +20,7 @@
     X(segments)                                                                                    \
     X(columns_with_operator)                                                                       \
     X(tiles_with_operator)                                                                         \
+    X(columns)                                                                                     \
     X(tiles)                                                                                       \
     X(whole_array)
 
