@@ -101,7 +101,10 @@ END_TEST
 
 /* Axes that are transformed in the array, a few columns at once, some beside columns of zeros. */
 START_TEST(columns_of_arrays) {
-    setenv("FFTND_CONFIGURATION", " fused=0 tiled=1 tile=100000 group=100 untiled=1", 1);
+    setenv("FFTND_CONFIGURATION",
+           " fused=0 tiled=1 tile=100000 group=100 nontemporal=1073741824 segments=1 transposed=0 "
+           "untiled=1 partitions=1",
+           1);
     for (int i = 0; i < 6; i++) {
         fft_case given = FFT_CASE(kinds[i % 2], 24, 20, i < 4 ? 22 : 5);
         given.precision = fft_case_precision((enum fftnd_precision)(i / 2 % 2));
