@@ -52,7 +52,8 @@
  * that does not wrap around. Each axis gets its zeros right before its transform and loses its dropped points right
  * after the one back, in the caches: the axes that are transformed later are as short as the array meanwhile, and no
  * zeros are stored or sent. Axes of any kind that are transformed may be filled in part, with retained_modes, too. The
- * scalings divide by products of `sizes`. Ghosts of such an axis are not periodic.
+ * scalings divide by products of `sizes`. Functions of points (fftnd_apply_physical) get the filled ones. Ghosts of
+ * such an axis are not periodic.
  *
  * Arrays larger than a device: with fftnd_options.device or device_bytes the arrays are in host memory and the serial
  * transforms run on a device, tile by tile: a tile holds some axes whole, which are transformed, and as much of the
@@ -133,7 +134,7 @@ typedef struct fftnd_options {
      * is padded: one or two numbers at the end of each row, part of the row's modes, with any value */
     int in_place;
     /** nonzero: the input array may be used as work space; then both arrays have `bytes` of fftnd_layout. This and
-     * in_place save a work array, unless modes are dropped */
+     * in_place save a work array, unless modes or points are dropped */
     int overwrite_input;
     /** nonzero: all arrays that are transformed are from redist_alloc (on a device redist_alloc_in) over the plan's
      * ranks, or parts of such arrays. Exchanges then begin and end in them, which saves work space and leaves more of
@@ -143,8 +144,8 @@ typedef struct fftnd_options {
     int mapped_arrays;
     int user_workspace; /**< nonzero: work space comes from fftnd_plan_set_workspace */
     /** of the arrays and work space; REDIST_SPACE_AUTO = host. REDIST_SPACE_CUDA is the device that is current when the
-     * plan is made, on which calls with the plan work. With real-to-real axes or dropped modes, work space also has
-     * room for parts of the array */
+     * plan is made, on which calls with the plan work. With real-to-real axes, dropped modes or dropped points, work
+     * space also has room for parts of the array */
     enum redist_space space;
     /** for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): transforms begin after all earlier work in
      * it, and are complete on return unless `asynchronous` is set; of the plan's device, and not captured while the
