@@ -149,6 +149,9 @@ static fft_case make_case(const struct form *form, const char *method, int grid_
     given.options.space = REDIST_SPACE_HOST;
     given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
     given.options.keep = random_chance(30);
+    given.drops_points = !form->on_device && random_chance(25);
+    for (int axis = 0; axis < given.ndims; axis++)
+        given.filled[axis] = (given.sizes[axis] + 1) / 2;
     return given;
 }
 
@@ -380,6 +383,7 @@ static void try_ghosts(double share, try_subject *run) {
             given->padding[FFTND_PHYSICAL][axis] = 2 * has_box;
         }
         given->options.in_place = given->options.keep = 0;
+        given->drops_points = 0; /* whose ghosts would not be periodic */
         given->options.ghosts = &haunted.halo;
         given->options.accumulate_ghosts = 1;
         snprintf(name, sizeof name, "ghosts, %s, %s, %s", adding[i % 4],

@@ -16,7 +16,7 @@ int fftnd__agree_on_plan(const struct fftnd__arguments *arguments, int code);
 
 /* All values on which ranks agree; without is_checked lists count as absent. */
 enum { FFTND__AGREED_OPTIONS = 31 };
-enum { FFTND__AGREED = 10 + FFTND__AGREED_OPTIONS + FFTND__AGREED_SIDES };
+enum { FFTND__AGREED = 11 + FFTND__AGREED_OPTIONS + FFTND__AGREED_SIDES };
 struct fftnd__agreed {
     redist_shared_value values[FFTND__AGREED];
     struct fftnd__agreed_sides sides; /* data of the values, as are the next ones */

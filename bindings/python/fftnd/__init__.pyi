@@ -53,7 +53,8 @@ class Plan:
                  offset: Side = ..., ghosts: Optional[Halo] = ..., fill_ghosts: bool = ...,
                  accumulate_ghosts: bool = ..., keep: bool = ...,
                  wire: Literal["same", "float", "16 bits"] = ...,
-                 wire_scope: Literal["between nodes", "everywhere"] = ..., tolerance: float = ...) -> None: ...
+                 wire_scope: Literal["between nodes", "everywhere"] = ..., tolerance: float = ...,
+                 filled: Optional[Sequence[int]] = ...) -> None: ...
     @property
     def physical_shape(self) -> Tuple[int, ...]: ...
     @property

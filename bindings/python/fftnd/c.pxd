@@ -115,6 +115,7 @@ cdef extern from "fftnd.h" nogil:
         redist_wire wire
         redist_wire_scope wire_scope
         double tolerance
+        const redist_index *filled
     int fftnd_options_init(fftnd_options *options, size_t size)
 
     ctypedef struct fftnd_plan
