@@ -222,10 +222,9 @@ static int allocate(const struct fftnd__operator *own, const fftnd_operator_opti
     return describe_appliers(*op, options);
 }
 
-/* Makes an operator. `scale` is a factor of its multiplier. */
-static int create(fftnd_plan *plan, enum fftnd_operator_kind kind,
-                  const fftnd_operator_options *options, long double scale,
-                  fftnd_operator **result) {
+int fftnd__operator_make(fftnd_plan *plan, enum fftnd_operator_kind kind,
+                         const fftnd_operator_options *options, long double scale,
+                         fftnd_operator **result) {
     fftnd_operator_options own = FFTND_OPERATOR_OPTIONS_DEFAULT;
     struct fftnd__operator described = {0};
     fftnd_operator *op = NULL;
@@ -262,7 +261,7 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
     redist_visit visit;
     REDIST_TRY(fftnd__check_idle(__func__, plan));
     (void)fftnd__enter(plan, &visit);
-    int code = create(plan, kind, options, 1, op);
+    int code = fftnd__operator_make(plan, kind, options, 1, op);
     redist_leave(&visit);
     return code;
 }

@@ -38,9 +38,12 @@ static const char *list_of(enum fftnd_operator_kind kind, const fftnd_operator_o
 static int check_multiplier(const struct fftnd__engine *plan, enum fftnd_operator_kind kind,
                             const fftnd_operator_options *options) {
     const struct fftnd__transform *transform = &plan->transform;
-    if (kind != FFTND_MULTIPLY || options->multiplier != NULL ||
+    if (kind != FFTND_MULTIPLY ||
         fftnd__is_empty(transform, fftnd__engine_input(plan, FFTND_SPECTRAL)))
         return REDIST_OK;
+    if (options->multiplier != NULL)
+        return transform->space->check_array("fftnd_operator_create", "options->multiplier",
+                                             options->multiplier);
     return FAIL(REDIST_ERR_NULL, "options->multiplier = NULL, but this rank has modes");
 }
 

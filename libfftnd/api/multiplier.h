@@ -19,6 +19,11 @@ int fftnd__multiply_by_green(struct fftnd__operator *op, const struct fftnd__eng
 /* Moves an array between two boxes of each rank: those in B may overlap.
  * Collective. */
 int fftnd__redistribute(MPI_Comm comm, MPI_Datatype type, int ndims, const redist_index sizes[],
-                    const redist_box *box_a, void *a, const redist_box *box_b, void *b);
+                        const redist_box *box_a, void *a, const redist_box *box_b, void *b);
+
+/* Makes an operator whose factors, if it has some, are times `scale`, as fftnd_operator_create. Collective. */
+int fftnd__operator_make(fftnd_plan *plan, enum fftnd_operator_kind kind,
+                         const fftnd_operator_options *options, long double scale,
+                         fftnd_operator **op);
 
 #endif
