@@ -177,13 +177,13 @@ static double solve(const struct problem *problem) {
 
 /* ---------------------------------------------------------------- cases */
 
-/* All axes free: a domain of 16 to 18 widths, `points` along it. */
-static struct problem free_problem(int ndims, int points) {
+/* All axes free: a domain of so many widths, and some more along each further axis, `points` along it. */
+static struct problem free_problem(int ndims, int widths, int points) {
     const int sizes[3] = {2 * points, 2 * points, 2 * points};
     struct problem problem = {.given = fft_case_make(ndims, sizes, FFTND_R2C)};
     for (int axis = 0; axis < ndims; axis++) {
         problem.free_axes[axis] = 1;
-        problem.lengths[axis] = 2 * (16 + axis);
+        problem.lengths[axis] = 2 * (widths + axis);
     }
     finish(&problem);
     return problem;
@@ -191,7 +191,7 @@ static struct problem free_problem(int ndims, int points) {
 
 START_TEST(spectral_accuracy) {
     for (int ndims = harness_nranks > 1 ? 2 : 1; ndims <= 3; ndims++) {
-        const struct problem problem = free_problem(ndims, 46);
+        const struct problem problem = free_problem(ndims, 16, 46);
         const double error = solve(&problem);
         check_all(error < 1e-11, "the error is %g", error);
     }
@@ -203,7 +203,7 @@ START_TEST(second_order) {
         for (int green = FFTND_GREEN_INTEGRATED; green <= FFTND_GREEN_POINT; green++) {
             double errors[2];
             for (int i = 0; i < 2; i++) {
-                struct problem problem = free_problem(ndims, 24 << i);
+                struct problem problem = free_problem(ndims, 10, 18 << i);
                 problem.green = (enum fftnd_green)green;
                 for (int axis = 0; axis < ndims; axis++) { /* on grid points of both */
                     problem.centre[axis] = problem.lengths[axis] / 4;
