@@ -3,10 +3,10 @@
  * The potential of a cloud of charge without boundaries: Laplacian(u) = f in free space, u -> 0 far away.
  *
  * The domain is the first half of each axis, and the other half holds zeros, so that the periodic convolution of a
- * transform is the one in free space. FFTND_OPEN_POISSON has the transform of Green's function, and fftnd_apply does the
- * rest. The cloud is a Gaussian, whose potential is known: -erf(r / (sqrt(2) width)) / (4 pi r). With Green's function
- * integrated over cells the error falls by 4 when there are twice the points; truncated outside of the domain it is the
- * error of the points alone, which for a smooth cloud is that of rounding.
+ * transform is the one in free space. FFTND_OPEN_POISSON has the transform of Green's function, and fftnd_apply does
+ * the rest. The cloud is a Gaussian, whose potential is known: -erf(r / (sqrt(2) width)) / (4 pi r). With Green's
+ * function integrated over cells the error falls by 4 when there are twice the points; truncated outside of the domain
+ * it is the error of the points alone, which for a smooth cloud is that of rounding.
  */
 #include "command_line.h"
 #include "example.h"

@@ -11,8 +11,7 @@ set pm3d map
 set palette defined (0 "#15225c", 1 "#5a78c8", 2 "#f4f1e8")
 set xlabel "x"
 set ylabel "y" rotate by 0
-set xrange [0:1]
-set yrange [0:1]
+set autoscale fix
 set xtics 0.5
 set ytics 0.5
 set size ratio 1

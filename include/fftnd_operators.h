@@ -21,8 +21,8 @@
  * distance between the first and the last point for FFTND_DCT1, n distances for types 2, 3 and 4, n + 1 for FFTND_DST1.
  * fftnd_plan_wavenumbers returns n.
  *
- * FFTND_OPEN_POISSON (Hockney and Eastwood) solves Poisson's equation without boundaries along its free axes, where f is
- * 0 outside of a domain: the first half of the points, sizes[i] / 2. The other half holds zeros on input, and no
+ * FFTND_OPEN_POISSON (Hockney and Eastwood) solves Poisson's equation without boundaries along its free axes, where f
+ * is 0 outside of a domain: the first half of the points, sizes[i] / 2. The other half holds zeros on input, and no
  * solution on output. `lengths` counts both halves, as for other operators. Along the other axes it is periodic, or has
  * the boundaries of the DCT or DST. With G(x) = -|x| / 2 in one dimension, -log|x| / (2 pi) in two, 1 / (4 pi |x|) in
  * three, the solution is u = -G * f: for the mode k = 0 of the other axes, if there are any. zero_mode has no effect.
@@ -209,16 +209,17 @@ REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind 
 
 /**
  * Makes the operator of FFTND_MULTIPLY that convolves fields with a kernel, which is transformed once:
- * u(x) = sum over y of kernel(y) f(x - y), periodic along each transformed axis, times the factor of a round trip if the
- * plan scales neither direction. With options.conjugated it is the correlation: the sum of conj(kernel(y)) f(x + y).
+ * u(x) = sum over y of kernel(y) f(x - y), periodic along each transformed axis. With options.conjugated it is the
+ * correlation: the sum of conj(kernel(y)) f(x + y). Both times the factor of a round trip, if the plan scales neither
+ * direction.
  *   plan     as in fftnd_operator_create; its transformed axes are Fourier axes, and its work space is set
- *   kernel   this rank's part, in an array of fftnd_plan_layout(plan, FFTND_PHYSICAL), of whose batch the first field is
- *            read: the kernel's value at 0 is the element of index 0, negative offsets follow at the end (-1 is the last
- *            element of an axis); unchanged. NULL where this rank has no points
- *   options  NULL = defaults; only `conjugated` and `axes` have an effect
+ *   kernel   this rank's part, in an array of fftnd_plan_layout(plan, FFTND_PHYSICAL), of whose batch the first field
+ *            is read: the kernel's value at 0 is the element of index 0, negative offsets follow at the end (-1 is the
+ *            last element of an axis); unchanged. NULL where this rank has no points
+ *   options  NULL = defaults; only `conjugated` has an effect
  *   op       out: the operator, freed with fftnd_operator_free
- * Collective on the plan's communicator; options must agree. It transforms forward once, and needs memory for both sides
- * while it does. Errors: as fftnd_operator_create and fftnd_forward; ERR_AXIS for a real-to-real axis.
+ * Collective on the plan's communicator; options must agree. It transforms forward once, and needs memory for both
+ * sides while it does. Errors: as fftnd_operator_create and fftnd_forward; ERR_AXIS for a real-to-real axis.
  */
 REDIST_API int fftnd_operator_from_kernel(fftnd_plan *plan, const void *kernel,
                                           const fftnd_operator_options *options,

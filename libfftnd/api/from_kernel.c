@@ -19,10 +19,10 @@ static int check(const fftnd_plan *plan, const void *kernel, const fftnd_operato
     const struct fftnd__engine *engine = &plan->engine;
     if (redist_place_is_gone())
         return fftnd__failure_report(&engine->failure);
-    if (kernel == NULL &&
-        !fftnd__is_empty(&engine->transform, fftnd__engine_input(engine, FFTND_PHYSICAL)))
-        return FAIL(REDIST_ERR_NULL, "kernel = NULL, but this rank has points");
-    REDIST_TRY(engine->transform.space->check_array("fftnd_operator_from_kernel", "kernel", kernel));
+    if (!fftnd__is_empty(&engine->transform, fftnd__engine_input(engine, FFTND_PHYSICAL)))
+        REDIST_TRY(kernel == NULL ? FAIL(REDIST_ERR_NULL, "kernel = NULL, but this rank has points")
+                                  : engine->transform.space->check_array(
+                                        "fftnd_operator_from_kernel", "kernel", kernel));
     REDIST_TRY(check_axes(&engine->transform));
     return options == NULL ? REDIST_OK
                            : redist_struct_read("fftnd_operator_from_kernel", "options", options,
@@ -80,9 +80,11 @@ static int create(fftnd_plan *plan, const void *kernel, const fftnd_operator_opt
     int code = redist_agree(plan->engine.transform.comm, check(plan, kernel, options, &own));
     if (code != REDIST_OK)
         return code;
+    const int conjugated = own.conjugated;
     code = transform_kernel(plan, kernel, arrays);
+    own = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    own.conjugated = conjugated;
     own.multiplier = arrays[plan->engine.transform.settings.in_place ? 0 : 1];
-    own.real_multiplier = 0;
     if (code == REDIST_OK)
         code = fftnd__operator_make(plan, FFTND_MULTIPLY, &own,
                                     1 / plan->engine.scales[REDIST_FORWARD], op);

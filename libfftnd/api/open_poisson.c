@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The factors of FFTND_OPEN_POISSON. A free axis of N points is a domain of N/2 and as many zeros, so that a periodic
- * convolution is one in free space (Hockney and Eastwood, "Computer Simulation Using Particles", 1988, chapter 6). Green's
- * functions are even: N/2 + 1 of their values along a free axis are all, and a DCT-I is their transform. Along other axes
- * all arrays here have modes.
+ * convolution is one in free space (Hockney and Eastwood, "Computer Simulation Using Particles", 1988, chapter 6).
+ * Green's functions are even: N/2 + 1 of their values along a free axis are all, and a DCT-I is their transform. Along
+ * other axes all arrays here have modes.
  *
- * The truncated function is known by its transform, on an axis so long that no image of the ball reaches the domain. Its
- * transform back, cut to the offsets within the domain, is transformed once more to the modes of the plan.
+ * The truncated function is known by its transform, on an axis so long that no image of the ball reaches the domain.
+ * Its transform back, cut to the offsets within the domain, is transformed once more to the modes of the plan.
  */
 #include "../operators/green.h"
 #include "../program/wavenumbers.h"

@@ -7,8 +7,9 @@
  * (Vico, Greengard and Ferrando, "Fast convolution with free-space Green's functions", J. Comput. Phys. 323, 2016). */
 double fftnd__green_transform(int ndims, double kappa, double s, double reach);
 
-/* Returns its integral over the cell h around x for kappa = 0 (Qiang, Lidia, Ryne and Limborg-Deprey, "Three-dimensional
- * quasistatic model for high brightness beam dynamics simulation", Phys. Rev. ST Accel. Beams 9, 2006). */
+/* Returns its integral over the cell h around x for kappa = 0 (Qiang, Lidia, Ryne and Limborg-Deprey,
+ * "Three-dimensional quasistatic model for high brightness beam dynamics simulation", Phys. Rev. ST Accel. Beams 9,
+ * 2006). */
 double fftnd__green_cell(int ndims, const double x[], const double h[]);
 
 /* Returns the value at x times the cell's volume for kappa = 0; at 0 the integral. */
