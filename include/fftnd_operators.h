@@ -219,7 +219,8 @@ REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind 
  *   options  NULL = defaults; only `conjugated` has an effect
  *   op       out: the operator, freed with fftnd_operator_free
  * Collective on the plan's communicator; options must agree. It transforms forward once, and needs memory for both
- * sides while it does. Errors: as fftnd_operator_create and fftnd_forward; ERR_AXIS for a real-to-real axis.
+ * sides while it does; a failure in the middle breaks the plan, as in fftnd_forward. Errors: as fftnd_operator_create
+ * and fftnd_forward; ERR_AXIS for a real-to-real axis.
  */
 REDIST_API int fftnd_operator_from_kernel(fftnd_plan *plan, const void *kernel,
                                           const fftnd_operator_options *options,

@@ -68,8 +68,8 @@ static int transform_kernel(fftnd_plan *plan, const void *kernel, void *arrays[2
     if (code == REDIST_OK)
         code = copy_points(plan, &layouts[0], kernel, arrays[0]);
     REDIST_TRY(redist_agree(transform->comm, code));
-    REDIST_TRY(fftnd_forward(plan, arrays[0], arrays[transform->settings.in_place ? 0 : 1]));
-    return redist_agree(transform->comm, wait_for(plan));
+    code = fftnd_forward(plan, arrays[0], arrays[transform->settings.in_place ? 0 : 1]);
+    return redist_agree(transform->comm, code == REDIST_OK ? wait_for(plan) : code);
 }
 
 /* Collective. */

@@ -134,8 +134,10 @@ static int free_cosines(struct cosines *cosines, int code) {
     return code != REDIST_OK ? code : freed;
 }
 
-static int transform_cosines(struct cosines *cosines) {
-    return fftnd_forward(cosines->plan, cosines->array, cosines->array);
+/* Collective. */
+static int transform_cosines(const struct solver *solver, struct cosines *cosines) {
+    return redist_agree(solver->comm,
+                        fftnd_forward(cosines->plan, cosines->array, cosines->array));
 }
 
 /* A value for the element with these global indices; returns 0 to leave it. */
@@ -223,7 +225,7 @@ static int cut_truncated(const struct solver *solver, struct cosines *to) {
     int code = create_cosines(solver, 1, &from);
     if (code == REDIST_OK) {
         fill(solver, &from, truncated);
-        code = transform_cosines(&from);
+        code = transform_cosines(solver, &from);
     }
     if (code == REDIST_OK) {
         const redist_box box_a = box_of(solver, &from.layouts[FFTND_SPECTRAL]);
@@ -310,7 +312,7 @@ static int find_factors(const struct solver *solver, struct fftnd__operator *op,
         REDIST_TRY(cut_truncated(solver, cosines));
     if (!is_truncated)
         fill(solver, cosines, at_offset);
-    REDIST_TRY(transform_cosines(cosines));
+    REDIST_TRY(transform_cosines(solver, cosines));
     return take_modes(solver, op, cosines);
 }
 
