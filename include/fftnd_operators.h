@@ -21,6 +21,12 @@
  * distance between the first and the last point for FFTND_DCT1, n distances for types 2, 3 and 4, n + 1 for FFTND_DST1.
  * fftnd_plan_wavenumbers returns n.
  *
+ * FFTND_OPEN_POISSON (Hockney and Eastwood) solves Poisson's equation without boundaries along its free axes, where f
+ * is 0 outside of a domain: the first half of the points, sizes[i] / 2. The other half holds zeros on input, and no
+ * solution on output. `lengths` counts both halves, as for other operators. Along the other axes it is periodic, or has
+ * the boundaries of the DCT or DST. With G(x) = -|x| / 2 in one dimension, -log|x| / (2 pi) in two, 1 / (4 pi |x|) in
+ * three, the solution is u = -G * f: for the mode k = 0 of the other axes, if there are any. zero_mode has no effect.
+ *
  * Derivatives of odd order multiply by odd powers of i k. For an even number K of modes, the mode with n = K/2 or -K/2
  * stands for both, and its derivative of odd order is 0 at all points, so they multiply it by 0 along Fourier axes.
  * They turn cosines into sines along DCT and DST axes, and exchange k and -k along FFTND_DHT and FFTND_R2HC axes, which
@@ -52,10 +58,22 @@ enum fftnd_operator_kind {
     FFTND_BIHARMONIC = 9,          /**< |k|^4 */
     FFTND_INVERSE_BIHARMONIC = 10, /**< solves Laplacian(Laplacian(u)) = f: 1/|k|^4 */
     FFTND_SHELL = 11,              /**< keeps the modes with shell[0] <= |k| < shell[1] */
-    FFTND_SHIFT = 12,   /**< u(x + shift); the mode K/2 of an even number by its cosine */
-    FFTND_SYMBOLS = 13, /**< 1 -> 1: the product of a table for each axis */
-    FFTND_MODES = 14,   /**< `inputs` -> `outputs`: a function of the user, of rows or boxes */
-    FFTND_POINTS = 15   /**< the same for rows of points, for fftnd_apply_physical */
+    FFTND_SHIFT = 12,       /**< u(x + shift); the mode K/2 of an even number by its cosine */
+    FFTND_SYMBOLS = 13,     /**< 1 -> 1: the product of a table for each axis */
+    FFTND_MODES = 14,       /**< `inputs` -> `outputs`: a function of the user, of rows or boxes */
+    FFTND_POINTS = 15,      /**< the same for rows of points, for fftnd_apply_physical */
+    FFTND_MULTIPLY = 16,    /**< 1 -> 1: a distributed array, the factor of each mode */
+    FFTND_OPEN_POISSON = 17 /**< solves Laplacian(u) = f in free space along some or all axes */
+};
+
+/** Green's functions G of FFTND_OPEN_POISSON, which convolves with them. Modes of the other axes with k > 0 take the
+ * truncated one in any case. */
+enum fftnd_green {
+    FFTND_GREEN_TRUNCATED =
+        0, /**< 0 beyond the diameter of the domain: spectral accuracy for smooth f */
+    FFTND_GREEN_INTEGRATED = 1, /**< the integral over the cell of each grid point: second order */
+    FFTND_GREEN_POINT =
+        2 /**< the value at each grid point, at 0 the mean of the cell: second order */
 };
 
 /** A row of modes or points, of all fields, consecutive along one axis. */
@@ -116,7 +134,8 @@ typedef struct fftnd_box {
 typedef int fftnd_box_function(void *data, const fftnd_box *box);
 
 /** Parameters of an operator. All must agree, lists being given on all ranks or on none, except the functions and data.
- * All lists may be freed once the operator is made: lengths, axes, orders, shift, symbols (its tables, too). */
+ * All lists may be freed once the operator is made: lengths, axes, orders, shift, symbols (its tables, too), free_axes;
+ * and so may the multiplier, of which the operator keeps a copy. */
 typedef struct fftnd_operator_options {
     size_t size; /**< sizeof(fftnd_operator_options) */
     /** physical length along each axis (d values > 0), see above; NULL = 2 pi, and pi for DCT and DST, so that k = n */
@@ -140,7 +159,21 @@ typedef struct fftnd_operator_options {
     fftnd_box_function *box_function; /**< instead of `function`; required on devices */
     /** nonzero: the first component of a vector is along the last axis that takes part, as Fortran counts axes */
     int last_axis_first;
-    int reserved; /**< 0; no padding follows the last field */
+    int reserved; /**< 0 */
+    /** FFTND_MULTIPLY: the factors of the modes on this rank, in an array as fftnd_forward writes it: of
+     * fftnd_plan_layout(plan, FFTND_SPECTRAL), in the plan's precision and memory space, of whose batch the first field
+     * is read. Need not agree; NULL where this rank has no modes. All transformed axes take part */
+    const void *multiplier;
+    /** nonzero: its elements are real numbers, with the strides of that layout in elements; implied by a real spectral
+     * side */
+    int real_multiplier;
+    /** FFTND_MULTIPLY: nonzero = by the conjugates: the correlation with a kernel instead of the convolution */
+    int conjugated;
+    /** FFTND_OPEN_POISSON: nonzero for each axis in free space (d values), 1 to 3 of those that take part; NULL = all.
+     * Fourier axes of an even number of points, without dropped modes */
+    const int *free_axes;
+    enum fftnd_green green; /**< FFTND_OPEN_POISSON */
+    int reserved2;          /**< 0; no padding follows the last field */
 } fftnd_operator_options;
 
 #define FFTND_OPERATOR_OPTIONS_DEFAULT                                                             \
@@ -148,7 +181,8 @@ typedef struct fftnd_operator_options {
         .size = sizeof(fftnd_operator_options), .lengths = NULL, .axes = NULL, .orders = NULL,     \
         .shift = NULL, .zero_mode = 0.0, .coefficient = 0.0, .shell = {0.0, 0.0}, .symbols = NULL, \
         .inputs = 1, .outputs = 1, .function = NULL, .data = NULL, .box_function = NULL,           \
-        .last_axis_first = 0, .reserved = 0                                                        \
+        .last_axis_first = 0, .reserved = 0, .multiplier = NULL, .real_multiplier = 0,             \
+        .conjugated = 0, .free_axes = NULL, .green = FFTND_GREEN_TRUNCATED, .reserved2 = 0         \
     }
 
 /** FFTND_OPERATOR_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -172,6 +206,25 @@ typedef struct fftnd_operator fftnd_operator;
  */
 REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
                                      const fftnd_operator_options *options, fftnd_operator **op);
+
+/**
+ * Makes the operator of FFTND_MULTIPLY that convolves fields with a kernel, which is transformed once:
+ * u(x) = sum over y of kernel(y) f(x - y), periodic along each transformed axis. With options.conjugated it is the
+ * correlation: the sum of conj(kernel(y)) f(x + y). Both times the factor of a round trip, if the plan scales neither
+ * direction.
+ *   plan     as in fftnd_operator_create; its transformed axes are Fourier axes, and its work space is set
+ *   kernel   this rank's part, in an array of fftnd_plan_layout(plan, FFTND_PHYSICAL), of whose batch the first field
+ *            is read: the kernel's value at 0 is the element of index 0, negative offsets follow at the end (-1 is the
+ *            last element of an axis); unchanged. NULL where this rank has no points
+ *   options  NULL = defaults; only `conjugated` has an effect
+ *   op       out: the operator, freed with fftnd_operator_free
+ * Collective on the plan's communicator; options must agree. It transforms forward once, and needs memory for both
+ * sides while it does; a failure in the middle breaks the plan, as in fftnd_forward. Errors: as fftnd_operator_create
+ * and fftnd_forward; ERR_AXIS for a real-to-real axis.
+ */
+REDIST_API int fftnd_operator_from_kernel(fftnd_plan *plan, const void *kernel,
+                                          const fftnd_operator_options *options,
+                                          fftnd_operator **op);
 
 /** Frees an operator and sets *op to NULL; does nothing when *op is NULL. Collective on the plan's communicator; after
  * MPI_Finalize as redist_plan_free. Errors: ERR_NULL, ERR_STATE. */

@@ -70,8 +70,9 @@ static inline LINES__ON_DEVICE int lines__derivative_of(int kind, int naxes, int
 /* An axis of a box of modes. */
 struct lines__operation_axis {
     redist_index count;
-    ptrdiff_t in, out; /* bytes between neighbours */
-    int place;         /* among the axes that take part */
+    ptrdiff_t in, out;    /* bytes between neighbours */
+    ptrdiff_t multiplier; /* bytes between neighbours of the table of all modes */
+    int place;            /* among the axes that take part */
     const void *k, *odd,
         *factor; /* of the first element; NULL = the axis takes no part, or the operator needs none */
 };
@@ -86,6 +87,8 @@ struct lines__operation {
     const char *in;
     char *out;
     ptrdiff_t in_field, out_field; /* bytes from a field to the next one */
+    const char *multiplier;        /* the factor of the first mode; NULL = none */
+    int multiplier_numbers;        /* of a factor: 1 = real, 2 = complex; of the type of tables */
     int ndims;
     struct lines__operation_axis axes[REDIST_MAX_NDIMS];
 };
@@ -113,12 +116,14 @@ static inline LINES__ON_DEVICE int lines__combines(int kind) {
         const char *in;                                                                                                 \
         char *out;                                                                                                      \
         C square, odd_square, factor[2];                                                                                \
+        ptrdiff_t multiplier;                                                                                           \
     };                                                                                                                  \
     /* Sums and products of elements whose indices along some axes are known. */                                        \
     static inline LINES__ON_DEVICE void name##_begin(const struct lines__operation *op,                                 \
                                                      struct name##_mode *mode) {                                        \
         mode->in = op->in;                                                                                              \
         mode->out = op->out;                                                                                            \
+        mode->multiplier = 0;                                                                                           \
         mode->square = mode->odd_square = mode->factor[1] = 0;                                                          \
         mode->factor[0] = (C)op->scale[0] + (C)op->scale[1];                                                            \
     }                                                                                                                   \
@@ -127,6 +132,7 @@ static inline LINES__ON_DEVICE int lines__combines(int kind) {
                                                      C odd[]) {                                                         \
         mode->in += (ptrdiff_t)at * axis->in;                                                                           \
         mode->out += (ptrdiff_t)at * axis->out;                                                                         \
+        mode->multiplier += (ptrdiff_t)at * axis->multiplier;                                                           \
         if (axis->k != NULL) {                                                                                          \
             C k = ((const C *)axis->k)[at];                                                                             \
             mode->square += k * k;                                                                                      \
@@ -175,6 +181,11 @@ static inline LINES__ON_DEVICE int lines__combines(int kind) {
         by[1] = mode->factor[1];                                                                                        \
         if (op->kind >= LINES__LAPLACIAN && op->kind <= LINES__SHELL)                                                   \
             by[0] *= name##_of_square(op->kind, mode->square, &op->constants);                                          \
+        if (op->multiplier != NULL) {                                                                                   \
+            const C *table = (const C *)(const void *)(op->multiplier + mode->multiplier);                              \
+            by[1] = op->multiplier_numbers == 2 ? by[0] * table[1] : 0;                                                 \
+            by[0] *= table[0];                                                                                          \
+        }                                                                                                               \
     }                                                                                                                   \
     static inline LINES__ON_DEVICE void name##_multiply(const struct lines__operation *op,                              \
                                                         const struct name##_mode *line,                                 \

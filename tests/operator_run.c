@@ -265,13 +265,48 @@ static double largest_of(const struct fields *fields) {
 
 /* ---------------------------------------------------------------- the comparison */
 
-static void run_operator(const struct trial *trial, const struct fields *input,
+/* The user's array of factors, in the first field of one of the spectral side; NULL for other kinds. */
+static void *make_multiplier(struct trial *trial) {
+    const fftnd_layout *layout = &trial->side[1];
+    struct array array = array_of(trial, 1);
+    redist_index at[REDIST_MAX_NDIMS];
+    if (trial->kind != FFTND_MULTIPLY) {
+        return NULL;
+    }
+    double complex *values = calloc((size_t)elements_of(layout) + 1, sizeof *values);
+    for (ptrdiff_t i = 0; i < elements_of(layout); i++) {
+        place_of(layout, i, at);
+        values[i] = trial_factor(trial, at);
+    }
+    array.data = allocate(layout->bytes);
+    poison(&array, layout->bytes);
+    array.numbers = trial->options.real_multiplier ? 1 : 2;
+    write_field(&array, 0, values);
+    free(values);
+    trial->options.multiplier = array.data;
+    return array.data;
+}
+
+/* The operator has a copy of the factors. */
+static void release_multiplier(struct trial *trial, void *multiplier) {
+    const struct array array = {&trial->side[1], multiplier, trial->given->precision,
+                                fft_case_components(trial->given, FFTND_SPECTRAL)};
+    if (trial->kind == FFTND_MULTIPLY) {
+        poison(&array, trial->side[1].bytes);
+        release(multiplier);
+    }
+    trial->options.multiplier = NULL;
+}
+
+static void run_operator(struct trial *trial, const struct fields *input,
                          const struct fields *expected, double tolerance) {
     fftnd_operator *op = NULL;
     fftnd_layout layouts[2];
     const fftnd_options *options = &trial->given->options;
     const int points = trial->kind == FFTND_POINTS;
+    void *multiplier = make_multiplier(trial);
     check_ok(fftnd_operator_create(trial->plan, trial->kind, &trial->options, &op));
+    release_multiplier(trial, multiplier);
     for (int i = 0; i < 2; i++) {
         fftnd_layout_init(&layouts[i], sizeof layouts[i]);
         check_ok(fftnd_operator_layout(op, i, &layouts[i]));

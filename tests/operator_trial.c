@@ -54,6 +54,19 @@ static double complex power_of(const struct trial *trial, int axis, double k) {
     return cpow(I, order) * pow(order % 2 != 0 ? odd_of(trial, axis, k) : k, order);
 }
 
+/* The real part is even in each wavenumber, the imaginary one is odd. */
+double complex trial_factor(const struct trial *trial, const redist_index at[]) {
+    double re = 1, im = 0;
+    for (int axis = 0; axis < trial->given->ndims; axis++) {
+        const double k = trial->k[axis][at[axis]];
+        re += has_wavenumbers(trial->given, axis)
+                  ? cos((axis + 1) * fabs(k))
+                  : 0.01 * (double)(trial->side[1].start[axis] + at[axis]);
+        im += 0.3 * odd_of(trial, axis, k);
+    }
+    return trial->options.real_multiplier ? re : re + I * im;
+}
+
 /* What the operator multiplies input `in` of a mode by on its way to output `out`. */
 double complex trial_symbol(const struct trial *trial, const redist_index at[], int out, int in) {
     double k[REDIST_MAX_NDIMS] = {0}, odd[REDIST_MAX_NDIMS] = {0}, q = 0, odd_q = 0, odd_sum = 0;
@@ -102,6 +115,8 @@ double complex trial_symbol(const struct trial *trial, const redist_index at[], 
         return q > 0 ? 1 / (q * q) : zero;
     case FFTND_SHELL:
         return sqrt(q) >= trial->options.shell[0] && sqrt(q) < trial->options.shell[1];
+    case FFTND_MULTIPLY:
+        return trial->options.conjugated ? conj(trial_factor(trial, at)) : trial_factor(trial, at);
     case FFTND_MODES:
         return (out + 1) * (in + 2) + I * odd_sum - 0.5 * fabs(k[in % trial->naxes]);
     default:
@@ -381,6 +396,7 @@ static int is_possible(const struct trial *trial, enum fftnd_operator_kind kind)
         return trial->naxes > 0;
     case FFTND_POINTS:
     case FFTND_SYMBOLS:
+    case FFTND_MULTIPLY:
         return 1;
     default:
         return all_have(trial, has_wavenumbers);
@@ -408,7 +424,7 @@ static void keep_real(const struct trial *trial, int axis) {
 
 void trial_choose_kind(struct trial *trial) {
     do {
-        trial->kind = (enum fftnd_operator_kind)random_between(0, FFTND_POINTS);
+        trial->kind = (enum fftnd_operator_kind)random_between(0, FFTND_MULTIPLY);
     } while (!is_possible(trial, trial->kind));
     trial->options.function = trial->kind == FFTND_POINTS ? combine_row : multiply_row;
     if (trial->device != NULL || random_chance(40)) {
@@ -439,6 +455,12 @@ void trial_choose_kind(struct trial *trial) {
             keep_real(trial, axis);
         }
         trial->symbol_lists[axis] = (const double *)trial->symbols[axis];
+    }
+    if (trial->kind == FFTND_MULTIPLY) {
+        trial->options.axes = NULL;
+        trial->options.conjugated = random_chance(30);
+        trial->options.real_multiplier =
+            random_chance(30) || fft_case_components(trial->given, FFTND_SPECTRAL) == 1;
     }
     if (trial->kind == FFTND_SYMBOLS) { /* all axes with a table */
         trial->options.axes = NULL;

@@ -44,6 +44,9 @@ void trial_choose_kind(struct trial *trial);
 /** What the operator multiplies input `in` of the mode at local place `at` by on its way to output `out`. */
 double complex trial_symbol(const struct trial *trial, const redist_index at[], int out, int in);
 
+/** FFTND_MULTIPLY: the factor of the mode at local place `at`, which keeps fields real. */
+double complex trial_factor(const struct trial *trial, const redist_index at[]);
+
 /** FFTND_POINTS: what output `out` is at a point: a product of fields, and of where the point is. */
 double complex trial_combine(const double complex values[], int inputs, int out,
                              const redist_index at[], int ndims);

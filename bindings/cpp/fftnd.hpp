@@ -226,6 +226,11 @@ template <class T> class field_operator {
           plan_(plan), kept_(std::move(kept)) {
         redist::check(fftnd_operator_create(plan, kind, &options, handle_.out()));
     }
+    field_operator(MPI_Comm comm, redist_space space, bool in_place, fftnd_plan *plan,
+                   const T *kernel, const fftnd_operator_options &options)
+        : comm_(comm), space_(space), in_place_(in_place), points_(false), plan_(plan) {
+        redist::check(fftnd_operator_from_kernel(plan, kernel, &options, handle_.out()));
+    }
 
     MPI_Comm comm_;
     redist_space space_;
@@ -323,6 +328,13 @@ template <class Physical, class Spectral> class plan {
     make_operator(fftnd_operator_kind what,
                   const fftnd_operator_options &options = operator_options()) const {
         return {comm_, space_, in_place_, get(), what, options, nullptr};
+    }
+    /** The convolution with a kernel, an array of the physical side; with options.conjugated the correlation.
+     * Collective. */
+    field_operator<Physical>
+    make_convolution(const field<Physical> &kernel,
+                     const fftnd_operator_options &options = operator_options()) const {
+        return {comm_, space_, in_place_, get(), kernel.data(), options};
     }
     /** An operator of a function of rows of modes, void(const row<std::complex<double>> &); several threads of the plan
      * call it at once. */

@@ -281,6 +281,33 @@ int fftnd__f_operator_create(const struct fftnd__f_plan *plan, int kind,
     return fftnd_operator_create(plan->plan, (enum fftnd_operator_kind)kind, options, op);
 }
 
+/* Finds the begin of an array of factors, of the spectral side. */
+int fftnd__f_multiplier(const struct fftnd__f_plan *plan, const CFI_cdesc_t *array,
+                        void **multiplier) {
+    struct shape shape = {0};
+    REDIST_TRY(find_array(plan, NULL, FFTND_SPECTRAL, array, &shape));
+    *multiplier = is_empty(&shape) ? NULL : begin_of(&shape, array);
+    return REDIST_OK;
+}
+
+/* Makes the operator of a kernel. Options without a size, which the library refuses on all ranks, replace those of an
+ * array that does not fit. */
+int fftnd__f_operator_from_kernel(const struct fftnd__f_plan *plan, const CFI_cdesc_t *kernel,
+                                  int conjugated, fftnd_operator **op) {
+    struct shape shape = {0};
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    char message[512];
+    int wrong = find_array(plan, NULL, FFTND_PHYSICAL, kernel, &shape);
+    snprintf(message, sizeof(message), "%s", redist_error_message());
+    options.conjugated = conjugated;
+    options.size = wrong ? 0 : options.size;
+    void *begin = wrong || is_empty(&shape) ? NULL : begin_of(&shape, kernel);
+    int code = fftnd_operator_from_kernel(plan->plan, begin, &options, op);
+    if (wrong)
+        redist_set_message(message);
+    return code;
+}
+
 /* Applies an operator; as run. */
 static int run_operator(const struct fftnd__f_plan *plan, const struct fftnd__f_operator *op,
                         const CFI_cdesc_t *input, const CFI_cdesc_t *output,

@@ -11,7 +11,7 @@ module fftnd_operators
   implicit none
   private
   public :: fftnd_operator, fftnd_symbol, fftnd_row_function, fftnd_operator_create, fftnd_operator_free
-  public :: fftnd_operator_layout, fftnd_apply, fftnd_apply_physical
+  public :: fftnd_operator_from_kernel, fftnd_operator_layout, fftnd_apply, fftnd_apply_physical
   public :: fftnd_row_input, fftnd_row_output, fftnd_row_wavenumbers, fftnd_row_axis, fftnd_row_start
 
   !> Factors of all modes of the spectral side along one axis, for FFTND_SYMBOLS; not allocated = 1.
@@ -41,9 +41,10 @@ module fftnd_operators
 
 contains
 
-  !> Makes an operator for a plan. `axes` are those that take part; `data` is passed to the function.
+  !> Makes an operator for a plan. `axes` are those that take part, `free_axes` those in free space; `data` is passed to
+  !> the function. `multiplier` is an array of the spectral side.
   subroutine fftnd_operator_create(plan, kind, op, lengths, axes, orders, shift, zero_mode, coefficient, shell, symbols, &
-      inputs, outputs, function, data, ierror)
+      inputs, outputs, function, data, multiplier, conjugated, free_axes, green, ierror)
     type(fftnd_plan), intent(in) :: plan
     integer, intent(in) :: kind
     type(fftnd_operator), intent(out) :: op
@@ -52,10 +53,13 @@ contains
     type(fftnd_symbol), intent(in), optional, target :: symbols(:)
     procedure(fftnd_row_function), optional :: function
     type(c_ptr), intent(in), optional :: data
+    type(*), intent(in), optional :: multiplier(..)
+    logical, intent(in), optional :: conjugated
+    integer, intent(in), optional :: free_axes(:), green
     integer, intent(out), optional :: ierror
     type(fftnd_operator_options), target :: options
     real(c_double), allocatable, target :: all_lengths(:), all_shifts(:)
-    integer(c_int), allocatable, target :: all_axes(:), all_orders(:)
+    integer(c_int), allocatable, target :: all_axes(:), all_orders(:), all_free(:)
     type(c_ptr), target :: tables(plan%ndims)
     character(len=:), allocatable :: wrong
     type(c_funptr) :: address
@@ -71,12 +75,14 @@ contains
       all_orders = orders(size(orders):1:-1)
       options%orders = c_loc(all_orders)
     end if
-    if (present(axes)) then
-      allocate (all_axes(d), source=0)
-      if (any(axes < 1 .or. axes > d)) wrong = 'axes has a number that is no axis of the plan'
-      if (.not. allocated(wrong)) all_axes(d + 1 - axes) = 1
-      options%axes = c_loc(all_axes)
+    options%axes = listed('axes', axes, d, wrong, all_axes)
+    options%free_axes = listed('free_axes', free_axes, d, wrong, all_free)
+    if (present(multiplier)) then
+      if (c_multiplier(plan, multiplier, options%multiplier) /= REDIST_OK) &
+        wrong = 'multiplier is no array of the spectral side of the plan'
     end if
+    if (present(conjugated)) options%conjugated = merge(1, 0, conjugated)
+    if (present(green)) options%green = green
     if (present(symbols)) then
       call find_tables(plan, symbols, tables, wrong)
       options%symbols = c_loc(tables)
@@ -114,6 +120,25 @@ contains
     pointer = c_loc(keep)
   end function reals_of
 
+  ! Nonzero for each axis of a list, in the order of C, in memory of `keep`; null without a list.
+  function listed(name, axes, d, wrong, keep) result(pointer)
+    character(len=*), intent(in) :: name
+    integer, intent(in), optional :: axes(:)
+    integer, intent(in) :: d
+    character(len=:), allocatable, intent(inout) :: wrong
+    integer(c_int), allocatable, target, intent(inout) :: keep(:)
+    type(c_ptr) :: pointer
+    pointer = c_null_ptr
+    if (.not. present(axes)) return
+    allocate (keep(d), source=0)
+    if (any(axes < 1 .or. axes > d)) then
+      wrong = name//' has a number that is no axis of the plan'
+    else
+      keep(d + 1 - axes) = 1
+    end if
+    pointer = c_loc(keep)
+  end function listed
+
   subroutine find_tables(plan, symbols, tables, wrong)
     type(fftnd_plan), intent(in) :: plan
     type(fftnd_symbol), intent(in), target :: symbols(:)
@@ -138,6 +163,20 @@ contains
       tables(d + 1 - axis) = c_loc(symbols(axis)%values)
     end do
   end subroutine find_tables
+
+  !> Makes the operator that convolves with a kernel, an array of the physical side; `conjugated`: the correlation.
+  subroutine fftnd_operator_from_kernel(plan, kernel, op, conjugated, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    type(*), intent(in) :: kernel(..)
+    type(fftnd_operator), intent(out) :: op
+    logical, intent(in), optional :: conjugated
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: correlates
+    correlates = 0
+    if (present(conjugated)) correlates = merge(1, 0, conjugated)
+    op%plan = plan
+    call redist__finish(c_operator_from_kernel(plan, kernel, correlates, op%handle), ierror)
+  end subroutine fftnd_operator_from_kernel
 
   !> Frees an operator; does nothing for one that was never made.
   subroutine fftnd_operator_free(op, ierror)

@@ -5,6 +5,7 @@
 #include "../program/names.h"
 #include "../program/subset.h"
 #include "describe.h"
+#include "multiplier.h"
 #include "plan.h"
 
 #include <stddef.h>
@@ -126,6 +127,19 @@ static int allocate_addend(fftnd_operator *op) {
 }
 
 /* Collective. */
+static int set_multiplier(fftnd_operator *op, const fftnd_operator_options *options,
+                          long double scale) {
+    const struct fftnd__engine *engine = &op->appliers[0].engine;
+    MPI_Comm comm = op->plan->engine.transform.comm;
+    if (!op->own.type->has_multiplier)
+        return REDIST_OK;
+    REDIST_TRY(op->own.kind == FFTND_MULTIPLY
+                   ? fftnd__multiply_by_array(&op->own, op->plan, engine, options, scale)
+                   : fftnd__multiply_by_green(&op->own, engine, options));
+    return redist_agree(comm, fftnd__multiplier_place(&op->own));
+}
+
+/* Collective. */
 static int create_engines(fftnd_operator *op) {
     int direction = op->own.kind == FFTND_POINTS ? REDIST_BACKWARD : REDIST_FORWARD;
     for (int i = 0; i < op->nappliers; i++)
@@ -167,6 +181,7 @@ static void empty_operator(fftnd_operator *op) {
         fftnd__symbols_free(&op->appliers[i].derivative);
     }
     fftnd__symbols_free(&op->own);
+    fftnd__multiplier_free(&op->own);
     redist_free(&op->addend);
     redist_release(op->appliers);
 }
@@ -207,8 +222,9 @@ static int allocate(const struct fftnd__operator *own, const fftnd_operator_opti
     return describe_appliers(*op, options);
 }
 
-static int create(fftnd_plan *plan, enum fftnd_operator_kind kind,
-                  const fftnd_operator_options *options, fftnd_operator **result) {
+int fftnd__operator_make(fftnd_plan *plan, enum fftnd_operator_kind kind,
+                         const fftnd_operator_options *options, long double scale,
+                         fftnd_operator **result) {
     fftnd_operator_options own = FFTND_OPERATOR_OPTIONS_DEFAULT;
     struct fftnd__operator described = {0};
     fftnd_operator *op = NULL;
@@ -228,6 +244,8 @@ static int create(fftnd_plan *plan, enum fftnd_operator_kind kind,
         code = redist_agree(plan->engine.transform.comm, allocate(&described, &own, plan, &op));
     if (code == REDIST_OK)
         code = create_engines(op);
+    if (code == REDIST_OK)
+        code = set_multiplier(op, &own, scale);
     if (code != REDIST_OK) {
         if (op == NULL || op->own.memory == NULL)
             fftnd__symbols_free(&described);
@@ -245,7 +263,7 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
     redist_visit visit;
     REDIST_TRY(fftnd__check_idle(__func__, plan));
     (void)fftnd__enter(plan, &visit);
-    int code = create(plan, kind, options, op);
+    int code = fftnd__operator_make(plan, kind, options, 1, op);
     redist_leave(&visit);
     return code;
 }

@@ -34,6 +34,83 @@ static const char *list_of(enum fftnd_operator_kind kind, const fftnd_operator_o
                                     : NULL;
 }
 
+/* Checks the array of factors, which a rank without modes need not have. */
+static int check_multiplier(const struct fftnd__engine *plan, enum fftnd_operator_kind kind,
+                            const fftnd_operator_options *options) {
+    const struct fftnd__transform *transform = &plan->transform;
+    if (kind != FFTND_MULTIPLY ||
+        fftnd__is_empty(transform, fftnd__engine_input(plan, FFTND_SPECTRAL)))
+        return REDIST_OK;
+    if (options->multiplier != NULL)
+        return transform->space->check_array("fftnd_operator_create", "options->multiplier",
+                                             options->multiplier);
+    return FAIL(REDIST_ERR_NULL, "options->multiplier = NULL, but this rank has modes");
+}
+
+/* Refuses axes that are left out, whose modes have factors, too. */
+static int check_whole(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
+                       const fftnd_operator_options *options) {
+    for (int i = 0; i < transform->user_ndims && kind == FFTND_MULTIPLY; i++) {
+        int user = transform->user_axis[i];
+        if (options->axes != NULL && options->axes[user] == 0 &&
+            transform->chain.axes[i] != FFTND_AXIS_NONE)
+            return FAIL(REDIST_ERR_AXIS,
+                        "options->axes[%d] = 0, but FFTND_MULTIPLY has a factor for each mode of "
+                        "all axes: pass NULL",
+                        user);
+    }
+    return REDIST_OK;
+}
+
+/* Checks one axis in free space. */
+static int check_free_axis(const struct fftnd__transform *transform, int axis) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int user = transform->user_axis[axis];
+    enum fftnd_axis kind = chain->axes[axis];
+    if (kind != FFTND_AXIS_COMPLEX && kind != FFTND_AXIS_HALVED)
+        return FAIL(REDIST_ERR_AXIS,
+                    "options->free_axes (NULL: all that take part) has axis %d, which is of %s, no "
+                    "Fourier axis: leave it out",
+                    user, fftnd__axis_name((int)kind));
+    if (chain->points[axis] % 2 != 0)
+        return FAIL(
+            REDIST_ERR_AXIS,
+            "axis %d is in free space, but its %lld points are no domain and as many zeros: "
+            "plan an even number",
+            user, (long long)chain->points[axis]);
+    return REDIST_OK;
+}
+
+static int check_open_poisson(const struct fftnd__transform *transform,
+                              enum fftnd_operator_kind kind,
+                              const fftnd_operator_options *options) {
+    int n = 0;
+    if (kind != FFTND_OPEN_POISSON)
+        return REDIST_OK;
+    REDIST_TRY(redist_check_enum_in("fftnd_operator_create", "options->green", fftnd__green_name,
+                                    (int)options->green));
+    for (int i = 0; i < transform->user_ndims; i++) {
+        int user = transform->user_axis[i];
+        int takes_part = options->axes != NULL ? options->axes[user] != 0
+                                               : transform->chain.axes[i] != FFTND_AXIS_NONE;
+        int is_free = options->free_axes != NULL ? options->free_axes[user] != 0 : takes_part;
+        if (is_free && options->axes != NULL && !takes_part)
+            return FAIL(REDIST_ERR_AXIS,
+                        "options->free_axes[%d] is set, but options->axes[%d] = 0 leaves the axis "
+                        "out",
+                        user, user);
+        if (is_free)
+            REDIST_TRY(check_free_axis(transform, i));
+        n += is_free;
+    }
+    return n >= 1 && n <= 3 ? REDIST_OK
+                            : FAIL(REDIST_ERR_AXIS,
+                                   "options->free_axes names %d axes (NULL: all that take part), "
+                                   "but FFTND_OPEN_POISSON needs 1 to 3: use "
+                                   "FFTND_INVERSE_LAPLACIAN without free ones",
+                                   n);
+}
+
 /* Checks the list or function that a kind needs. */
 static int check_lists(enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
     int is_given;
@@ -113,6 +190,8 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
         REDIST_TRY(check_left_out(kind, options, axis));
     }
     REDIST_TRY(check_function(transform, kind, options));
+    REDIST_TRY(check_whole(transform, kind, options));
+    REDIST_TRY(check_open_poisson(transform, kind, options));
     return check_fields(kind, options);
 }
 
@@ -175,7 +254,8 @@ static void find_subset(struct fftnd__operator *op, const struct fftnd__transfor
     for (int a = 0; a < op->naxes; a++)
         op->depends[op->symbols[a].axis] =
             !in_list || is_named(op->kind, options, op->symbols[a].user);
-    op->takes_subset = !op->type->of_user && !transform->settings.in_place &&
+    op->takes_subset = !op->type->of_user && op->kind != FFTND_MULTIPLY &&
+                       !transform->settings.in_place &&
                        fftnd__subset_suits(transform, op->depends) &&
                        (op->kind != FFTND_SYMBOLS || halved < 0 || op->depends[halved]);
     int n = 0;
@@ -203,6 +283,7 @@ int fftnd__describe_operator(struct fftnd__operator *op, const struct fftnd__eng
     op->kind = kind;
     REDIST_TRY(check_plan(&plan->transform));
     REDIST_TRY(check_options(&plan->transform, kind, options));
+    REDIST_TRY(check_multiplier(plan, kind, options));
     op->type = fftnd__operator_type_of(kind);
     op->run = fftnd__operator_run_of(kind);
     op->constants = (struct lines__constants){
@@ -250,12 +331,18 @@ int fftnd__agree_on_operator(const struct fftnd__engine *plan, const struct fftn
         {"options->zero_mode", REDIST_SHARED_REALS, 1, &options->zero_mode},
         {"options->coefficient", REDIST_SHARED_REALS, 1, &options->coefficient},
         {"options->shell", REDIST_SHARED_REALS, 2, options->shell},
+        {"options->free_axes", REDIST_SHARED_INTS, ndims,
+         op->kind == FFTND_OPEN_POISSON ? options->free_axes : NULL},
     };
-    enum { NUMBERS = 4, LISTS = sizeof lists / sizeof *lists };
+    enum { NUMBERS = 7, LISTS = sizeof lists / sizeof *lists };
     redist_shared_value values[NUMBERS + LISTS + REDIST_MAX_NDIMS] = {
         redist_share_enum("kind", (int)op->kind, fftnd__operator_kind_name),
-        redist_share_number("inputs", op->inputs), redist_share_number("outputs", op->outputs),
-        redist_share_number("options->last_axis_first", options->last_axis_first != 0)};
+        redist_share_number("inputs", op->inputs),
+        redist_share_number("outputs", op->outputs),
+        redist_share_number("options->last_axis_first", options->last_axis_first != 0),
+        redist_share_number("options->real_multiplier", options->real_multiplier != 0),
+        redist_share_number("options->conjugated", options->conjugated != 0),
+        redist_share_enum("options->green", (int)options->green, fftnd__green_name)};
     char names[REDIST_MAX_NDIMS][32];
     for (int i = 0; i < LISTS; i++)
         values[NUMBERS + i] = redist_share(lists[i].name, lists[i].type,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "boxes.h"
+#include "../operators/multiplier.h"
 #include "runs.h"
 
 /* A retained box of a piece, of all fields, before and after the operator. */
@@ -54,6 +55,16 @@ static void set_axes(const struct box *box, struct lines__operation *operation) 
     }
 }
 
+/* Sets the factors of the box's modes. */
+static void set_multiplier(const struct box *box, struct lines__operation *operation) {
+    const struct fftnd__multiplier *multiplier = &box->applied->op->multiplier;
+    const int shift = box->applied->shift;
+    operation->multiplier = fftnd__factor_at(multiplier, box->start + shift);
+    operation->multiplier_numbers = multiplier->numbers;
+    for (int axis = 0; axis < multiplier->ndims; axis++)
+        operation->axes[axis + shift].multiplier = multiplier->stride[axis];
+}
+
 static void describe(const struct box *box, struct lines__operation *operation) {
     const struct fftnd__operator *op = box->applied->op;
     const struct fftnd__block *in = &box->blocks[0];
@@ -71,6 +82,8 @@ static void describe(const struct box *box, struct lines__operation *operation) 
                                   .in_field = field_stride(box, 0),
                                   .out_field = field_stride(box, 1)};
     set_axes(box, operation);
+    if (op->type->has_multiplier)
+        set_multiplier(box, operation);
 }
 
 static int run_kind(const struct box *box) {

@@ -27,6 +27,7 @@ struct fftnd__operator_type {
     int least_axes, most_axes; /* that take part */
     int of_user;               /* the user's function and numbers of fields */
     int in_place;              /* a row's outputs may overwrite its inputs */
+    int has_multiplier;        /* each mode has a factor of its own */
 };
 
 /* Applies an operator to a row. Not collective. Returns REDIST_OK, or a code with its message. */
@@ -41,6 +42,16 @@ struct fftnd__symbols {
     redist_index n;  /* modes */
     double *k, *odd; /* wavenumbers; the same, 0 where odd derivatives are */
     double *factor;  /* complex; NULL = 1 */
+};
+
+/* A factor for each mode of this rank; see multiplier.h. */
+struct fftnd__multiplier {
+    int ndims, numbers; /* the library's axes; numbers of a factor: 1 = real, 2 = complex */
+    size_t number_bytes;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS]; /* of the modes, global */
+    ptrdiff_t stride[REDIST_MAX_NDIMS];                            /* bytes */
+    char *factors;                     /* in the space of the modes; NULL = none */
+    const struct redist__space *space; /* of that memory; NULL = the host's */
 };
 
 struct fftnd__operator {
@@ -60,6 +71,7 @@ struct fftnd__operator {
     fftnd_row_function *function;
     fftnd_box_function *box_function;
     void *data;
+    struct fftnd__multiplier multiplier;
     double *memory; /* of all tables */
     void *tables; /* the same for boxes, in the modes' space and precision; NULL = for rows only */
     size_t table_bytes;                /* of a number there */

@@ -7,6 +7,7 @@
  *
  * The compiler makes vector code of these loops.
  */
+#include "multiplier.h"
 #include "redist_support.h"
 #include "rows.h"
 
@@ -127,6 +128,15 @@ TARGET static int product(const struct fftnd__operator *op, const struct fftnd__
     return REDIST_OK;
 }
 
+/* A factor for each mode. */
+TARGET static int by_multiplier(const struct fftnd__operator *op, const struct fftnd__row *row) {
+    double symbol[2 * FFTND__ROW];
+    fftnd__multiplier_row(op, row, symbol);
+    (op->multiplier.numbers == 1 ? multiply : multiply_by_complex)(row->n, symbol, row->in[0],
+                                                                   row->out[0]);
+    return REDIST_OK;
+}
+
 /* ---------------------------------------------------------------- vectors */
 
 /* Sets out = factor i k in, or adds it. */
@@ -207,4 +217,6 @@ static fftnd__run_row *const NAME(run)[] = {[FFTND_DERIVATIVE] = product,
                                             [FFTND_INVERSE_BIHARMONIC] = inverse_biharmonic,
                                             [FFTND_SHELL] = shell,
                                             [FFTND_SHIFT] = product,
-                                            [FFTND_SYMBOLS] = product};
+                                            [FFTND_SYMBOLS] = product,
+                                            [FFTND_MULTIPLY] = by_multiplier,
+                                            [FFTND_OPEN_POISSON] = by_multiplier};

@@ -7,7 +7,7 @@
 
 struct fftnd__row_loops {
     int (*runs_here)(void);
-    fftnd__run_row *const *run; /* by kind, as far as FFTND_SYMBOLS */
+    fftnd__run_row *const *run; /* by kind; NULL for those of the user */
 };
 
 extern const struct fftnd__row_loops fftnd__rows_plain, fftnd__rows_avx2, fftnd__rows_avx512;

@@ -58,7 +58,7 @@ static int check(const struct fftnd__operator *op, const struct fftnd__symbols *
     const char *name = fftnd__operator_kind_name((int)op->kind);
     int order = op->kind == FFTND_DERIVATIVE ? along->order : op->type->is_odd;
     int shifts = fabs(along->shift) > 0;
-    int keeps = op->kind == FFTND_SYMBOLS || op->type->of_user ||
+    int keeps = op->kind == FFTND_SYMBOLS || op->kind == FFTND_MULTIPLY || op->type->of_user ||
                 (op->kind == FFTND_DERIVATIVE && order == 0) ||
                 (op->kind == FFTND_SHIFT && !shifts);
     if (family == POINTS && !keeps)

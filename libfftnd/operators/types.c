@@ -46,22 +46,24 @@ size_t fftnd__operator_spare(const struct fftnd__operator *op) {
 
 #define ANY 0, REDIST_MAX_NDIMS
 static const struct fftnd__operator_type types[] = {
-    [FFTND_DERIVATIVE] = {1, 1, 0, ANY, 0, 1},
-    [FFTND_GRADIENT] = {1, 0, 1, ANY, 0, 0},
-    [FFTND_DIVERGENCE] = {0, 1, 1, ANY, 0, 0},
-    [FFTND_CURL] = {0, 0, 1, 2, 3, 0, 0},
-    [FFTND_LERAY] = {0, 0, 1, ANY, 0, 1},
-    [FFTND_LAPLACIAN] = {1, 1, 0, ANY, 0, 1},
-    [FFTND_INVERSE_LAPLACIAN] = {1, 1, 0, ANY, 0, 1},
-    [FFTND_HELMHOLTZ] = {1, 1, 0, ANY, 0, 1},
-    [FFTND_INVERSE_HELMHOLTZ] = {1, 1, 0, ANY, 0, 1},
-    [FFTND_BIHARMONIC] = {1, 1, 0, ANY, 0, 1},
-    [FFTND_INVERSE_BIHARMONIC] = {1, 1, 0, ANY, 0, 1},
-    [FFTND_SHELL] = {1, 1, 0, ANY, 0, 1},
-    [FFTND_SHIFT] = {1, 1, 0, ANY, 0, 1},
-    [FFTND_SYMBOLS] = {1, 1, 0, ANY, 0, 1},
-    [FFTND_MODES] = {1, 1, 0, ANY, 1, 0},
-    [FFTND_POINTS] = {1, 1, 0, ANY, 1, 0}};
+    [FFTND_DERIVATIVE] = {1, 1, 0, ANY, 0, 1, 0},
+    [FFTND_GRADIENT] = {1, 0, 1, ANY, 0, 0, 0},
+    [FFTND_DIVERGENCE] = {0, 1, 1, ANY, 0, 0, 0},
+    [FFTND_CURL] = {0, 0, 1, 2, 3, 0, 0, 0},
+    [FFTND_LERAY] = {0, 0, 1, ANY, 0, 1, 0},
+    [FFTND_LAPLACIAN] = {1, 1, 0, ANY, 0, 1, 0},
+    [FFTND_INVERSE_LAPLACIAN] = {1, 1, 0, ANY, 0, 1, 0},
+    [FFTND_HELMHOLTZ] = {1, 1, 0, ANY, 0, 1, 0},
+    [FFTND_INVERSE_HELMHOLTZ] = {1, 1, 0, ANY, 0, 1, 0},
+    [FFTND_BIHARMONIC] = {1, 1, 0, ANY, 0, 1, 0},
+    [FFTND_INVERSE_BIHARMONIC] = {1, 1, 0, ANY, 0, 1, 0},
+    [FFTND_SHELL] = {1, 1, 0, ANY, 0, 1, 0},
+    [FFTND_SHIFT] = {1, 1, 0, ANY, 0, 1, 0},
+    [FFTND_SYMBOLS] = {1, 1, 0, ANY, 0, 1, 0},
+    [FFTND_MODES] = {1, 1, 0, ANY, 1, 0, 0},
+    [FFTND_POINTS] = {1, 1, 0, ANY, 1, 0, 0},
+    [FFTND_MULTIPLY] = {1, 1, 0, ANY, 0, 1, 1},
+    [FFTND_OPEN_POISSON] = {1, 1, 0, ANY, 0, 1, 1}};
 
 _Static_assert((int)LINES__DERIVATIVE == FFTND_DERIVATIVE && (int)LINES__LERAY == FFTND_LERAY &&
                    (int)LINES__LAPLACIAN == FFTND_LAPLACIAN && (int)LINES__SYMBOLS == FFTND_SYMBOLS,

@@ -490,6 +490,19 @@ void test_operators() {
             expect(std::abs(w(i, j) + 4 * c) < 1e-12, "a function of modes");
             expect(std::abs(u(i, j) - c * c) < 1e-12, "a function of points");
         }
+    /* a kernel of two points moves the field and doubles it */
+    for (redist::index i = 0; i < w.count(0); i++)
+        for (redist::index j = 0; j < w.count(1); j++) {
+            w(i, j) = w.start(0) + i == 1 && w.start(1) + j < 2 ? 1 : 0;
+            u(i, j) = std::cos(2 * step * static_cast<double>(u.start(0) + i));
+        }
+    plan.make_convolution(w).apply(u, v);
+    for (redist::index i = 0; i < u.count(0); i++)
+        for (redist::index j = 0; j < u.count(1); j++)
+            expect(std::abs(v(i, j) -
+                            2 * std::cos(2 * step * static_cast<double>(u.start(0) + i - 1))) <
+                       1e-12,
+                   "a convolution");
     auto failing = plan.make_modes([](const fftnd::row<std::complex<double>> &) { throw 1; });
     const int code = code_of([&] { failing.apply(v, w); });
     expect(v.count(0) == 0 || v.count(1) == 0 || code != REDIST_OK, "a function that throws");

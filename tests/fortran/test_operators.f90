@@ -24,7 +24,9 @@ program test_operators
   call test_symbols()
   call test_functions()
   call test_errors()
+  call test_factors()
   call fftnd_plan_free(plan)
+  call test_open_poisson()
   call test_in_place()
   call finish()
 
@@ -262,6 +264,88 @@ contains
     call redist_free(v)
     call fftnd_operator_free(op)
   end subroutine test_errors
+
+  ! A kernel that moves a field by one point along the first axis, and factors of 2.
+  subroutine test_factors()
+    type(fftnd_operator) :: op
+    real(real64), pointer :: u(:, :, :), v(:, :, :)
+    complex(real64), pointer :: factors(:, :, :)
+    integer :: i, j, k, turn, code
+    call fftnd_alloc(plan, FFTND_PHYSICAL, u)
+    call fftnd_alloc(plan, FFTND_PHYSICAL, v)
+    call fftnd_alloc(plan, FFTND_SPECTRAL, factors)
+    do turn = -1, 1
+      u = 0
+      if (size(u) > 0 .and. lbound(u, 1) <= 2 .and. ubound(u, 1) >= 2 .and. lbound(u, 2) == 1 .and. lbound(u, 3) == 1) &
+        u(2, 1, 1) = 1
+      factors = (2, 0)
+      if (turn == 0) then
+        call fftnd_operator_create(plan, FFTND_MULTIPLY, op, multiplier=factors)
+      else
+        call fftnd_operator_from_kernel(plan, u, op, conjugated=turn < 0)
+      end if
+      do k = lbound(u, 3), ubound(u, 3)
+        do j = lbound(u, 2), ubound(u, 2)
+          do i = lbound(u, 1), ubound(u, 1)
+            u(i, j, k) = value(i, j, k)
+          end do
+        end do
+      end do
+      call fftnd_apply(plan, op, u, v)
+      do k = lbound(u, 3), ubound(u, 3)
+        do j = lbound(u, 2), ubound(u, 2)
+          do i = lbound(u, 1), ubound(u, 1)
+            v(i, j, k) = v(i, j, k) - merge(2, 1, turn == 0)*value(i - turn, j, k)
+          end do
+        end do
+      end do
+      call check(all(abs(v) < 1e-12_real64), 'a convolution')
+      call fftnd_operator_free(op)
+    end do
+    call fftnd_operator_create(plan, FFTND_MULTIPLY, op, multiplier=u(:, 1, 1), ierror=code)
+    call check(code /= REDIST_OK, 'factors of another rank')
+    call fftnd_operator_from_kernel(plan, u(:, 1, 1), op, ierror=code)
+    call check(code /= REDIST_OK, 'a kernel of another rank')
+    call fftnd_operator_create(plan, FFTND_OPEN_POISSON, op, free_axes=[4], ierror=code)
+    call check_wrong('free_axes', code)
+    call redist_free(u)
+    call redist_free(v)
+    call redist_free(factors)
+  end subroutine test_factors
+
+  pure real(real64) function value(i, j, k)
+    integer, intent(in) :: i, j, k
+    value = 1.0_real64/(modulo(i - 1, sizes(1)) + 2*j + 3*k)
+  end function value
+
+  ! Constant along two axes, and 1 in the domain of 4 points along the free one.
+  subroutine test_open_poisson()
+    type(fftnd_operator) :: op
+    real(real64), pointer :: u(:, :, :), v(:, :, :)
+    real(real64) :: expected
+    integer :: i, j
+    call fftnd_plan_create(MPI_COMM_WORLD, [8, 5, 6], FFTND_R2C, FFTND_DOUBLE, plan, effort=FFTND_ESTIMATE)
+    call fftnd_operator_create(plan, FFTND_OPEN_POISSON, op, lengths=[4.0_real64, 1.0_real64, 1.0_real64], free_axes=[1], &
+      green=FFTND_GREEN_INTEGRATED)
+    call fftnd_alloc(plan, FFTND_PHYSICAL, u)
+    call fftnd_alloc(plan, FFTND_PHYSICAL, v)
+    u = 0
+    do i = lbound(u, 1), min(4, ubound(u, 1))
+      u(i, :, :) = 1
+    end do
+    call fftnd_apply(plan, op, u, v)
+    do i = lbound(u, 1), min(4, ubound(u, 1))
+      expected = 0.125_real64/4 ! points are 1/2 apart
+      do j = 1, 4
+        expected = expected + 0.125_real64*abs(i - j)
+      end do
+      call check(all(abs(v(i, :, :) - expected) < 1e-12_real64), 'a potential')
+    end do
+    call redist_free(u)
+    call redist_free(v)
+    call fftnd_operator_free(op)
+    call fftnd_plan_free(plan)
+  end subroutine test_open_poisson
 
   subroutine check_wrong(name, code)
     character(len=*), intent(in) :: name

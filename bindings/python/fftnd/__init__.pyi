@@ -11,7 +11,7 @@ Side = Optional[Sequence[Any]]
 SideName = Literal["physical", "spectral"]
 OperatorKind = Literal["derivative", "gradient", "divergence", "curl", "leray", "laplacian", "inverse_laplacian",
                        "helmholtz", "inverse_helmholtz", "biharmonic", "inverse_biharmonic", "shell", "shift",
-                       "symbols", "modes", "points"]
+                       "symbols", "modes", "points", "multiply", "open_poisson"]
 Norm = Literal["backward", "forward", "ortho", "none"]
 
 __version__: str
@@ -84,7 +84,10 @@ class Plan:
                  axes: Optional[Sequence[int]] = ..., orders: Optional[Sequence[int]] = ...,
                  shift: Optional[Sequence[float]] = ..., zero_mode: float = ..., coefficient: float = ...,
                  shell: Optional[Sequence[float]] = ..., symbols: Optional[Sequence[Any]] = ...,
-                 function: Optional[Callable[[OperatorBox], Any]] = ..., inputs: int = ..., outputs: int = ...) -> Operator: ...
+                 function: Optional[Callable[[OperatorBox], Any]] = ..., inputs: int = ..., outputs: int = ...,
+                 multiplier: Array = ..., conjugated: bool = ..., free_axes: Optional[Sequence[int]] = ...,
+                 green: Literal["truncated", "integrated", "point"] = ...) -> Operator: ...
+    def convolution(self, kernel: Array, *, conjugated: bool = ...) -> Operator: ...
     def apply(self, kind: OperatorKind, array: Array, out: Array = ..., **options: Any) -> Array: ...
     def wavenumbers(self, axis: int, broadcast: bool = ...) -> np.ndarray: ...
     @property
@@ -115,7 +118,7 @@ class OperatorBox:
 class Operator:
     plan: Plan
     kind: str
-    def __init__(self, plan: Plan, kind: OperatorKind, **options: Any) -> None: ...
+    def __init__(self, plan: Plan, kind: Optional[OperatorKind], **options: Any) -> None: ...
     @property
     def dtype(self) -> np.dtype: ...
     @property

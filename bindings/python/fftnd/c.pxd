@@ -213,6 +213,13 @@ cdef extern from "fftnd_operators.h" nogil:
         FFTND_SYMBOLS
         FFTND_MODES
         FFTND_POINTS
+        FFTND_MULTIPLY
+        FFTND_OPEN_POISSON
+
+    enum fftnd_green:
+        FFTND_GREEN_TRUNCATED
+        FFTND_GREEN_INTEGRATED
+        FFTND_GREEN_POINT
 
     ctypedef struct fftnd_box:
         fftnd_precision precision
@@ -244,11 +251,18 @@ cdef extern from "fftnd_operators.h" nogil:
         int outputs
         void *data
         fftnd_box_function box_function
+        const void *multiplier
+        int conjugated
+        const int *free_axes
+        fftnd_green green
+        size_t size
     int fftnd_operator_options_init(fftnd_operator_options *options, size_t size)
 
     ctypedef struct fftnd_operator
     int fftnd_operator_create(fftnd_plan *plan, fftnd_operator_kind kind, const fftnd_operator_options *options,
                               fftnd_operator **op)
+    int fftnd_operator_from_kernel(fftnd_plan *plan, const void *kernel, const fftnd_operator_options *options,
+                                   fftnd_operator **op)
     int fftnd_operator_free(fftnd_operator **op)
     int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout *layout)
     int fftnd_apply(fftnd_plan *plan, fftnd_operator *op, void *input, void *output)

@@ -6,7 +6,9 @@ _OPERATORS = {"derivative": FFTND_DERIVATIVE, "gradient": FFTND_GRADIENT, "diver
               "inverse_laplacian": FFTND_INVERSE_LAPLACIAN, "helmholtz": FFTND_HELMHOLTZ,
               "inverse_helmholtz": FFTND_INVERSE_HELMHOLTZ, "biharmonic": FFTND_BIHARMONIC,
               "inverse_biharmonic": FFTND_INVERSE_BIHARMONIC, "shell": FFTND_SHELL, "shift": FFTND_SHIFT,
-              "symbols": FFTND_SYMBOLS, "modes": FFTND_MODES, "points": FFTND_POINTS}
+              "symbols": FFTND_SYMBOLS, "modes": FFTND_MODES, "points": FFTND_POINTS,
+              "multiply": FFTND_MULTIPLY, "open_poisson": FFTND_OPEN_POISSON}
+_GREEN = {"truncated": FFTND_GREEN_TRUNCATED, "integrated": FFTND_GREEN_INTEGRATED, "point": FFTND_GREEN_POINT}
 
 
 cdef class OperatorBox:
@@ -126,6 +128,7 @@ cdef class OperatorArguments:
     cdef fftnd_operator_options options
     cdef double[REDIST_MAX_NDIMS] lengths
     cdef int[REDIST_MAX_NDIMS] axes
+    cdef int[REDIST_MAX_NDIMS] free_axes
     cdef int[REDIST_MAX_NDIMS] orders
     cdef double[REDIST_MAX_NDIMS] shift
     cdef const double *symbols[REDIST_MAX_NDIMS]
@@ -154,6 +157,20 @@ cdef class OperatorArguments:
             for i, value in enumerate(_arguments.numbers("shift", shift, d, "axis")):
                 self.shift[i] = value
             self.options.shift = self.shift
+        return 0
+
+    cdef int set_factors(self, Plan plan, multiplier, conjugated, free_axes, green) except -1:
+        cdef int d = len(plan.shape)
+        if multiplier is not None:
+            self.options.multiplier = plan._view(multiplier, &plan.side[FFTND_SPECTRAL], "multiplier", False).data
+        self.options.conjugated = _arguments.flag("conjugated", conjugated)
+        self.options.green = <fftnd_green>(<int>choice("green", green, _GREEN))
+        if free_axes is not None:
+            for i in range(d):
+                self.free_axes[i] = 0
+            for axis in _arguments.integers("free_axes", free_axes, low=-d, high=d - 1):
+                self.free_axes[axis % d] = 1
+            self.options.free_axes = self.free_axes
         return 0
 
     cdef int set_symbols(self, symbols, sizes) except -1:
@@ -201,7 +218,7 @@ cdef class OperatorArguments:
 
 @cython.no_gc_clear
 cdef class Operator:
-    """An operator between a transform and the one back, fused with both; Plan.operator makes it. fftnd_operators.h
+    """An operator between a transform and the one back, fused with both; Plan.operator and Plan.convolution make it. fftnd_operators.h
     says what each kind does, and which plans have it.
 
     Attributes:
@@ -220,31 +237,45 @@ cdef class Operator:
     cdef bint points, on_device
 
     def __init__(self, Plan plan not None, kind, *, lengths=None, axes=None, orders=None, shift=None, zero_mode=0.0,
-                 coefficient=0.0, shell=None, symbols=None, function=None, inputs=1, outputs=1):
+                 coefficient=0.0, shell=None, symbols=None, function=None, inputs=1, outputs=1, multiplier=None,
+                 conjugated=False, free_axes=None, green="truncated", kernel=None):
         cdef Owner owner = owner_of(plan.comm)
         cdef OperatorArguments given = OperatorArguments()
         cdef fftnd_plan *its_plan = plan._plan()
         cdef fftnd_operator *op = NULL
         cdef fftnd_layout layout
-        cdef int number, code
+        cdef int number = FFTND_MULTIPLY, code
+        cdef bint from_kernel = kind is None
+        cdef const void *values = NULL
         self.function, self.on_device = function, plan.works_on_device
         try:
-            number = choice("kind", kind, _OPERATORS)
+            if from_kernel:
+                values = plan._view(kernel, &plan.side[FFTND_PHYSICAL], "kernel", False).data
+            else:
+                number = choice("kind", kind, _OPERATORS)
             given.set_axes(len(plan.shape), lengths, axes, orders, shift)
             given.set_symbols(symbols, plan.spectral.shape)
             given.set_numbers(zero_mode, coefficient, shell, inputs, outputs)
             given.set_function(self, function)
+            given.set_factors(plan, multiplier, conjugated, free_axes, green)
         except BaseException as error:
             refuse(error)
+            given.options.size = 0  # wrong options: an error on all ranks
             with nogil:
-                fftnd_operator_create(its_plan, <fftnd_operator_kind>-1, NULL, &op)
+                if from_kernel:
+                    fftnd_operator_from_kernel(its_plan, NULL, &given.options, &op)
+                else:
+                    fftnd_operator_create(its_plan, <fftnd_operator_kind>-1, NULL, &op)
             raise refused(error)
         with nogil:
-            code = fftnd_operator_create(its_plan, <fftnd_operator_kind>number, &given.options, &op)
+            if from_kernel:
+                code = fftnd_operator_from_kernel(its_plan, values, &given.options, &op)
+            else:
+                code = fftnd_operator_create(its_plan, <fftnd_operator_kind>number, &given.options, &op)
         check(code)
         self.handle = own(owner, op, <release_function>fftnd_operator_free, RELEASE_OPERATOR)
         plan.operators = [handle for handle in plan.operators if (<Handle>handle).object != NULL] + [self.handle]
-        self.plan, self.kind, self.points = plan, kind, number == FFTND_POINTS
+        self.plan, self.kind, self.points = plan, "multiply" if from_kernel else kind, number == FFTND_POINTS
         for i in range(2):
             fftnd_layout_init(&layout, sizeof(layout))
             check(fftnd_operator_layout(op, i, &layout))

@@ -514,6 +514,7 @@ cdef class Plan:
                     "inverse_laplacian", "inverse_helmholtz", "inverse_biharmonic", which solve: one field to one
                 "gradient", "divergence", "curl", "leray": of as many fields as axes take part
                 "shell" (keeps shell[0] <= |k| < shell[1]), "shift" (u(x + shift)), "symbols": one field to one
+                "multiply" (with multiplier), "open_poisson" (with free_axes and green): one field to one
                 "modes", "points": a function of yours for boxes of modes, or for boxes of points of spectral arrays
             lengths: physical length along each axis; None = 2 pi (of DCT and DST pi), so that k is the wavenumbers
             axes: the axes that take part; None = all that are transformed
@@ -529,12 +530,30 @@ cdef class Plan:
                 CuPy, whose current stream is then that of the operator; that stream must not be captured, as CuPy's
                 temporary arrays do not live as long as the graph
             inputs, outputs: fields of "modes" and "points"
+            multiplier: array of the spectral side with the factor of each mode, of which the operator keeps a copy; of a
+                batch the first field
+            conjugated: multiply by the conjugates
+            free_axes: the axes in free space, of which the first half is the domain; None = all that take part
+            green: Green's function of "open_poisson": "truncated", "integrated", or "point"
         Returns:
             Operator
         All arguments must agree, except function. Collective on the plan's ranks. Errors: redist.Error, and TypeError or
         ValueError on a rank whose arguments cannot be understood (the other ranks get redist.ArgumentError).
         """
         return Operator(self, kind, **options)
+
+    def convolution(self, kernel, *, conjugated=False):
+        """The operator that convolves fields with a kernel, which is transformed once.
+
+        Args:
+            kernel: array of the physical side: its value at 0 is element 0, negative offsets are at the end of each axis;
+                of a batch the first field
+            conjugated: the correlation instead
+        Returns:
+            Operator
+        Collective on the plan's ranks. Errors as operator.
+        """
+        return Operator(self, None, kernel=kernel, conjugated=conjugated)
 
     def apply(self, kind, array, out=None, **options):
         """operator(kind, ...).apply(array, out) with an operator for this call alone; in a loop make it once."""

@@ -104,6 +104,38 @@ def test_against_numpy(random, kind):
             assert close(op(a), out, dtype) and close(plan.apply(kind, a, lengths=lengths, **options), out, dtype)
 
 
+def test_convolutions(random):
+    shape = (6, 5, 8)
+    for dtype, conjugated in (("d", False), ("D", True), ("f", True)):
+        with fftnd.Plan(comm, shape, dtype=dtype, **FAST) as plan:
+            kernel, full = random.random(shape).astype(dtype), random.random(shape).astype(dtype)
+            a, b = plan.empty_physical(), plan.empty_physical()
+            a[...], b[...] = kernel[plan.physical_slices], full[plan.physical_slices]
+            modes = np.fft.fftn(kernel)
+            modes = modes.conj() if conjugated else modes
+            expected = np.fft.ifftn(modes * np.fft.fftn(full))[plan.physical_slices].astype(dtype)
+            op = plan.convolution(a, conjugated=conjugated)
+            assert op.kind == "multiply" and close(op(b), expected, dtype)
+            factors = plan.forward(a)
+            assert close(plan.apply("multiply", b, multiplier=factors, conjugated=conjugated), expected, dtype)
+            with pytest.raises((ValueError, redist.Error) if LAST else redist.Error):
+                plan.convolution(np.zeros((3, 3, 3), dtype) if LAST else a)
+            with pytest.raises((TypeError, redist.Error) if LAST else redist.Error):
+                plan.operator("multiply", multiplier="all" if LAST else factors)
+
+
+def test_open_poisson():
+    """A sheet of constant charge: of 4 points, 1/2 apart."""
+    with fftnd.Plan(comm, (8, 5, 6), **FAST) as plan:
+        op = plan.operator("open_poisson", lengths=(4, 1, 1), free_axes=(0,), green="integrated")
+        a, i = op.empty_input(), np.arange(8)[plan.physical_slices[0]]
+        a[...] = np.where(i < 4, 1, 0).reshape(-1, 1, 1)
+        expected = sum(np.where(i == j, 0.125 / 4, 0.125 * abs(i - j)) for j in range(4)).reshape(-1, 1, 1)
+        assert close(op(a)[i < 4], (expected + 0 * a)[i < 4], "d")
+        with pytest.raises((ValueError, redist.Error)):
+            plan.operator("open_poisson", green="none")
+
+
 def test_shapes_of_fields(random):
     """Fields take the place of the batch, and come before it."""
     with fftnd.Plan(comm, (6, 5, 4), batch=2, batch_position="last", **FAST) as plan:

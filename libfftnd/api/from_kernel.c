@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operators of kernels in physical space, which the plan transforms once. */
+#include "multiplier.h"
+
+#define FAIL(code, ...) redist_fail_in("fftnd_operator_from_kernel", code, __VA_ARGS__)
+
+static int check_axes(const struct fftnd__transform *transform) {
+    for (int axis = 0; axis < transform->chain.ndims; axis++)
+        if (transform->chain.axes[axis] == FFTND_AXIS_R2R)
+            return FAIL(REDIST_ERR_AXIS,
+                        "axis %d of plan is real-to-real: its modes times those of a kernel are no "
+                        "convolution; pass factors to FFTND_MULTIPLY",
+                        transform->user_axis[axis]);
+    return REDIST_OK;
+}
+
+static int check(const fftnd_plan *plan, const void *kernel, const fftnd_operator_options *options,
+                 fftnd_operator_options *own) {
+    const struct fftnd__engine *engine = &plan->engine;
+    if (redist_place_is_gone())
+        return fftnd__failure_report(&engine->failure);
+    if (!fftnd__is_empty(&engine->transform, fftnd__engine_input(engine, FFTND_PHYSICAL)))
+        REDIST_TRY(kernel == NULL ? FAIL(REDIST_ERR_NULL, "kernel = NULL, but this rank has points")
+                                  : engine->transform.space->check_array(
+                                        "fftnd_operator_from_kernel", "kernel", kernel));
+    REDIST_TRY(check_axes(&engine->transform));
+    return options == NULL ? REDIST_OK
+                           : redist_struct_read("fftnd_operator_from_kernel", "options", options,
+                                                own, sizeof *own);
+}
+
+/* Copies the points of the first field between two arrays of the physical side. */
+static int copy_points(const fftnd_plan *plan, const fftnd_layout *layout, const void *from,
+                       void *to) {
+    const struct fftnd__transform *transform = &plan->engine.transform;
+    const ptrdiff_t item = (ptrdiff_t)layout->element_bytes, first = layout->offset * item;
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    if (fftnd__is_empty(transform, fftnd__engine_input(&plan->engine, FFTND_PHYSICAL)))
+        return REDIST_OK;
+    for (int axis = 0; axis < layout->ndims; axis++)
+        stride[axis] = layout->stride[axis] * item;
+    return redist_copy_box_in(transform->space->id, transform->settings.stream, layout->ndims,
+                              layout->count, layout->element_bytes, (const char *)from + first,
+                              stride, (char *)to + first, stride);
+}
+
+/* Waits for what the plan has enqueued. */
+static int wait_for(fftnd_plan *plan) {
+    const struct fftnd__transform *transform = &plan->engine.transform;
+    if (transform->space->asynchronous)
+        REDIST_TRY(transform->space->stream_wait(transform->settings.stream));
+    return fftnd_plan_query(plan);
+}
+
+/* Transforms a kernel, and zeros in the other fields of a batch. Collective. */
+static int transform_kernel(fftnd_plan *plan, const void *kernel, void *arrays[2]) {
+    const struct fftnd__transform *transform = &plan->engine.transform;
+    fftnd_layout layouts[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+    for (int side = 0; side < 2; side++) {
+        REDIST_TRY(redist_agree(transform->comm,
+                                fftnd_plan_layout(plan, (enum fftnd_side)side, &layouts[side])));
+        if (side == 0 || !transform->settings.in_place)
+            REDIST_TRY(redist_alloc_in(transform->comm, transform->space->id, layouts[side].bytes,
+                                       &arrays[side]));
+    }
+    int code =
+        layouts[0].bytes > 0 ? transform->space->clear(arrays[0], layouts[0].bytes) : REDIST_OK;
+    if (code == REDIST_OK)
+        code = copy_points(plan, &layouts[0], kernel, arrays[0]);
+    REDIST_TRY(redist_agree(transform->comm, code));
+    code = fftnd_forward(plan, arrays[0], arrays[transform->settings.in_place ? 0 : 1]);
+    return redist_agree(transform->comm, code == REDIST_OK ? wait_for(plan) : code);
+}
+
+/* Collective. */
+static int create(fftnd_plan *plan, const void *kernel, const fftnd_operator_options *options,
+                  fftnd_operator **op) {
+    fftnd_operator_options own = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    void *arrays[2] = {NULL, NULL};
+    int code = redist_agree(plan->engine.transform.comm, check(plan, kernel, options, &own));
+    if (code != REDIST_OK)
+        return code;
+    const int conjugated = own.conjugated;
+    code = transform_kernel(plan, kernel, arrays);
+    own = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    own.conjugated = conjugated;
+    own.multiplier = arrays[plan->engine.transform.settings.in_place ? 0 : 1];
+    if (code == REDIST_OK)
+        code = fftnd__operator_make(plan, FFTND_MULTIPLY, &own,
+                                    1 / plan->engine.scales[REDIST_FORWARD], op);
+    for (int i = 0; i < 2; i++) {
+        int freed = redist_free(&arrays[i]);
+        code = code != REDIST_OK ? code : freed;
+    }
+    return code;
+}
+
+int fftnd_operator_from_kernel(fftnd_plan *plan, const void *kernel,
+                               const fftnd_operator_options *options, fftnd_operator **op) {
+    redist_visit visit;
+    REDIST_TRY(fftnd__check_idle(__func__, plan));
+    (void)fftnd__enter(plan, &visit);
+    int code = create(plan, kernel, options, op);
+    redist_leave(&visit);
+    return code;
+}

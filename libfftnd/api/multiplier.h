@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The factors of operators that multiply each mode by one of its own: a user's array, or a Green's function. */
+#ifndef FFTND__API_MULTIPLIER_H
+#define FFTND__API_MULTIPLIER_H
+
+#include "../operators/multiplier.h"
+#include "plan.h"
+
+/* Sets the factors of FFTND_MULTIPLY, for the modes of the engine that applies the operator: the user's array, times
+ * `scale`. Collective. */
+int fftnd__multiply_by_array(struct fftnd__operator *op, const fftnd_plan *plan,
+                             const struct fftnd__engine *engine,
+                             const fftnd_operator_options *options, long double scale);
+
+/* Sets those of FFTND_OPEN_POISSON. Collective. */
+int fftnd__multiply_by_green(struct fftnd__operator *op, const struct fftnd__engine *engine,
+                             const fftnd_operator_options *options);
+
+/* Moves an array between two boxes of each rank: those in B may overlap.
+ * Collective. */
+int fftnd__redistribute(MPI_Comm comm, MPI_Datatype type, int ndims, const redist_index sizes[],
+                        const redist_box *box_a, void *a, const redist_box *box_b, void *b);
+
+/* Makes an operator whose factors, if it has some, are times `scale`, as fftnd_operator_create. Collective. */
+int fftnd__operator_make(fftnd_plan *plan, enum fftnd_operator_kind kind,
+                         const fftnd_operator_options *options, long double scale,
+                         fftnd_operator **op);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "multiplier.h"
+#include "redist_support.h"
+
+/* ---------------------------------------------------------------- the modes of this rank */
+
+/* Sets the modes between both transforms of a step: those of the array before it, with its axes transformed. */
+static void find_modes(struct fftnd__multiplier *multiplier,
+                       const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    const struct fftnd__chain *chain = &transform->chain;
+    const struct fftnd__alignment *before = &fftnd__previous(step)->layout->alignment;
+    multiplier->ndims = chain->ndims;
+    for (int axis = 0; axis < chain->ndims; axis++) {
+        int is_whole = fftnd__is_transformed(step, axis);
+        redist_index modes = fftnd__spectral_extent(chain, axis, chain->modes[axis]);
+        multiplier->start[axis] = is_whole ? 0 : before->start[axis];
+        multiplier->count[axis] = chain->is_outside ? 0 : is_whole ? modes : before->count[axis];
+    }
+}
+
+static void set_strides(struct fftnd__multiplier *multiplier) {
+    ptrdiff_t stride = (ptrdiff_t)multiplier->number_bytes * multiplier->numbers;
+    for (int axis = multiplier->ndims - 1; axis >= 0; axis--) {
+        multiplier->stride[axis] = stride;
+        stride *= (ptrdiff_t)multiplier->count[axis];
+    }
+}
+
+size_t fftnd__multiplier_elements(const struct fftnd__multiplier *multiplier) {
+    size_t n = 1;
+    for (int axis = 0; axis < multiplier->ndims; axis++)
+        n *= (size_t)multiplier->count[axis];
+    return n;
+}
+
+static size_t bytes_of(const struct fftnd__multiplier *multiplier) {
+    return fftnd__multiplier_elements(multiplier) * (size_t)multiplier->numbers *
+           multiplier->number_bytes;
+}
+
+/* Rows read factors of the precision of the modes, boxes those of the other tables. */
+static size_t bytes_of_number(const struct fftnd__operator *op,
+                              const struct fftnd__transform *transform) {
+    if (op->tables != NULL)
+        return op->table_bytes;
+    return transform->precision == FFTND_FLOAT ? sizeof(float) : sizeof(double);
+}
+
+int fftnd__multiplier_create(struct fftnd__operator *op, const struct fftnd__transform *transform,
+                             const struct fftnd__program *program, int numbers) {
+    struct fftnd__multiplier *multiplier = &op->multiplier;
+    multiplier->numbers = numbers;
+    multiplier->number_bytes = bytes_of_number(op, transform);
+    for (int i = 1; i <= program->nsteps; i++)
+        if (program->steps[i].applies)
+            find_modes(multiplier, transform, &program->steps[i]);
+    set_strides(multiplier);
+    multiplier->factors = redist_calloc(bytes_of(multiplier) + 1, 1);
+    return multiplier->factors != NULL ? REDIST_OK
+                                       : redist_fail_in("fftnd_operator_create", REDIST_ERR_MEMORY,
+                                                        "no memory for the factors of %zu modes",
+                                                        fftnd__multiplier_elements(multiplier));
+}
+
+void fftnd__multiplier_free(struct fftnd__operator *op) {
+    struct fftnd__multiplier *multiplier = &op->multiplier;
+    if (multiplier->space != NULL)
+        multiplier->space->release(multiplier->factors);
+    else
+        redist_release(multiplier->factors);
+    multiplier->factors = NULL;
+    multiplier->space = NULL;
+}
+
+/* ---------------------------------------------------------------- the factors */
+
+static long double get_number(enum fftnd_precision precision, const void *values, size_t i) {
+    return precision == FFTND_FLOAT    ? (long double)((const float *)values)[i]
+           : precision == FFTND_DOUBLE ? (long double)((const double *)values)[i]
+                                       : ((const long double *)values)[i];
+}
+
+static void set_number(const struct fftnd__multiplier *multiplier, size_t i, long double value) {
+    void *factors = multiplier->factors;
+    if (multiplier->number_bytes == sizeof(float))
+        ((float *)factors)[i] = (float)value;
+    else if (multiplier->number_bytes == sizeof(double))
+        ((double *)factors)[i] = (double)value;
+    else
+        ((long double *)factors)[i] = value;
+}
+
+void fftnd__multiplier_fill(struct fftnd__operator *op, enum fftnd_precision precision,
+                            const void *values, long double scale, int conjugated) {
+    const struct fftnd__multiplier *multiplier = &op->multiplier;
+    const long double scales[2] = {scale, conjugated ? -scale : scale};
+    const size_t numbers = (size_t)multiplier->numbers;
+    for (size_t i = 0; i < numbers * fftnd__multiplier_elements(multiplier); i++)
+        set_number(multiplier, i, scales[i % numbers] * get_number(precision, values, i));
+}
+
+int fftnd__multiplier_place(struct fftnd__operator *op) {
+    struct fftnd__multiplier *multiplier = &op->multiplier;
+    const redist_index count = (redist_index)bytes_of(multiplier);
+    const ptrdiff_t stride = 1;
+    char *host = multiplier->factors;
+    void *there = NULL;
+    if (op->space == NULL)
+        return REDIST_OK;
+    REDIST_TRY(op->space->allocate((size_t)count + 1, &there));
+    multiplier->space = op->space;
+    multiplier->factors = there;
+    int code = redist_copy_box_in(op->space->id, NULL, 1, &count, 1, host, &stride, there, &stride);
+    if (code == REDIST_OK)
+        code = op->space->stream_wait(NULL);
+    redist_release(host);
+    return code;
+}
+
+/* ---------------------------------------------------------------- a row */
+
+#define SPREAD(T)                                                                                  \
+    static void spread_##T(const char *at, ptrdiff_t stride, int n, int numbers, double scale,     \
+                           double symbol[]) {                                                      \
+        for (int i = 0; i < n; i++, at += stride)                                                  \
+            for (int j = 0; j < numbers; j++)                                                      \
+                symbol[numbers * i + j] = scale * (double)((const T *)(const void *)at)[j];        \
+    }
+SPREAD(double)
+SPREAD(float)
+
+void fftnd__multiplier_row(const struct fftnd__operator *op, const struct fftnd__row *row,
+                           double symbol[]) {
+    const struct fftnd__multiplier *multiplier = &op->multiplier;
+    const char *at = fftnd__factor_at(multiplier, row->start);
+    (multiplier->number_bytes == sizeof(float) ? spread_float : spread_double)(
+        at, multiplier->stride[row->axis], row->n, multiplier->numbers, op->after, symbol);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Convolutions and correlations with a kernel, against the direct sum; test_fftnd_operators has FFTND_MULTIPLY with any
+ * factors. */
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fft_array.h"
+#include "fft_random.h"
+#include "fftnd_operators.h"
+#include "harness.h"
+#include "poison.h"
+#include "random.h"
+
+/* Fields of the physical side, all of each on every rank: the kernel is number 0. */
+struct fields {
+    const fft_case *given;
+    int sizes[REDIST_MAX_NDIMS], turns[REDIST_MAX_NDIMS]; /* whether an axis is transformed */
+    size_t n;
+    double complex *values;
+};
+
+static int is_transformed(const fft_case *given, int axis) {
+    return given->kind != FFTND_MIXED || given->axes[axis] != FFTND_AXIS_NONE;
+}
+
+static int has_r2r(const fft_case *given) {
+    int has = 0;
+    for (int axis = 0; axis < given->ndims; axis++) {
+        has |= fft_case_r2r(given, axis) >= 0;
+    }
+    return has;
+}
+
+static struct fields make_fields(const fft_case *given) {
+    struct fields fields = {.given = given, .n = 1};
+    const int numbers = fft_case_components(given, FFTND_PHYSICAL);
+    const uint64_t seed = random_bits();
+    fft_case_sizes(given, FFTND_PHYSICAL, fields.sizes);
+    for (int axis = 0; axis < given->ndims; axis++) {
+        fields.turns[axis] = is_transformed(given, axis);
+        fields.n *= (size_t)fields.sizes[axis];
+    }
+    const size_t all = fields.n * (size_t)(given->options.batch + 1);
+    fields.values = malloc(all * sizeof *fields.values);
+    for (size_t i = 0; i < all; i++) {
+        const uint64_t bits = random_hash(seed + i);
+        const double re = (double)(bits % 1001) / 500 - 1;
+        const double im = (double)(bits / 1001 % 1001) / 500 - 1;
+        fields.values[i] = numbers == 2 ? re + I * im : re;
+    }
+    return fields;
+}
+
+/* C order position of index +- offset along the transformed axes, -1 if another one differs. */
+static ptrdiff_t shifted(const struct fields *fields, const int index[], size_t offset, int sign) {
+    ptrdiff_t place = 0, stride = 1;
+    for (int axis = fields->given->ndims - 1; axis >= 0; axis--) {
+        const int size = fields->sizes[axis], by = (int)(offset % (size_t)size);
+        offset /= (size_t)size;
+        if (!fields->turns[axis] && by != index[axis]) {
+            return -1;
+        }
+        const int at = fields->turns[axis] ? (index[axis] + sign * by + size) % size : by;
+        place += stride * at;
+        stride *= size;
+    }
+    return place;
+}
+
+static double complex direct_sum(const struct fields *fields, int field, const int index[],
+                                 int correlates) {
+    const double complex *kernel = fields->values;
+    const double complex *values = kernel + (size_t)(field + 1) * fields->n;
+    double complex sum = 0;
+    for (size_t y = 0; y < fields->n; y++) {
+        const ptrdiff_t place = shifted(fields, index, y, correlates ? 1 : -1);
+        if (place >= 0) {
+            sum += (correlates ? conj(kernel[y]) : kernel[y]) * values[place];
+        }
+    }
+    return sum;
+}
+
+/* ---------------------------------------------------------------- arrays */
+
+static void write_field(const fft_case *given, const fftnd_layout *layout, char *array, int field,
+                        const double complex values[]) {
+    const fft_walk walk = fft_walk_make(layout, field + 1);
+    const int numbers = fft_case_components(given, FFTND_PHYSICAL);
+    for (size_t i = 0; i < walk.nelements; i++) {
+        const fft_place place = fft_walk_place(&walk, (size_t)field * walk.nelements + i);
+        const double parts[2] = {creal(values[place.global]), cimag(values[place.global])};
+        for (int j = 0; j < numbers; j++) {
+            fft_number_set(given,
+                           array + place.offset + j * (ptrdiff_t)fft_case_number_bytes(given),
+                           parts[j]);
+        }
+    }
+}
+
+static double complex read_element(const fft_case *given, const char *at) {
+    const ptrdiff_t bytes = (ptrdiff_t)fft_case_number_bytes(given);
+    const double re = (double)fft_number_get(given, at);
+    return fft_case_components(given, FFTND_PHYSICAL) == 2
+               ? re + I * (double)fft_number_get(given, at + bytes)
+               : re;
+}
+
+/* The largest error of some elements of all fields. */
+static double find_error(const struct fields *fields, const fftnd_layout *layout, const char *array,
+                         int correlates, double scale) {
+    const fft_walk walk = fft_walk_make(layout, fields->given->options.batch);
+    const size_t n = walk.nelements * (size_t)fields->given->options.batch, most = 60;
+    const size_t step = n > most ? n / most : 1;
+    double error = 0;
+    for (size_t i = 0; i < n; i += step) {
+        const fft_place place = fft_walk_place(&walk, i);
+        const double complex expected =
+            scale * direct_sum(fields, place.field, place.index, correlates);
+        const double off = cabs(read_element(fields->given, array + place.offset) - expected);
+        error = off <= error ? error : off;
+    }
+    return error;
+}
+
+/* ---------------------------------------------------------------- convolutions */
+
+static void *allocate(size_t bytes) {
+    void *memory = NULL;
+    check_ok(redist_alloc(MPI_COMM_WORLD, bytes, &memory));
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+static void convolve(fftnd_plan *plan, const struct fields *fields, void *arrays[2],
+                     const fftnd_layout *layout) {
+    const fft_case *given = fields->given;
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    fftnd_operator *op = NULL;
+    options.conjugated = random_chance(50);
+    write_field(given, layout, arrays[0], 0, fields->values);
+    const int code = fftnd_operator_from_kernel(plan, arrays[0], &options, &op);
+    if (has_r2r(given)) {
+        check_code(code, REDIST_ERR_AXIS);
+        return;
+    }
+    check_ok(code);
+    for (int turn = 0; turn < 2; turn++) {
+        memset(arrays[0], 0, layout->bytes);
+        for (int b = 0; b < given->options.batch; b++) {
+            write_field(given, layout, arrays[0], b, fields->values + (size_t)(b + 1) * fields->n);
+        }
+        check_ok(fftnd_apply(plan, op, arrays[0], arrays[1]));
+        const double scale =
+            (double)(fft_case_scale(given, FFTND_PHYSICAL) * fft_case_scale(given, FFTND_SPECTRAL) *
+                     fft_case_logical_size(given));
+        const double eps = given->precision == FFTND_FLOAT ? 1e-5 : 1e-14;
+        const double error = find_error(fields, layout, arrays[1], options.conjugated, scale);
+        check_all(error <= eps * scale * (double)fields->n, "%s is off by %g, above %g",
+                  options.conjugated ? "a correlation" : "a convolution", error,
+                  eps * scale * (double)fields->n);
+    }
+    check_ok(fftnd_operator_free(&op));
+}
+
+static void check_case(const fft_case *given) {
+    fftnd_plan *plan = NULL;
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    void *arrays[2];
+    harness_case("%s", fft_case_text(given));
+    check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));
+    check_ok(fftnd_plan_layout(plan, FFTND_PHYSICAL, &layout));
+    struct fields fields = make_fields(given);
+    arrays[0] = allocate(layout.bytes);
+    arrays[1] = given->options.in_place ? arrays[0] : allocate(layout.bytes);
+    convolve(plan, &fields, arrays, &layout);
+    free(fields.values);
+    check_ok(fftnd_plan_free(&plan));
+    if (arrays[1] != arrays[0]) {
+        check_ok(redist_free(&arrays[1]));
+    }
+    check_ok(redist_free(&arrays[0]));
+}
+
+START_TEST(boxes) {
+    for (int i = 0; harness_another(i, 6); i++) {
+        fft_case given = FFT_CASE(random_chance(50) ? FFTND_R2C : FFTND_C2C, random_between(2, 11),
+                                  random_between(2, 11), random_between(2, 11));
+        given.options.grid_ndims = random_between(0, 2);
+        given.options.in_place = random_chance(30);
+        given.options.batch = random_between(1, 2);
+        given.options.batch_position = (enum fftnd_batch_position)random_between(0, 1);
+        given.options.scaling = (enum fftnd_scaling)random_between(0, 3);
+        given.precision = fft_case_precision((enum fftnd_precision)random_between(0, 2));
+        check_case(&given);
+    }
+}
+END_TEST
+
+/* Any sides, orders, mixtures of axes, blocks. */
+START_TEST(random_cases) {
+    for (int i = 0; harness_another(i, 8); i++) {
+        fft_case given = fft_random_mixed_case(harness_nranks, 0);
+        int transformed = 0;
+        for (int axis = 0; axis < given.ndims; axis++) {
+            transformed += is_transformed(&given, axis);
+        }
+        given.drops_modes = 0;
+        given.options.user_workspace = 0;
+        if (transformed > 0) {
+            check_case(&given);
+        }
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- bad input */
+
+static fftnd_plan *plan_of(enum fftnd_kind kind) {
+    const redist_index sizes[3] = {6, 5, 8};
+    const enum fftnd_r2r r2r[3] = {FFTND_DCT2, FFTND_DST2, FFTND_DCT2};
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    fftnd_plan *plan = NULL;
+    options.effort = FFTND_ESTIMATE;
+    options.r2r = r2r;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, kind, FFTND_DOUBLE, &options, &plan));
+    return plan;
+}
+
+/* On the last rank alone, which all learn of. */
+static void check_named(int code, int expected, const char *text) {
+    check_all(code != REDIST_OK, "a rank has no error");
+    check_all(harness_rank != harness_nranks - 1 || code == expected, "the rank's code is %d",
+              code);
+    check_all(harness_rank != harness_nranks - 1 || strstr(redist_error_message(), text) != NULL,
+              "the message is \"%s\"", redist_error_message());
+}
+
+START_TEST(bad_input) {
+    static double kernel[6 * 5 * 8], factors[2 * 6 * 5 * 5];
+    const int is_last = harness_rank == harness_nranks - 1, without[3] = {1, 0, 1};
+    fftnd_plan *plan = plan_of(FFTND_R2C);
+    fftnd_operator *op = NULL;
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    options.multiplier = is_last ? NULL : factors;
+    check_named(fftnd_operator_create(plan, FFTND_MULTIPLY, &options, &op), REDIST_ERR_NULL,
+                "options->multiplier = NULL");
+    check_named(fftnd_operator_from_kernel(plan, is_last ? NULL : kernel, NULL, &op),
+                REDIST_ERR_NULL, "kernel = NULL");
+    check_named(fftnd_operator_from_kernel(plan, kernel, NULL, is_last ? NULL : &op),
+                REDIST_ERR_NULL, "op = NULL");
+    options.multiplier = factors;
+    options.axes = without;
+    check_named(fftnd_operator_create(plan, FFTND_MULTIPLY, &options, &op), REDIST_ERR_AXIS,
+                "options->axes[1] = 0");
+    options.axes = NULL;
+    options.conjugated = is_last;
+    if (harness_nranks > 1) {
+        check_code(fftnd_operator_create(plan, FFTND_MULTIPLY, &options, &op), REDIST_ERR_DISAGREE);
+        check_code(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_DISAGREE);
+    }
+    check_all(op == NULL, "an operator was made");
+    check_ok(fftnd_operator_from_kernel(plan, kernel, NULL, &op)); /* the plan is as before */
+    check_ok(fftnd_operator_free(&op));
+    check_ok(fftnd_plan_free(&plan));
+    plan = plan_of(FFTND_R2R);
+    check_named(fftnd_operator_from_kernel(plan, kernel, NULL, &op), REDIST_ERR_AXIS,
+                "axis 0 of plan is real-to-real");
+    check_ok(fftnd_plan_free(&plan));
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {boxes, random_cases, bad_input, NULL};
+    return harness_run(argc, argv, "test_fftnd_convolution", tests);
+}
