@@ -34,9 +34,9 @@ union passed {
                        offsetof(type, size) == 0,                                                  \
                    #type)
 ENDS_WITH(redist_box, offset);
-ENDS_WITH(redist_options, operation);
+ENDS_WITH(redist_options, wire_scope);
 ENDS_WITH(redist_halo, reserved);
-ENDS_WITH(redist_plan_info, concurrent);
+ENDS_WITH(redist_plan_info, reserved);
 ENDS_WITH(redist_phases, own_part);
 ENDS_WITH(redist_model, network);
 ENDS_WITH(fftnd_options, filled);
