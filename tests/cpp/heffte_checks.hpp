@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of heffte.h share: conditions that are counted, random numbers and boxes, alike on all ranks. C++11. */
+/* What the tests of heffte.h share: conditions that are counted, random numbers and boxes alike on all ranks. C++11. */
 #ifndef HEFFTE_CHECKS_HPP
 #define HEFFTE_CHECKS_HPP
 
