@@ -7,7 +7,9 @@
 #include "redist_support.h"
 
 #include <limits>
+#include <memory>
 #include <new>
+#include <string>
 #include <variant>
 
 using host = heffte::backend::fftw;

@@ -38,8 +38,8 @@ struct plan_options {
         FFTND_ESTIMATE;      /**< also by FFTND_HEFFTE_EFFORT: estimate, measure, patient */
     std::string wisdom_file; /**< empty = that of REDIST_WISDOM */
     int threads = 1;
-    /** on devices: calls only enqueue their work in the plan's stream; input and output are then one array on all ranks
-     * or on none */
+    /** on devices: calls only enqueue their work in the plan's stream. They agree on no arrays then: input and output
+     * are one array on all ranks or on none, and a wrong array is an error on its rank, for which others wait */
     bool asynchronous = false;
 
     /** Transforms on the first `n` ranks of the communicator. */
