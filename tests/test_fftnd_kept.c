@@ -36,6 +36,8 @@ static void clear(void) {
 static fft_case draw_case(void) {
     fft_case given = fft_random_mixed_case(harness_nranks, 0);
     unsetenv("FFTND_CONFIGURATION");
+    if (given.precision == FFTND_LONG_DOUBLE) /* valgrind has no long double */
+        given.precision = FFTND_DOUBLE;
     given.options.effort = FFTND_ESTIMATE;
     given.options.keep = 1;
     return given;
@@ -71,7 +73,7 @@ static int is_keepable(const fft_case *given) {
 /* Uses cases in random order, of which the last ones are kept. */
 static void use_cases(const fft_case cases[], int ncases) {
     struct model model = {0};
-    for (int i = 0; i < 3 * ncases; i++) {
+    for (int i = 0; i < 2 * ncases; i++) {
         int which = random_between(0, ncases - 1);
         const fft_case *given = &cases[which];
         int place = find_place(&model, which);
@@ -87,7 +89,7 @@ static void use_cases(const fft_case cases[], int ncases) {
 }
 
 START_TEST(random_cases) {
-    enum { CASES = 12 };
+    enum { CASES = 10 };
     fft_case *cases = calloc(CASES, sizeof *cases);
     for (int i = 0; harness_another(i, 1); i++) {
         int ncases = random_between(2, CASES);
@@ -252,7 +254,7 @@ static void try_pair(const fft_case *one, const fft_case *two, const char *what)
 }
 
 START_TEST(differing_arguments) {
-    for (int i = 0; harness_another(i, 2 * CHANGES); i++) {
+    for (int i = 0; harness_another(i, CHANGES); i++) {
         fft_case one = draw_case(), two;
         const char *what = NULL;
         one.options.effort = FFTND_ESTIMATE;
@@ -365,7 +367,7 @@ START_TEST(given_back) {
     check_all(!plan_and_free(MPI_COMM_WORLD, &given), "kept after fftnd_cache_clear");
     clear();
     counters_check(&before, "fftnd_cache_clear");
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 2; round++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         for (given.options.batch = 1; given.options.batch <= 10; given.options.batch++)
             (void)plan_and_free(comm, &given);

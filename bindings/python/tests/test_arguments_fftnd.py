@@ -74,6 +74,7 @@ PLANS = [
     (dict(ghosts=redist.Halo(1, corners="all")), TypeError, ["ghosts.corners is 'all'"]),
     (dict(fill_ghosts="yes"), TypeError, ["fill_ghosts is 'yes'; it is True or False"]),
     (dict(accumulate_ghosts=2), TypeError, ["accumulate_ghosts is 2"]),
+    (dict(keep=2), TypeError, ["keep is 2"]),
     (dict(in_place="no"), TypeError, ["in_place is 'no'"]),
     (dict(space="gpu"), ValueError, ["space is 'gpu'; it is one of 'auto', 'host', 'cuda'"]),
     (dict(device=0), ValueError, ["device is 0"]),

@@ -70,6 +70,16 @@ def test_fewer_bytes(random, wire, most):
         assert plan.info["wire"] == (wire if P > 1 else "same")
 
 
+def test_kept_plans(random):
+    for _ in range(3):
+        with fftnd.Plan(comm, (6, 5, 4), "c2c", keep=True, **FAST) as plan:
+            a, full = field(plan, random)
+            assert close(plan.forward(a), np.fft.fftn(full)[plan.spectral_slices], "D")
+    with pytest.raises(redist.Error):
+        plan.forward(a)
+    fftnd.cache_clear(comm)
+
+
 @pytest.mark.parametrize("kind", ["dct1", "dct2", "dct3", "dct4", "dst1", "dst2", "dst3", "dst4"])
 def test_real_to_real_by_definition(random, kind):
     """Against sums of cosines and sines at the wavenumbers that the plan names."""
