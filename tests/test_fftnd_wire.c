@@ -225,7 +225,7 @@ struct flow {
     double complex *velocity, *middle, *change, *scratch;
 };
 
-static const double viscosity = 0.02, step = 0.05, two_pi = 6.283185307179586;
+static const double viscosity = 0.02, step = 0.1, two_pi = 6.283185307179586;
 
 static size_t points(const fftnd_layout *layout) {
     return (size_t)(layout->count[0] * layout->count[1] * layout->count[2]);
@@ -364,10 +364,11 @@ static void advance(struct flow *flow) {
         flow->velocity[i] += step * flow->change[i];
 }
 
-/* To t = 10, with numbers as floats between ranks */
+/* To t = 10 on one and two ranks, with numbers as floats between ranks */
 START_TEST(taylor_green) {
-    enum { STEPS = 200 };
+    enum { STEPS = 100 };
     struct flow exact, narrow;
+    int steps = harness_cases(harness_nranks <= 2 ? STEPS : STEPS / 5);
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     double worst = 0;
     begin_flow(&exact, REDIST_WIRE_SAME);
@@ -379,14 +380,15 @@ START_TEST(taylor_green) {
     start_flow(&narrow);
     double first = energy_of(&exact), last = first, other = 0;
     check_all(fabs(first - 0.125) < 1e-12, "the energy begins with %g", first);
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < steps; i++) {
         advance(&exact);
         advance(&narrow);
         last = energy_of(&exact);
         other = energy_of(&narrow);
         worst = fmax(worst, fabs(last - other) / last);
     }
-    check_all(last > 0.01 * first && last < 0.7 * first, "the energy ends with %g", last);
+    check_all(last > 0.01 * first && (steps < STEPS || last < 0.7 * first),
+              "the energy ends with %g", last);
     check_all(worst <= 1e-6, "energies differ by %g", worst);
     end_flow(&exact);
     end_flow(&narrow);
