@@ -184,7 +184,8 @@ static bench_problem make_problem(const struct request *request) {
                              .threads = request->threads,
                              .in_place = request->in_place,
                              .seed = request->settings.seed,
-                             .unchecked = request->unchecked || request->sides.retained.count > 0,
+                             .unchecked = request->unchecked || request->sides.retained.count > 0 ||
+                                          request->sides.filled.count > 0,
                              .space = bench_space_at(request->settings.space)};
     for (int axis = 0; axis < problem.ndims; axis++)
         problem.sizes[axis] = request->settings.shape.values[axis];

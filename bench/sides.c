@@ -65,9 +65,11 @@ int bench_sides_read(const bench_program *program, const bench_sides *sides,
     if (!is_list_of(&sides->memory_order[0], problem->ndims) ||
         !is_list_of(&sides->memory_order[1], problem->ndims))
         return bench_refuse(program, "--memory-in and --memory-out have %d axes", problem->ndims);
-    return is_list_of(&sides->retained, problem->ndims)
+    if (!is_list_of(&sides->retained, problem->ndims))
+        return bench_refuse(program, "--retained has %d numbers", problem->ndims);
+    return is_list_of(&sides->filled, problem->ndims)
                ? 0
-               : bench_refuse(program, "--retained has %d numbers", problem->ndims);
+               : bench_refuse(program, "--filled has %d numbers", problem->ndims);
 }
 
 /* ---------------------------------------------------------------- sides */
@@ -89,13 +91,19 @@ static void find_brick(const bench_problem *problem, enum fftnd_side side, redis
     }
 }
 
+/* Copies a list; NULL = it is empty. */
+static const redist_index *copy_list(const bench_list *list, redist_index copy[]) {
+    for (int i = 0; i < list->count; i++)
+        copy[i] = list->values[i];
+    return list->count > 0 ? copy : NULL;
+}
+
 void bench_sides_fill(const bench_sides *sides, const bench_problem *problem,
                       fftnd_options *options) {
     static redist_box boxes[2];
-    static redist_index retained[REDIST_MAX_NDIMS];
-    for (int i = 0; i < sides->retained.count; i++)
-        retained[i] = sides->retained.values[i];
-    options->retained_modes = sides->retained.count > 0 ? retained : NULL;
+    static redist_index retained[REDIST_MAX_NDIMS], filled[REDIST_MAX_NDIMS];
+    options->retained_modes = copy_list(&sides->retained, retained);
+    options->filled = copy_list(&sides->filled, filled);
     options->r2r = problem->r2r;
     options->axes = problem->kind == FFTND_MIXED ? problem->axes : NULL;
     for (int side = 0; side < 2; side++) {

@@ -10,6 +10,7 @@ typedef struct bench_sides {
     const char *axes; /* a word for each axis; NULL = one kind for all */
     bench_list split[2], memory_order[2];
     bench_list retained; /* modes of each axis; empty = all */
+    bench_list filled;   /* points of each axis of the physical side; empty = all */
     int blocks;          /* as enum fftnd_blocks */
     int bricks;          /* both sides are in boxes */
 } bench_sides;
@@ -36,6 +37,9 @@ extern const char *const bench_blocks[];
     BENCH_SIDE_LIST("memory-out", &(sides)->memory_order[1], "and of the spectral side (0,1..)"),  \
     {.name = "retained", .kind = BENCH_LIST, .value = &(sides)->retained, .argument = "N,N,...",    \
      .help = "modes of each axis that are retained (all); results are not checked then",           \
+     .least = 1, .most = 1 << 30, .separators = ","},                                              \
+    {.name = "filled", .kind = BENCH_LIST, .value = &(sides)->filled, .argument = "N,N,...",        \
+     .help = "points of each axis that are not zero (all); results are not checked then",          \
      .least = 1, .most = 1 << 30, .separators = ","}
 /* clang-format on */
 

@@ -46,14 +46,23 @@
  * with zeros right before, in the caches: dropped modes are neither sent nor stored. fftnd_plan_wavenumbers returns the
  * k of each element.
  *
+ * Zero padding: with fftnd_options.filled the physical side has only the first F = filled[i] of the n = sizes[i] points
+ * along each axis: a layout of this side has sizes[i] = F. Forward takes the others as zero; backward drops them. With
+ * sizes = 2N (or 2N - 1) and filled = N, a forward transform, a product of modes and a backward one are a convolution
+ * that does not wrap around. Each axis gets its zeros right before its transform and loses its dropped points right
+ * after the one back, in the caches: the axes that are transformed later are as short as the array meanwhile, and no
+ * zeros are stored or sent. Axes of any kind that are transformed may be filled in part, with retained_modes, too. The
+ * scalings divide by products of `sizes`. Functions of points (fftnd_apply_physical) get the filled ones. Ghosts of
+ * such an axis are not periodic.
+ *
  * Arrays larger than a device: with fftnd_options.device or device_bytes the arrays are in host memory and the serial
  * transforms run on a device, tile by tile: a tile holds some axes whole, which are transformed, and as much of the
  * others as the limit allows. It is uploaded, transformed and downloaded, while other tiles are being copied; between
  * ranks the exchange's method moves it from and to the host. Arrays that the device cannot access (page-locked neither
  * by their allocation nor by pin_arrays) are copied through buffers of the plan by the host; `threads` share that work,
- * and the exchange's if its method permits. retained_modes and FFTND_LOCAL_TRANSPOSE_ALWAYS are unavailable there. Such
- * a plan measures no configurations and methods, which may need too much memory: it takes those remembered, named by
- * `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
+ * and the exchange's if its method permits. retained_modes, `filled` and FFTND_LOCAL_TRANSPOSE_ALWAYS are unavailable
+ * there. Such a plan measures no configurations and methods, which may need too much memory: it takes those remembered,
+ * named by `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
  *
  * Ghosts: with fftnd_options.ghosts the physical side has copies of neighbours' points around each rank's part, as in
  * redist_halo.h. Backward fills them: each becomes the point that it shows. With accumulate_ghosts forward transforms
@@ -92,8 +101,8 @@ REDIST_API void fftnd_version(int *major, int *minor, int *patch);
 
 /** Options of a transform. All must agree, lists being given on all ranks or on none, unless stated otherwise. All
  * lists, boxes and texts may be freed once the plan is made: grid, order, r2r, retained_modes, method, wisdom_file,
- * axes, memory_order, padding, bounds (its lists, too), split, box, offset, ghosts. The stream lives as long as the
- * plan. */
+ * axes, memory_order, padding, bounds (its lists, too), split, box, offset, ghosts, filled. The stream lives as long as
+ * the plan. */
 typedef struct fftnd_options {
     size_t size; /**< sizeof(fftnd_options) */
 
@@ -125,7 +134,7 @@ typedef struct fftnd_options {
      * is padded: one or two numbers at the end of each row, part of the row's modes, with any value */
     int in_place;
     /** nonzero: the input array may be used as work space; then both arrays have `bytes` of fftnd_layout. This and
-     * in_place save a work array, unless modes are dropped */
+     * in_place save a work array, unless modes or points are dropped */
     int overwrite_input;
     /** nonzero: all arrays that are transformed are from redist_alloc (on a device redist_alloc_in) over the plan's
      * ranks, or parts of such arrays. Exchanges then begin and end in them, which saves work space and leaves more of
@@ -135,8 +144,8 @@ typedef struct fftnd_options {
     int mapped_arrays;
     int user_workspace; /**< nonzero: work space comes from fftnd_plan_set_workspace */
     /** of the arrays and work space; REDIST_SPACE_AUTO = host. REDIST_SPACE_CUDA is the device that is current when the
-     * plan is made, on which calls with the plan work. With real-to-real axes or dropped modes, work space also has
-     * room for parts of the array */
+     * plan is made, on which calls with the plan work. With real-to-real axes, dropped modes or dropped points, work
+     * space also has room for parts of the array */
     enum redist_space space;
     /** for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): transforms begin after all earlier work in
      * it, and are complete on return unless `asynchronous` is set; of the plan's device, and not captured while the
@@ -227,6 +236,10 @@ typedef struct fftnd_options {
     const redist_halo *ghosts; /**< their widths along each axis, in points; NULL = none */
     int fill_ghosts;           /**< nonzero, the default: backward transforms fill them */
     int accumulate_ghosts; /**< nonzero: forward transforms add them to the points that they show */
+
+    /** points that the physical side has along each axis (d values, 1..sizes[i]), the first ones; NULL = all. See "Zero
+     * padding" above */
+    const redist_index *filled;
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -244,7 +257,7 @@ typedef struct fftnd_options {
         .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
         .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0,        \
         .ranks = 0, .offset = {NULL, NULL}, .ghosts = NULL, .fill_ghosts = 1,                      \
-        .accumulate_ghosts = 0                                                                     \
+        .accumulate_ghosts = 0, .filled = NULL                                                     \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -265,8 +278,8 @@ typedef struct fftnd_plan fftnd_plan;
  *   options    NULL = defaults
  *   plan       out: the plan, freed with fftnd_plan_free
  * All arguments must agree. Collective on comm.
- * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE (sizes, retained_modes, padding, bounds, boxes that leave holes), ERR_GRID,
- * ERR_AXIS (halved_axis, order, axes, memory_order, split), ERR_OVERLAP (boxes),
+ * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE (sizes, retained_modes, filled, padding, bounds, boxes that leave holes),
+ * ERR_GRID, ERR_AXIS (halved_axis, order, axes, memory_order, split), ERR_OVERLAP (boxes),
  * ERR_METHOD, ERR_NULL, ERR_DISAGREE, ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_SERIAL (also a precision that
  * FFTW lacks in this build), ERR_DEVICE.
  */
@@ -520,7 +533,8 @@ REDIST_API int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_
  *   model      from redist_model_fit, or of known numbers
  *   nranks     ranks, in the grid's order
  *   ndims, sizes, kind, precision  as in fftnd_plan_create
- *   options    used: grid_ndims and grid (both given, the product is nranks), batch, halved_axis, order, retained_modes
+ *   options    used: grid_ndims and grid (both given, the product is nranks), batch, halved_axis, order,
+ *              retained_modes, filled
  *   seconds    out: of all exchanges together
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT, ERR_SIZE, ERR_GRID, ERR_AXIS.
  */

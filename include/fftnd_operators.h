@@ -23,9 +23,10 @@
  *
  * FFTND_OPEN_POISSON (Hockney and Eastwood) solves Poisson's equation without boundaries along its free axes, where f
  * is 0 outside of a domain: the first half of the points, sizes[i] / 2. The other half holds zeros on input, and no
- * solution on output. `lengths` counts both halves, as for other operators. Along the other axes it is periodic, or has
- * the boundaries of the DCT or DST. With G(x) = -|x| / 2 in one dimension, -log|x| / (2 pi) in two, 1 / (4 pi |x|) in
- * three, the solution is u = -G * f: for the mode k = 0 of the other axes, if there are any. zero_mode has no effect.
+ * solution on output; with fftnd_options.filled it is missing. `lengths` counts both halves, as for other operators.
+ * Along the other axes it is periodic, or has the boundaries of the DCT or DST. With G(x) = -|x| / 2 in one dimension,
+ * -log|x| / (2 pi) in two, 1 / (4 pi |x|) in three, the solution is u = -G * f: for the mode k = 0 of the other axes,
+ * if there are any. zero_mode has no effect.
  *
  * Derivatives of odd order multiply by odd powers of i k. For an even number K of modes, the mode with n = K/2 or -K/2
  * stands for both, and its derivative of odd order is 0 at all points, so they multiply it by 0 along Fourier axes.

@@ -57,6 +57,8 @@ struct lines__problem {
         r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: the transform along each axis, in this direction */
     struct lines__retained
         retained[REDIST_MAX_NDIMS]; /* modes of each axis that the array has; .modes 0 = all */
+    redist_index filled; /* points of the only axis that the physical side has, the others being
+                          * zero; 0 = all. For libraries with `fills` */
     int nloops;
     struct lines__loop loops[REDIST_MAX_NDIMS];
     void *stream; /* of the user, in spaces with streams */
@@ -179,6 +181,10 @@ struct lines__library {
     /* 1 = host kernels of liblines may take problems of this general library where they are faster. */
     int yields_lines;
 
+    /* 1 = it transforms an axis of which the physical side is filled in part; it is chosen for such a problem only if it
+     * is expected to be faster than the general library, which does not. */
+    int fills;
+
     /* Why the library makes no plan in a precision, NULL = it does. Without this function it has all precisions. */
     const char *(*lacks)(enum fftnd_precision precision);
 
@@ -283,7 +289,7 @@ const char *lines__unavailable(enum redist_space space);
 const struct lines__library *lines__library_at(int i);
 
 /* The library for a problem from array `in` to `out`: the one that expects the least time below that of the general
- * library, else problem->general. It may measure. */
+ * library, else problem->general, also for a problem that is filled in part. It may measure. */
 const struct lines__library *lines__choose(const struct lines__problem *problem, const void *in,
                                            const void *out);
 

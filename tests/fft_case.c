@@ -101,6 +101,9 @@ const char *fft_case_text(const fft_case *given) {
     if (given->drops_modes) {
         say_numbers(" retained ", given->ndims, given->retained);
     }
+    if (given->drops_points) {
+        say_numbers(" filled ", given->ndims, given->filled);
+    }
     say_numbers(" grid ", given->options.grid_ndims, given->grid);
     if (given->has_order) {
         say_numbers(" order ", given->ndims, given->order);
@@ -116,15 +119,17 @@ const char *fft_case_text(const fft_case *given) {
 
 int fft_case_plan(MPI_Comm comm, const fft_case *given, fftnd_plan **plan) {
     fftnd_options options = given->options;
-    redist_index sizes[REDIST_MAX_NDIMS], retained[REDIST_MAX_NDIMS];
+    redist_index sizes[REDIST_MAX_NDIMS], retained[REDIST_MAX_NDIMS], filled[REDIST_MAX_NDIMS];
     for (int axis = 0; axis < REDIST_MAX_NDIMS; axis++) {
         sizes[axis] = given->sizes[axis];
         retained[axis] = given->retained[axis];
+        filled[axis] = given->filled[axis];
     }
     options.grid = options.grid_ndims == 0 ? NULL : given->grid;
     options.r2r = given->kind >= FFTND_R2R ? given->r2r : NULL;
     fft_sides_fill(comm, given, &options);
     options.retained_modes = given->drops_modes ? retained : NULL;
+    options.filled = given->drops_points ? filled : NULL;
     options.order = given->has_order ? given->order : NULL;
     return fftnd_plan_create(comm, given->ndims, sizes, given->kind, given->precision, &options,
                              plan);
@@ -158,6 +163,14 @@ int fft_case_retained(const fft_case *given, int axis) {
     return given->drops_modes ? given->retained[axis] : given->sizes[axis];
 }
 
+int fft_case_filled(const fft_case *given, int axis) {
+    return given->drops_points ? given->filled[axis] : given->sizes[axis];
+}
+
+int fft_case_repeats(const fft_case *given) {
+    return !given->drops_modes || !given->drops_points;
+}
+
 static int spectral_size(const fft_case *given, int axis) {
     const int retained = fft_case_retained(given, axis);
     return axis == fft_case_halved_axis(given) ? retained / 2 + 1 : retained;
@@ -165,7 +178,8 @@ static int spectral_size(const fft_case *given, int axis) {
 
 void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]) {
     for (int axis = 0; axis < given->ndims; axis++) {
-        sizes[axis] = side == FFTND_SPECTRAL ? spectral_size(given, axis) : given->sizes[axis];
+        sizes[axis] =
+            side == FFTND_SPECTRAL ? spectral_size(given, axis) : fft_case_filled(given, axis);
     }
 }
 
@@ -316,7 +330,7 @@ static size_t bytes_between(const fft_case *given, const fftnd_plan_info *info, 
     fft_case_sizes(given, FFTND_PHYSICAL, count);
     if (ntransformed == 0 && !is_real && fft_case_halved_axis(given) >= 0) {
         const int axis = fft_case_halved_axis(given);
-        count[axis] = given->sizes[axis] / 2 + 1;
+        count[axis] = fft_case_filled(given, axis) / 2 + 1;
     }
     for (int i = 0; i < ntransformed; i++) {
         const int axis = axes[given->ndims - 1 - i];
@@ -330,7 +344,8 @@ static size_t bytes_between(const fft_case *given, const fftnd_plan_info *info, 
 }
 
 size_t fft_case_largest_bytes(const fft_case *given, const fftnd_plan_info *info, int rank) {
-    size_t largest = 0;
+    const int returns = given->options.alignment == FFTND_ALIGN_INPUT;
+    size_t largest = returns ? bytes_between(given, info, rank, 0, given->ndims) : 0;
     for (int nexchanges = 0; nexchanges <= info->grid_ndims; nexchanges++) {
         const int first = given->ndims - info->grid_ndims + nexchanges - 1;
         for (int n = nexchanges == 0 ? 0 : first; n <= first + 1 && n <= given->ndims; n++) {

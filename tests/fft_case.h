@@ -31,6 +31,8 @@ typedef struct fft_case {
     int order[REDIST_MAX_NDIMS];            /**< the axis at each place of the chain */
     int drops_modes;                        /**< nonzero: `retained` is used */
     int retained[REDIST_MAX_NDIMS];         /**< modes along each axis */
+    int drops_points;                       /**< nonzero: `filled` is used */
+    int filled[REDIST_MAX_NDIMS];           /**< points along each axis of the physical side */
     enum fftnd_axis axes[REDIST_MAX_NDIMS]; /**< used for FFTND_MIXED */
     int has_memory_order[2];                /**< nonzero: `memory_order` is used, by side */
     int memory_order[2][REDIST_MAX_NDIMS];
@@ -46,7 +48,7 @@ typedef struct fft_case {
     enum fft_memory memory[2]; /**< of the arrays of each side */
     enum fft_memory workspace; /**< used with options.user_workspace */
     fftnd_options
-        options; /**< grid, r2r, order and retained_modes are filled in by fft_case_plan */
+        options; /**< grid, r2r, order, retained_modes and filled are set by fft_case_plan */
 } fft_case;
 
 /** A double precision case on a grid of the library's choice, planned without measuring. */
@@ -92,6 +94,12 @@ int fft_case_r2r(const fft_case *given, int axis);
 
 /** Modes that are retained along an axis. */
 int fft_case_retained(const fft_case *given, int axis);
+
+/** Points of the physical side along an axis. */
+int fft_case_filled(const fft_case *given, int axis);
+
+/** Nonzero if a second round trip changes nothing: the first one drops modes or points, not both. */
+int fft_case_repeats(const fft_case *given);
 
 /** Global extents of one side. */
 void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]);

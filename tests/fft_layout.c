@@ -113,7 +113,7 @@ static const char *workspace_fault(const fft_case *given, MPI_Comm comm,
                                    const fftnd_plan_info *info) {
     const int rank = place_in_grid(given, comm);
     const size_t array = round_up(fft_case_largest_bytes(given, info, rank));
-    const int one_will_do = gives_up_arrays(given) && !given->drops_modes &&
+    const int one_will_do = gives_up_arrays(given) && !given->drops_modes && !given->drops_points &&
                             given->options.local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS;
     const size_t most = (one_will_do ? 1 : 2) * array;
     if (given->options.space == REDIST_SPACE_CUDA) {

@@ -138,6 +138,9 @@ static fft_case random_case(int nranks, int has_nodes, int is_mixed) {
     if (is_mixed && random_chance(30)) {
         fft_random_kept(&given);
     }
+    if (is_mixed && random_chance(20)) {
+        fft_random_filled(&given);
+    }
     if (is_mixed && random_chance(60)) {
         fft_sides_random(&given);
     }
@@ -237,21 +240,30 @@ void fft_random_order(fft_case *given) {
     }
 }
 
-void fft_random_kept(fft_case *given) {
-    if (given->has_bounds[FFTND_SPECTRAL]) { /* which end with the modes that were retained */
-        return;
-    }
-    given->drops_modes = 1;
+/* Chooses some elements along each axis; all of those that are not transformed. */
+static void choose_some(fft_case *given, int some[]) {
     given->options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
     for (int axis = 0; axis < given->ndims; axis++) {
         const int n = given->sizes[axis];
         const int close = n > 2 ? n - random_between(1, 2) : n;
-        given->retained[axis] = random_chance(20)   ? n
-                                : random_chance(20) ? close
-                                                    : random_between(1, n);
+        some[axis] = random_chance(20) ? n : random_chance(20) ? close : random_between(1, n);
         if (given->kind == FFTND_MIXED && given->axes[axis] == FFTND_AXIS_NONE) {
-            given->retained[axis] = n;
+            some[axis] = n;
         }
+    }
+}
+
+void fft_random_kept(fft_case *given) {
+    if (!given->has_bounds[FFTND_SPECTRAL]) { /* which end with the modes that were retained */
+        given->drops_modes = 1;
+        choose_some(given, given->retained);
+    }
+}
+
+void fft_random_filled(fft_case *given) {
+    if (!given->has_bounds[FFTND_PHYSICAL]) { /* which end with the points that there were */
+        given->drops_points = 1;
+        choose_some(given, given->filled);
     }
 }
 
@@ -295,6 +307,8 @@ fft_case fft_random_device_case(int nranks) {
         fft_random_order(&given);
     if (random_chance(40))
         fft_random_kept(&given);
+    if (random_chance(30))
+        fft_random_filled(&given);
     if (random_chance(30))
         fft_sides_random(&given);
     options->tile_bytes = random_chance(50) ? (size_t)random_between(100, 4000) : 0;

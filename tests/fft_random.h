@@ -9,7 +9,7 @@
  * choose goes to the environment variable FFTND_CONFIGURATION. */
 fft_case fft_random_case(int nranks, int has_nodes);
 
-/** The same with any mixture of axes, retained modes, and sides that lie in any way. */
+/** The same with any mixture of axes, retained modes, filled points, and sides that lie in any way. */
 fft_case fft_random_mixed_case(int nranks, int has_nodes);
 
 /** A case of longer lines, of which many lie side by side, with padding on both sides. */
@@ -20,6 +20,9 @@ void fft_random_options(fft_case *given);
 
 /** Makes a case keep some modes along each axis: all, nearly all, or any number; unless it has bounds of modes. */
 void fft_random_kept(fft_case *given);
+
+/** Makes a case have some of the points along each axis of the physical side, in the same way. */
+void fft_random_filled(fft_case *given);
 
 /** Takes the axes in any order in which no complex axis is transformed before the halved one. */
 void fft_random_order(fft_case *given);

@@ -76,6 +76,23 @@ static long double *resize(const fft_case *given, long double *values, int sizes
     return values;
 }
 
+/* Makes an axis as long as `to`, with zeros at its end or without the elements there. */
+static long double *cut_axis(const fft_case *given, long double *values, int sizes[], int axis,
+                             int to) {
+    const int from = sizes[axis];
+    size_t before = 1, after = 2;
+    for (int i = 0; i < given->ndims; i++) {
+        *(i < axis ? &before : &after) *= i == axis ? 1 : (size_t)sizes[i];
+    }
+    long double *made = calloc(before * (size_t)to * after, sizeof(long double));
+    for (int i = 0; i < from && i < to; i++) {
+        add_index(values, from, i, made, to, i, before, after, 1);
+    }
+    sizes[axis] = to;
+    free(values);
+    return made;
+}
+
 /* The elements of a complex array that remain when an axis keeps only its first half. */
 static void copy_half(const fft_case *given, const long double *whole, long double *half) {
     int sizes[REDIST_MAX_NDIMS];
@@ -167,6 +184,9 @@ static void transform_field(const fft_case *given, size_t n, const long double *
     long double *whole = calloc(2 * n, sizeof(long double));
     fft_case_sizes(given, FFTND_PHYSICAL, sizes);
     copy_numbers(n, ncomponents, physical, 2, whole, 1);
+    for (int axis = 0; axis < given->ndims; axis++) {
+        whole = cut_axis(given, whole, sizes, axis, given->sizes[axis]);
+    }
     run_axes(given, whole, sizes, 0);
     whole = resize(given, whole, sizes, FFTND_SPECTRAL);
     if (fft_case_halved_axis(given) >= 0) {
@@ -177,6 +197,9 @@ static void transform_field(const fft_case *given, size_t n, const long double *
     }
     whole = resize(given, whole, sizes, FFTND_PHYSICAL);
     run_axes(given, whole, sizes, 1);
+    for (int axis = 0; axis < given->ndims; axis++) {
+        whole = cut_axis(given, whole, sizes, axis, fft_case_filled(given, axis));
+    }
     copy_numbers(n, 2, whole, ncomponents, returned, 1 / fft_case_logical_size(given));
     free(whole);
 }

@@ -2,7 +2,8 @@
 /**
  * The oracle of the transforms: the whole global array of both sides on every rank, in long double
  * precision. The physical side is noise, the spectral side its transform by serial FFTW, not
- * scaled; where modes are dropped, what comes back from the spectral side is less than the noise.
+ * scaled; where modes are dropped, what comes back from the spectral side is less than the noise. Points behind those
+ * of the physical side are zero before the transform, and left out of what comes back.
  */
 #ifndef FFT_REFERENCE_H
 #define FFT_REFERENCE_H

@@ -29,7 +29,7 @@ static fft_case random_transform(MPI_Comm comm) {
         given.options.threads = random_between(2, 3);
     if (random_chance(15))
         fft_random_kept(&given);
-    else if (!given.drops_modes && random_chance(15))
+    else if (!given.drops_modes && !given.drops_points && random_chance(15))
         limit_memory(comm, &given);
     return given;
 }
@@ -45,8 +45,10 @@ void soak_transform(void) {
     if (given.drops_modes)
         fft_reference_use_returned(&run.reference);
     for (int i = 0; i < n; i++)
-        fft_run_transform(&run, random_chance(50) ? FFTND_PHYSICAL : FFTND_SPECTRAL);
-    fft_run_round_trips(&run);
+        fft_run_transform(&run, fft_case_repeats(&given) && random_chance(50) ? FFTND_PHYSICAL
+                                                                              : FFTND_SPECTRAL);
+    if (fft_case_repeats(&given))
+        fft_run_round_trips(&run);
     soak_counts.transforms += n + 3;
     fft_run_free(&run);
     unsetenv("FFTND_CONFIGURATION");

@@ -66,7 +66,7 @@ static void run_line(const struct plan *plan, char *in, char *out) {
                                        .truncation = &plan->truncation};
     copy_line(plan, 0, in);
     if (!spectral) {
-        fftnd__pad_modes(&modes);
+        fftnd__pad(&modes);
     }
     (void)lines__library_fftw.execute(plan->inner, plan->line[0], plan->line[1]);
     if (spectral && problem->retained[0].nyquist != LINES__NYQUIST_NONE) {

@@ -134,7 +134,7 @@ START_TEST(larger_than_device) {
         fft_case given;
         do
             given = fft_random_device_case(harness_nranks);
-        while (given.drops_modes);
+        while (given.drops_modes || given.drops_points);
         given.options.space = REDIST_SPACE_HOST;
         given.options.device = REDIST_SPACE_CUDA;
         given.options.device_bytes = (size_t)1 << random_between(21, 24);

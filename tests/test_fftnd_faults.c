@@ -133,6 +133,9 @@ static fft_case make_case(const struct form *form, const char *method, int grid_
     given.options.skip_agreement = random_chance(50);
     given.options.space = REDIST_SPACE_HOST;
     given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
+    given.drops_points = !form->on_device && random_chance(25);
+    for (int axis = 0; axis < given.ndims; axis++)
+        given.filled[axis] = (given.sizes[axis] + 1) / 2;
     return given;
 }
 
@@ -384,6 +387,7 @@ static void try_ghosts(double share, try_subject *run) {
             given->padding[FFTND_PHYSICAL][axis] = 2 * has_box;
         }
         given->options.in_place = 0;
+        given->drops_points = 0; /* whose ghosts would not be periodic */
         given->options.ghosts = &haunted.halo;
         given->options.accumulate_ghosts = 1;
         snprintf(name, sizeof name, "ghosts, %s, %s, %s", adding[i % 4],

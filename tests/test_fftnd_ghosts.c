@@ -35,8 +35,8 @@ static void add_ghosts(fft_case *given, redist_halo *halo) {
     *halo = REDIST_HALO_DEFAULT;
     halo->corners = random_chance(70);
     for (int i = 0; i < given->ndims; i++) {
-        const int most = given->sizes[i] < 4 ? given->sizes[i] : 3;
-        halo->periodic[i] = random_chance(60);
+        const int points = fft_case_filled(given, i), most = points < 4 ? points : 3;
+        halo->periodic[i] = points == given->sizes[i] && random_chance(60);
         halo->low[i] = random_chance(70) ? random_between(0, most) : 0;
         halo->high[i] = random_chance(70) ? random_between(0, most) : 0;
         if (given->has_box[FFTND_PHYSICAL]) {

@@ -84,7 +84,7 @@ START_TEST(random_cases) {
         do {
             given = random_chance(50) ? fft_random_case(harness_nranks, 0)
                                       : fft_random_mixed_case(harness_nranks, 0);
-        } while (given.drops_modes);
+        } while (given.drops_modes || given.drops_points);
         given.options.threads = random_between(1, 3);
         given.options.pin_arrays = random_chance(50);
         given.options.effort = FFTND_ESTIMATE;

@@ -239,7 +239,7 @@ START_TEST(option_arrays) {
     const redist_index sizes[3] = {12, 8, 12}, none[3] = {0};
     const int open_grid[2] = {0, 0}, axes[3] = {0, 1, 2};
     static const int with[] = {FIRST, LAST, OTHERS | LAST, ALL};
-    for (int i = 0; i < 7 * 4; i++) {
+    for (int i = 0; i < 8 * 4; i++) {
         fftnd_options options = FFTND_OPTIONS_DEFAULT;
         fftnd_plan *plan = NULL;
         int given = is_among(with[i % 4]) != 0, least, most;
@@ -254,7 +254,9 @@ START_TEST(option_arrays) {
             options.retained_modes = sizes;
         if (given && i / 4 >= 3 && i / 4 < 5)
             options.memory_order[i / 4 - 3] = axes;
-        if (given && i / 4 >= 5)
+        if (given && i / 4 == 7)
+            options.filled = sizes;
+        if (given && i / 4 >= 5 && i / 4 < 7)
             options.padding[i / 4 - 5] = none;
         harness_case("list %d, case %d", i / 4, i % 4);
         redist_forget_wisdom();

@@ -39,7 +39,7 @@ ENDS_WITH(redist_halo, reserved);
 ENDS_WITH(redist_plan_info, concurrent);
 ENDS_WITH(redist_phases, own_part);
 ENDS_WITH(redist_model, network);
-ENDS_WITH(fftnd_options, accumulate_ghosts);
+ENDS_WITH(fftnd_options, filled);
 ENDS_WITH(fftnd_layout, offset);
 ENDS_WITH(fftnd_plan_info, ranks);
 ENDS_WITH(fftnd_phases, rest);

@@ -16,7 +16,7 @@ module fftnd_procedures
   type :: held_options
     integer(c_int), allocatable :: grid(:), order(:), r2r(:), axes(:), memory_order_1(:), memory_order_2(:), split_1(:), &
       split_2(:)
-    integer(c_int64_t), allocatable :: retained_modes(:), padding_1(:), padding_2(:), offset_1(:), offset_2(:)
+    integer(c_int64_t), allocatable :: retained_modes(:), padding_1(:), padding_2(:), offset_1(:), offset_2(:), filled(:)
     type(redist_box) :: box_1, box_2
     type(redist_halo) :: ghosts
     character(len=:), allocatable :: method, wisdom_file
@@ -78,6 +78,7 @@ contains
     options%r2r = values_of('r2r', r2r, d, held%wrong, held%r2r)
     options%axes = values_of('axes', axes, d, held%wrong, held%axes)
     options%retained_modes = extents_of('retained_modes', retained_modes, d, held%wrong, held%retained_modes)
+    options%filled = extents_of('filled', filled, d, held%wrong, held%filled)
     options%padding(1) = extents_of('physical_padding', physical_padding, d, held%wrong, held%padding_1)
     options%padding(2) = extents_of('spectral_padding', spectral_padding, d, held%wrong, held%padding_2)
     options%offset(1) = extents_of('physical_offset', physical_offset, d, held%wrong, held%offset_1)
@@ -251,13 +252,13 @@ contains
   end subroutine plan_create_long
 
   subroutine predict_long(model, nranks, sizes, kind, precision, grid, seconds, order, batch, retained_modes, &
-      halved_axis, ierror)
+      halved_axis, filled, ierror)
     type(redist_model), intent(in) :: model
     integer, intent(in) :: nranks, kind, precision, grid(:)
     integer(int64), intent(in) :: sizes(:)
     real(c_double), intent(out) :: seconds
     integer, intent(in), optional :: order(:), batch, halved_axis
-    integer(int64), intent(in), optional :: retained_modes(:)
+    integer(int64), intent(in), optional :: retained_modes(:), filled(:)
     integer, intent(out), optional :: ierror
     type(held_options), target :: held
     type(fftnd_options) :: options
@@ -266,7 +267,7 @@ contains
     d = size(sizes)
     seconds = 0
     call fill(options, d, grid=grid, order=order, batch=batch, retained_modes=retained_modes, &
-      halved_axis=halved_axis, held=held)
+      halved_axis=halved_axis, filled=filled, held=held)
     code = c_predict(model, nranks, merge(0, d, allocated(held%wrong)), sizes(d:1:-1), kind, precision, options, seconds)
     call redist__explain(held%wrong)
     call redist__finish(code, ierror)
@@ -284,7 +285,7 @@ contains
 #include "fftnd_options.inc"
     integer, intent(out), optional :: ierror
     integer(int64), allocatable :: long_modes(:), long_padding_1(:), long_padding_2(:), long_offset_1(:), long_offset_2(:), &
-      long_low(:), long_high(:)
+      long_low(:), long_high(:), long_filled(:)
     if (present(retained_modes)) long_modes = int(retained_modes, int64)
     if (present(physical_padding)) long_padding_1 = int(physical_padding, int64)
     if (present(spectral_padding)) long_padding_2 = int(spectral_padding, int64)
@@ -292,6 +293,7 @@ contains
     if (present(spectral_offset)) long_offset_2 = int(spectral_offset, int64)
     if (present(ghosts_low)) long_low = int(ghosts_low, int64)
     if (present(ghosts_high)) long_high = int(ghosts_high, int64)
+    if (present(filled)) long_filled = int(filled, int64)
 #define retained_modes long_modes
 #define physical_padding long_padding_1
 #define spectral_padding long_padding_2
@@ -299,6 +301,7 @@ contains
 #define spectral_offset long_offset_2
 #define ghosts_low long_low
 #define ghosts_high long_high
+#define filled long_filled
     call plan_create_long(comm, int(sizes, int64), kind, precision, plan, &
 #include "fftnd_arguments.inc"
       ierror)
@@ -309,21 +312,23 @@ contains
 #undef spectral_offset
 #undef ghosts_low
 #undef ghosts_high
+#undef filled
   end subroutine plan_create_short
 
   subroutine predict_short(model, nranks, sizes, kind, precision, grid, seconds, order, batch, retained_modes, &
-      halved_axis, ierror)
+      halved_axis, filled, ierror)
     type(redist_model), intent(in) :: model
     integer, intent(in) :: nranks, kind, precision, grid(:)
     integer(int32), intent(in) :: sizes(:)
     real(c_double), intent(out) :: seconds
     integer, intent(in), optional :: order(:), batch, halved_axis
-    integer(int32), intent(in), optional :: retained_modes(:)
+    integer(int32), intent(in), optional :: retained_modes(:), filled(:)
     integer, intent(out), optional :: ierror
-    integer(int64), allocatable :: long_modes(:)
+    integer(int64), allocatable :: long_modes(:), long_filled(:)
     if (present(retained_modes)) long_modes = int(retained_modes, int64)
+    if (present(filled)) long_filled = int(filled, int64)
     call predict_long(model, nranks, int(sizes, int64), kind, precision, grid, seconds, order, batch, long_modes, &
-      halved_axis, ierror)
+      halved_axis, long_filled, ierror)
   end subroutine predict_short
 #undef INDEX
 

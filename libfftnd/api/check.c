@@ -123,14 +123,19 @@ static int check_halved(const struct fftnd__arguments *arguments) {
     return REDIST_OK;
 }
 
-static int check_modes(const struct fftnd__arguments *arguments) {
-    const redist_index *modes = arguments->options.retained_modes;
-    for (int i = 0; modes != NULL && i < arguments->ndims; i++)
-        if (modes[i] < 1 || modes[i] > arguments->sizes[i])
-            return FAIL(REDIST_ERR_SIZE,
-                        "options->retained_modes[%d] = %lld is not in 1..%lld (sizes[%d])", i,
-                        (long long)modes[i], (long long)arguments->sizes[i], i);
+/* Checks numbers of elements of a side, which has those of the transform if `list` is NULL. */
+static int check_elements(const struct fftnd__arguments *arguments, const char *name,
+                          const redist_index list[]) {
+    for (int i = 0; list != NULL && i < arguments->ndims; i++)
+        if (list[i] < 1 || list[i] > arguments->sizes[i])
+            return FAIL(REDIST_ERR_SIZE, "options->%s[%d] = %lld is not in 1..%lld (sizes[%d])",
+                        name, i, (long long)list[i], (long long)arguments->sizes[i], i);
     return REDIST_OK;
+}
+
+static int check_truncation(const struct fftnd__arguments *arguments) {
+    REDIST_TRY(check_elements(arguments, "retained_modes", arguments->options.retained_modes));
+    return check_elements(arguments, "filled", arguments->options.filled);
 }
 
 /* ---------------------------------------------------------------- grid and order */
@@ -233,10 +238,9 @@ static int check_library(const struct fftnd__arguments *arguments, const char *n
                 unavailable);
 }
 
-static int drops_modes(const struct fftnd__arguments *arguments) {
-    const redist_index *modes = arguments->options.retained_modes;
-    for (int i = 0; modes != NULL && i < arguments->ndims; i++)
-        if (modes[i] != arguments->sizes[i])
+static int drops_some(const struct fftnd__arguments *arguments, const redist_index list[]) {
+    for (int i = 0; list != NULL && i < arguments->ndims; i++)
+        if (list[i] != arguments->sizes[i])
             return 1;
     return 0;
 }
@@ -246,6 +250,7 @@ static int check_pairs(const struct fftnd__arguments *arguments) {
     int there = fftnd__is_on_device(options->space), sent = fftnd__is_on_device(options->device);
     int offloads = fftnd__offloads(options);
     int truncates = options->retained_modes != NULL;
+    int pads = drops_some(arguments, options->filled);
     int fuses = options->fusion == FFTND_FUSION_ALWAYS;
     int transposes = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
     const struct {
@@ -265,12 +270,18 @@ static int check_pairs(const struct fftnd__arguments *arguments) {
          "options->device_bytes or a device, which move rows"},
         {offloads && truncates, REDIST_ERR_ARGUMENT,
          "options->retained_modes is not supported with options->device_bytes or a device"},
+        {offloads && pads, REDIST_ERR_ARGUMENT,
+         "options->filled is below sizes, which is not supported with options->device_bytes or a "
+         "device for arrays of the host"},
         {transposes && fuses, REDIST_ERR_ARGUMENT,
          "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS needs whole arrays, but "
          "options->fusion = FFTND_FUSION_ALWAYS"},
-        {transposes && drops_modes(arguments), REDIST_ERR_ARGUMENT,
+        {transposes && drops_some(arguments, options->retained_modes), REDIST_ERR_ARGUMENT,
          "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS needs whole arrays, but "
          "options->retained_modes drops modes in tiles"},
+        {transposes && pads, REDIST_ERR_ARGUMENT,
+         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS needs whole arrays, but "
+         "options->filled is below sizes, and zeros are added in tiles"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i].is_refused)
@@ -324,7 +335,7 @@ static int agree(const struct fftnd__arguments *arguments, int code) {
     size_t ndims = (size_t)arguments->ndims, grid_ndims = (size_t)options->grid_ndims;
     int r2r[REDIST_MAX_NDIMS];
     struct fftnd__agreed_sides sides;
-    enum { FIRST = 5, LISTS = 4 };
+    enum { FIRST = 5, LISTS = 5 };
     redist_shared_value all[FIRST + NOPTIONS + FFTND__AGREED_SIDES + LISTS] = {
         redist_share_number("ndims", arguments->ndims),
         redist_share_enum("kind", (int)arguments->kind, fftnd__kind_name),
@@ -345,6 +356,8 @@ static int agree(const struct fftnd__arguments *arguments, int code) {
                            ndims);
     *next++ = redist_share("options->retained_modes", REDIST_SHARED_EXTENTS,
                            is_checked ? options->retained_modes : NULL, ndims);
+    *next++ = redist_share("options->filled", REDIST_SHARED_EXTENTS,
+                           is_checked ? options->filled : NULL, ndims);
     *next = agreed_r2r(arguments, r2r, is_checked);
     return redist_agree_values_in(arguments->function, arguments->comm, code,
                                   sizeof all / sizeof *all, all);
@@ -353,8 +366,8 @@ static int agree(const struct fftnd__arguments *arguments, int code) {
 int fftnd__check_plan(struct fftnd__arguments *arguments, const fftnd_options *options,
                       const void *plan) {
     static check *const checks[] = {
-        check_options,          check_ranks, check_grid,  check_method,       check_halved,
-        fftnd__check_axes,      check_order, check_modes, fftnd__check_sides, check_spaces,
+        check_options,          check_ranks, check_grid,       check_method,       check_halved,
+        fftnd__check_axes,      check_order, check_truncation, fftnd__check_sides, check_spaces,
         fftnd__check_long_axis, NULL};
     arguments->function = "fftnd_plan_create";
     MPI_Comm_size(arguments->comm, &arguments->nranks);
@@ -366,9 +379,9 @@ int fftnd__check_plan(struct fftnd__arguments *arguments, const fftnd_options *o
 }
 
 int fftnd__check_prediction(struct fftnd__arguments *arguments, const fftnd_options *options) {
-    static check *const checks[] = {check_options, check_grid,         check_given_grid,
-                                    check_halved,  fftnd__check_axes,  check_order,
-                                    check_modes,   fftnd__check_sides, NULL};
+    static check *const checks[] = {check_options,    check_grid,         check_given_grid,
+                                    check_halved,     fftnd__check_axes,  check_order,
+                                    check_truncation, fftnd__check_sides, NULL};
     arguments->function = "fftnd_predict";
     return check_all(arguments, options, checks);
 }

@@ -136,8 +136,7 @@ static int free_cosines(struct cosines *cosines, int code) {
 
 /* Collective. */
 static int transform_cosines(const struct solver *solver, struct cosines *cosines) {
-    return redist_agree(solver->comm,
-                        fftnd_forward(cosines->plan, cosines->array, cosines->array));
+    return redist_agree(solver->comm, fftnd_forward(cosines->plan, cosines->array, cosines->array));
 }
 
 /* A value for the element with these global indices; returns 0 to leave it. */

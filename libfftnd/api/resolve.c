@@ -108,6 +108,7 @@ static void number_long_axis(const struct fftnd__arguments *arguments,
     request->shape = (struct fftnd__shape){.ndims = 2,
                                            .halved = -1,
                                            .points = {rows, n / rows},
+                                           .filled = {rows, n / rows},
                                            .modes = {rows, n / rows},
                                            .axes = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX},
                                            .has_split = {1, natural},
@@ -135,6 +136,7 @@ static void number_axes(const struct fftnd__arguments *arguments, struct fftnd__
         int axis = request->user_axis[i] = memory != NULL ? memory[i] : i;
         own_axis[axis] = i;
         shape->points[i] = arguments->sizes[axis];
+        shape->filled[i] = options->filled != NULL ? options->filled[axis] : shape->points[i];
         shape->modes[i] =
             options->retained_modes != NULL ? options->retained_modes[axis] : shape->points[i];
         shape->axes[i] = fftnd__user_axis_kind(arguments, axis);
@@ -185,6 +187,8 @@ static void print(const struct fftnd__arguments *arguments, struct fftnd__reques
     for (int i = 0; i < arguments->ndims && options->retained_modes != NULL; i++)
         fftnd__append(text, "%s%lld",
                       i > 0 ? "x" : "/retained=", (long long)options->retained_modes[i]);
+    for (int i = 0; i < arguments->ndims && options->filled != NULL; i++)
+        fftnd__append(text, "%s%lld", i > 0 ? "x" : "/filled=", (long long)options->filled[i]);
     fftnd__append(text, "/grid=%d", options->grid_ndims);
     for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
         fftnd__append(text, "x%d", options->grid[i]);

@@ -45,7 +45,8 @@ static int check_r2r(const struct fftnd__arguments *arguments, int axis) {
 }
 
 static int check_axis(const struct fftnd__arguments *arguments, int axis) {
-    const redist_index *modes = arguments->options.retained_modes;
+    const redist_index *modes = arguments->options.retained_modes,
+                       *filled = arguments->options.filled;
     enum fftnd_axis kind = fftnd__user_axis_kind(arguments, axis);
     REDIST_TRY(check_element(arguments, "options->axes", axis, fftnd__axis_name, (int)kind));
     if (kind == FFTND_AXIS_NONE && modes != NULL && modes[axis] != arguments->sizes[axis])
@@ -53,6 +54,11 @@ static int check_axis(const struct fftnd__arguments *arguments, int axis) {
                     "options->retained_modes[%d] = %lld, but the axis is FFTND_AXIS_NONE: pass "
                     "its %lld elements",
                     axis, (long long)modes[axis], (long long)arguments->sizes[axis]);
+    if (kind == FFTND_AXIS_NONE && filled != NULL && filled[axis] != arguments->sizes[axis])
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->filled[%d] = %lld, but the axis is FFTND_AXIS_NONE: pass sizes[%d] = "
+                    "%lld, or a smaller size",
+                    axis, (long long)filled[axis], axis, (long long)arguments->sizes[axis]);
     return kind == FFTND_AXIS_R2R ? check_r2r(arguments, axis) : REDIST_OK;
 }
 
@@ -120,8 +126,9 @@ static int check_offset(const struct fftnd__arguments *arguments, int side) {
 
 /* Global extent of an axis on a side. */
 static redist_index extent_of(const struct fftnd__arguments *arguments, int side, int axis) {
-    const redist_index *modes = arguments->options.retained_modes;
-    redist_index n = modes != NULL && side == FFTND_SPECTRAL ? modes[axis] : arguments->sizes[axis];
+    const redist_index *list =
+        side == FFTND_SPECTRAL ? arguments->options.retained_modes : arguments->options.filled;
+    redist_index n = list != NULL ? list[axis] : arguments->sizes[axis];
     int halved = fftnd__user_axis_kind(arguments, axis) == FFTND_AXIS_HALVED;
     return halved && side == FFTND_SPECTRAL ? n / 2 + 1 : n;
 }
@@ -244,16 +251,23 @@ int fftnd__read_ghosts(const struct fftnd__arguments *arguments, redist_halo *gh
 /* Checks the width on one side along an axis; a box has `room`. */
 static int check_width(const struct fftnd__arguments *arguments, const char *side, int axis,
                        redist_index width, int periodic, redist_index room) {
-    redist_index size = arguments->sizes[axis];
+    redist_index size = extent_of(arguments, FFTND_PHYSICAL, axis);
     if (width < 0 || (size_t)width > FFTND__MOST_ELEMENTS)
         return FAIL(REDIST_ERR_SIZE, "options->ghosts->%s[%d] = %lld is not in 0..%zu", side, axis,
                     (long long)width, FFTND__MOST_ELEMENTS);
     if (!periodic && width > size)
         return FAIL(
             REDIST_ERR_SIZE,
-            "options->ghosts->%s[%d] = %lld is wider than sizes[%d] = %lld, and the axis is "
-            "not periodic",
-            side, axis, (long long)width, axis, (long long)size);
+            "options->ghosts->%s[%d] = %lld is wider than %s[%d] = %lld, and the axis is not "
+            "periodic",
+            side, axis, (long long)width,
+            size < arguments->sizes[axis] ? "options->filled" : "sizes", axis, (long long)size);
+    if (periodic && width > 0 && size < arguments->sizes[axis])
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->ghosts->%s[%d] = %lld along a periodic axis would show zeros, as "
+                    "options->filled[%d] = %lld is below sizes[%d] = %lld: set periodic[%d] = 0",
+                    side, axis, (long long)width, axis, (long long)size, axis,
+                    (long long)arguments->sizes[axis], axis);
     if (width > room)
         return FAIL(REDIST_ERR_SIZE,
                     "options->ghosts->%s[%d] = %lld, but options->box[FFTND_PHYSICAL] has room for "
@@ -324,6 +338,10 @@ int fftnd__check_long_axis(const struct fftnd__arguments *arguments) {
             REDIST_ERR_SIZE,
             "options->retained_modes[0] = %lld must be sizes[0] for ndims = 1 over %d ranks",
             (long long)options->retained_modes[0], arguments->nranks);
+    if (options->filled != NULL && options->filled[0] != arguments->sizes[0])
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->filled[0] = %lld must be sizes[0] for ndims = 1 over %d ranks",
+                    (long long)options->filled[0], arguments->nranks);
     if (fftnd__is_on_device(options->space) || fftnd__offloads(options))
         return FAIL(REDIST_ERR_ARGUMENT, "ndims = 1 over %d ranks is not supported on a device",
                     arguments->nranks);

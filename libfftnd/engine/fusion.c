@@ -102,7 +102,8 @@ static int goes_in_pieces(const struct fftnd__transform *transform,
                           const struct fftnd__step *step) {
     int has_chunks = step->applies && transform->space->asynchronous;
     return step->naxes > 0 &&
-           (!fftnd__needs_tiles(step) || (has_chunks && step->direction == REDIST_FORWARD));
+           (!fftnd__needs_tiles(step) || (has_chunks && step->direction == REDIST_FORWARD &&
+                                          !fftnd__truncates_on(transform, step, FFTND_PHYSICAL)));
 }
 
 /* Returns nonzero if the transform before an exchange ends with complex lines along the axis that is split, and its

@@ -61,7 +61,7 @@ static void align(const struct fftnd__alignment *alignment, int ndims, const str
 /* Gives an axis the retained modes, after its transform. */
 static void transform_axis(const struct fftnd__chain *chain,
                            const struct fftnd__alignment *alignment, int axis) {
-    fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->modes[axis]),
+    fftnd__set_whole(alignment, axis, fftnd__side_extent(chain, axis, FFTND_SPECTRAL),
                      chain->is_outside);
 }
 
@@ -88,7 +88,7 @@ static void build_first(struct fftnd__chain *chain, const int order[], const str
     struct fftnd__link *link = &chain->links[0];
     link->grid_dim = -1;
     chain->nlinks = 1;
-    align_link(link, chain->ndims, split, chain->points);
+    align_link(link, chain->ndims, split, chain->filled);
     for (int i = chain->ndims - 1; i >= split->ndims; i--)
         add_to_link(chain, link, order[i]);
 }
@@ -256,6 +256,7 @@ int fftnd__chain_build_at(struct fftnd__chain *chain, const struct fftnd__shape 
         .ndims = shape->ndims, .halved = shape->halved, .is_outside = split.is_outside};
     REDIST_TRY(allocate(chain, split.ndims + 1));
     memcpy(chain->points, shape->points, sizeof chain->points);
+    memcpy(chain->filled, shape->filled, sizeof chain->filled);
     memcpy(chain->modes, shape->modes, sizeof chain->modes);
     memcpy(chain->axes, shape->axes, sizeof chain->axes);
     find_real(chain);

@@ -50,6 +50,7 @@ struct fftnd__shape {
     int ndims;
     int halved;                            /* axis, or -1 */
     redist_index points[REDIST_MAX_NDIMS]; /* of the transforms along each axis */
+    redist_index filled[REDIST_MAX_NDIMS]; /* of them, that the physical side has */
     redist_index modes[REDIST_MAX_NDIMS];  /* that are retained on the spectral side */
     enum fftnd_axis axes[REDIST_MAX_NDIMS];
     struct fftnd__blocks blocks[2][REDIST_MAX_NDIMS]; /* of each side and grid dimension */
@@ -66,6 +67,7 @@ struct fftnd__chain {
     int ndims;
     int halved;
     redist_index points[REDIST_MAX_NDIMS];
+    redist_index filled[REDIST_MAX_NDIMS];
     redist_index modes[REDIST_MAX_NDIMS];
     enum fftnd_axis axes[REDIST_MAX_NDIMS];
     int real[2];    /* elements of each side are real */
@@ -84,6 +86,19 @@ struct fftnd__chain {
 static inline redist_index fftnd__spectral_extent(const struct fftnd__chain *chain, int axis,
                                                   redist_index modes) {
     return axis == chain->halved ? modes / 2 + 1 : modes;
+}
+
+/* Returns the extent along an axis of an array of a side. */
+static inline redist_index fftnd__side_extent(const struct fftnd__chain *chain, int axis,
+                                              enum fftnd_side side) {
+    return side == FFTND_PHYSICAL ? chain->filled[axis]
+                                  : fftnd__spectral_extent(chain, axis, chain->modes[axis]);
+}
+
+/* Returns nonzero if an array of a side has fewer elements along an axis than its transform. */
+static inline int fftnd__is_truncated(const struct fftnd__chain *chain, int axis,
+                                      enum fftnd_side side) {
+    return (side == FFTND_PHYSICAL ? chain->filled : chain->modes)[axis] < chain->points[axis];
 }
 
 /* Returns the factor of a forward and a backward transform of an axis without scaling (FFTW's manual, section 4.8). */

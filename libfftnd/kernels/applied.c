@@ -34,8 +34,8 @@ static struct fftnd__step middle_step(const struct fftnd__transform *transform,
     middle.truncates_inside = 0; /* a block has all modes */
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i];
-        redist_index modes = fftnd__spectral_extent(chain, axis, chain->modes[axis]);
-        fftnd__set_whole(&own->layout.alignment, axis, forward ? modes : chain->points[axis], 0);
+        fftnd__set_whole(&own->layout.alignment, axis,
+                         fftnd__side_extent(chain, axis, (enum fftnd_side)forward), 0);
         middle.real = axis == chain->halved ? !forward : middle.real;
     }
     return middle;
@@ -100,13 +100,14 @@ static void find_others(struct half *half, const struct fftnd__kernel_problem *p
     set_whole_counts(problem->transform, half);
 }
 
-/* Returns nonzero for pieces larger than a tile that can be cut inside: at the physical end, where no modes are missing
- * between the transforms. */
+/* Returns nonzero for pieces larger than a tile that can be cut inside: at the physical end, where no points are
+ * missing between the transforms. */
 static int is_large(const struct fftnd__kernel_problem *problem) {
     const struct fftnd__step *step = problem->step;
     return !problem->on_device && step->direction == REDIST_BACKWARD && step->naxes > 1 &&
-           !step->twiddles && !problem->in->in_array &&
-           !fftnd__takes_boxes(problem->transform->applied) && fftnd__is_smallest(problem->cut) &&
+           !fftnd__truncates_on(problem->transform, step, FFTND_PHYSICAL) && !step->twiddles &&
+           !problem->in->in_array && !fftnd__takes_boxes(problem->transform->applied) &&
+           fftnd__is_smallest(problem->cut) &&
            problem->in->bytes + problem->out->bytes > problem->transform->configuration.tile_bytes;
 }
 
@@ -136,7 +137,7 @@ static void cut_inside(struct fftnd__applied *applied,
 
 /* ---------------------------------------------------------------- memory of a piece */
 
-/* Lays out an array in the middle, with all modes of which the arrays retain some. */
+/* Lays out an array in the middle, with all modes or points of which the arrays have some. */
 static void lay_out_middle(struct fftnd__applied *applied,
                            const struct fftnd__kernel_problem *problem, int i) {
     const struct fftnd__transform *transform = problem->transform;
@@ -146,10 +147,9 @@ static void lay_out_middle(struct fftnd__applied *applied,
     struct fftnd__side *side = &applied->middle[i];
     struct fftnd__piece first;
     redist_index count[REDIST_MAX_NDIMS];
-    if (problem->step->direction == REDIST_FORWARD) {
-        fftnd__truncation_of(&applied->truncation, transform, problem->step);
-        side->truncation = applied->truncation.n > 0 ? &applied->truncation : NULL;
-    }
+    fftnd__truncation_of(&applied->truncation, transform, problem->step,
+                         (enum fftnd_side) !problem->step->direction);
+    side->truncation = applied->truncation.n > 0 ? &applied->truncation : NULL;
     side->item = fftnd__element_bytes(transform, middle->real);
     fftnd__find_piece(&half.cut, 0, &first);
     fftnd__widen(side->truncation, half.cut.ndims, i == 0 ? first.after : first.before, count);

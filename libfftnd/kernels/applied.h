@@ -19,7 +19,7 @@ struct fftnd__applied {
         others[2]; /* before and after these: all axes except one, of a whole piece */
     struct fftnd__round_trip trip;              /* between both, if the library has one */
     struct fftnd__cut inside;                   /* of a piece; 0 axes = not cut */
-    struct fftnd__truncation truncation;        /* of the modes between */
+    struct fftnd__truncation truncation;        /* of the middle */
     struct fftnd__side middle[2];               /* before and after the operator */
     redist_index numbers[3 * REDIST_MAX_NDIMS]; /* of `inside`, */
     ptrdiff_t strides[2][REDIST_MAX_NDIMS];     /* and of the middle */

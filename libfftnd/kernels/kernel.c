@@ -51,6 +51,8 @@ static struct lines__problem serial_of(const struct fftnd__kernel_problem *probl
     serial.threads = fftnd__pool_threads(problem->pool);
     serial.keep_input = problem->keep_input;
     serial.general = problem->library;
+    if (problem->fills)
+        serial.filled = problem->transform->chain.filled[substep->step.axes[0]];
     if (substep->step.truncates_inside)
         fftnd__retain(problem->transform, &serial, &substep->step);
     return serial;
@@ -270,7 +272,7 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__rows *rows = kernel->rows[is_shorter];
-    REDIST_TRY(fftnd__pad_modes(in));
+    REDIST_TRY(fftnd__pad(in));
     if (kernel->twiddles != NULL && !kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {

@@ -18,7 +18,7 @@ struct fftnd__side {
     redist_index
         padded; /* on a device: elements of a line of the last axis with its padding; 0 = none */
     const struct fftnd__truncation
-        *truncation; /* of axes along which a piece has more modes than the array; NULL = none */
+        *truncation; /* of axes of which a piece has more than the array; NULL = none */
 };
 
 /* Two plans: for pieces like the first one and for shorter ones. */
@@ -51,6 +51,7 @@ struct fftnd__kernel_problem {
     int keep_input;
     int may_ruin;   /* an input that is in an array may be overwritten */
     int prefetches; /* rows of the input are fetched ahead */
+    int fills;      /* the library adds the points that the arrays lack, which have one axis */
 
     /* With an operator. */
     int on_device;  /* pieces are on a device */

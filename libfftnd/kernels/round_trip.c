@@ -4,11 +4,9 @@
 static int is_possible(const struct fftnd__transform *transform, const struct fftnd__step *step,
                        const struct lines__library *library) {
     const struct fftnd__operator *op = transform->applied;
-    struct fftnd__truncation truncation;
-    fftnd__truncation_of(&truncation, transform, step);
     return library->round_trips != NULL && step->direction == REDIST_FORWARD &&
            !op->type->of_user && op->tables != NULL && !lines__combines((int)op->kind) &&
-           !step->twiddles && truncation.n == 0;
+           !step->twiddles && !fftnd__truncates(transform, step);
 }
 
 int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struct fftnd__step *step,

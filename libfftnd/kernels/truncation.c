@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------- retained modes */
+/* ---------------------------------------------------------------- retained modes and filled points */
 
 /* Returns how many of `kept` retained modes come from the end of the axis. */
 static redist_index count_high(const struct fftnd__transform *transform, int axis,
@@ -43,20 +43,27 @@ static struct lines__retained retained_of(const struct fftnd__transform *transfo
         .nyquist = kept % 2 == 0 ? find_nyquist(transform, axis) : LINES__NYQUIST_NONE};
 }
 
+static struct lines__retained filled_of(const struct fftnd__transform *transform, int axis) {
+    return (struct lines__retained){.axis = axis + transform->batch.shift,
+                                    .modes = transform->chain.points[axis],
+                                    .low = transform->chain.filled[axis]};
+}
+
 void fftnd__truncation_of(struct fftnd__truncation *truncation,
-                          const struct fftnd__transform *transform,
-                          const struct fftnd__step *step) {
+                          const struct fftnd__transform *transform, const struct fftnd__step *step,
+                          enum fftnd_side side) {
     truncation->n = 0;
     for (int i = 0; i < step->naxes; i++)
-        if (transform->chain.modes[step->axes[i]] < transform->chain.points[step->axes[i]])
-            truncation->axes[truncation->n++] = retained_of(transform, step->axes[i]);
+        if (fftnd__is_truncated(&transform->chain, step->axes[i], side))
+            truncation->axes[truncation->n++] =
+                (side == FFTND_PHYSICAL ? filled_of : retained_of)(transform, step->axes[i]);
 }
 
 void fftnd__retain(const struct fftnd__transform *transform, struct lines__problem *problem,
                    const struct fftnd__step *step) {
     const struct fftnd__chain *chain = &transform->chain;
     for (int i = 0; i < step->naxes; i++)
-        if (chain->modes[step->axes[i]] < chain->points[step->axes[i]])
+        if (fftnd__is_truncated(chain, step->axes[i], FFTND_SPECTRAL))
             problem->retained[i] = retained_of(transform, step->axes[i]);
 }
 
@@ -140,7 +147,7 @@ int fftnd__add_half_way(enum lines__nyquist nyquist, const struct fftnd__block *
     return code;
 }
 
-int fftnd__pad_modes(const struct fftnd__block *block) {
+int fftnd__pad(const struct fftnd__block *block) {
     int n = count_axes(block->truncation), code = REDIST_OK;
     for (int i = 0; i < n && code == REDIST_OK; i++) {
         const struct lines__retained *at = &block->truncation->axes[i];

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Truncation: an array retains some of the modes that its pieces have. */
+/* Truncation: an array has some of the modes, or of the points, that its pieces have. */
 #ifndef FFTND__TRUNCATION_H
 #define FFTND__TRUNCATION_H
 
 #include "../../liblines/lines.h"
 #include "../program/steps.h"
 
-/* All axes along which a piece has more modes than the array. */
+/* All axes along which a piece has more modes, or points, than the array. Of points the array has the first ones. */
 struct fftnd__truncation {
     int n;
     struct lines__retained axes[REDIST_MAX_NDIMS];
 };
 
-/* A piece in memory, with all modes, of which its array may retain some. */
+/* A piece in memory, with all modes or points, of which its array may have some. */
 struct fftnd__block {
     enum fftnd_precision precision;
     int ndims;
@@ -37,9 +37,10 @@ struct fftnd__retained_box {
     ptrdiff_t offset;                                              /* bytes, in the piece */
 };
 
-/* Finds the truncation of a step, without axes if it retains all modes. */
+/* Finds the truncation of arrays of a side by a step, without axes if they have all modes or points. */
 void fftnd__truncation_of(struct fftnd__truncation *truncation,
-                          const struct fftnd__transform *transform, const struct fftnd__step *step);
+                          const struct fftnd__transform *transform, const struct fftnd__step *step,
+                          enum fftnd_side side);
 
 /* Sets the modes that the array retains in a problem of the step's axes, whose library then does the truncation. */
 void fftnd__retain(const struct fftnd__transform *transform, struct lines__problem *problem,
@@ -60,8 +61,8 @@ int fftnd__find_retained(const struct fftnd__truncation *truncation, int which, 
  * before the axes that are transformed with the halved one. */
 int fftnd__add_half_way(enum lines__nyquist nyquist, const struct fftnd__block *block);
 
-/* Pads the modes before a backward transform: those that the array does not have are zero, and modes half-way are
+/* Pads the modes or points before a transform: those that the array does not have are zero, and modes half-way are
  * halved between both. */
-int fftnd__pad_modes(const struct fftnd__block *block);
+int fftnd__pad(const struct fftnd__block *block);
 
 #endif

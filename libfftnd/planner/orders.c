@@ -32,7 +32,7 @@ static int find_splitting(const struct fftnd__request *request,
 /* Elements of the axis at a place of the order when grid dimension `dim` exchanges. */
 static redist_index extent_at(const struct fftnd__request *request, const int order[], int dim,
                               int place) {
-    return place <= dim ? request->shape.points[order[place]]
+    return place <= dim ? request->shape.filled[order[place]]
                         : fftnd__request_extent(request, order[place]);
 }
 

@@ -96,7 +96,8 @@ static void keep_array(const struct fftnd__transform *transform, struct fftnd__s
 
 static int is_truncated(const struct fftnd__chain *chain, int naxes, const int axes[]) {
     for (int i = 0; i < naxes; i++)
-        if (chain->modes[axes[i]] < chain->points[axes[i]])
+        if (fftnd__is_truncated(chain, axes[i], FFTND_PHYSICAL) ||
+            fftnd__is_truncated(chain, axes[i], FFTND_SPECTRAL))
             return 1;
     return 0;
 }
@@ -109,8 +110,7 @@ static void set_transformed(const struct fftnd__transform *transform, struct fft
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i];
         fftnd__set_whole(&step->layout->alignment, axis,
-                         backward ? chain->points[axis]
-                                  : fftnd__spectral_extent(chain, axis, chain->modes[axis]),
+                         fftnd__side_extent(chain, axis, (enum fftnd_side) !backward),
                          chain->is_outside);
     }
     lay_out(transform, step, NULL);
@@ -165,15 +165,14 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
                        const struct fftnd__link *link, int first, int last, const int memory[]) {
     int backward = program->direction == REDIST_BACKWARD;
     int changes = has_halved(&transform->chain, link) && last == link->naxes;
-    int truncates = is_truncated(&transform->chain, last - first, link->axes + first);
-    struct fftnd__step *step =
-        add_transform(program, changes || truncates ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT,
-                      link, first, last);
-    step->truncates = truncates;
+    struct fftnd__step *step = add_transform(program, FFTND__KEEPS_LAYOUT, link, first, last);
+    step->truncates = fftnd__truncates(transform, step);
+    if (changes || step->truncates)
+        step->type = FFTND__CHANGES_LAYOUT;
     step->twiddles = transform->chain.twiddles && step->axes[0] == 0;
     turn_array(step, memory);
-    step->ruins_source =
-        changes && backward && step->naxes > 1 && !truncates && !transform->workplace->copies_tiles;
+    step->ruins_source = changes && backward && step->naxes > 1 && !step->truncates &&
+                         !transform->workplace->copies_tiles;
     set_transformed(transform, step, backward, changes ? backward : fftnd__previous(step)->real);
 }
 
@@ -501,7 +500,8 @@ enum { MOST_ROOM = FFTND__MOST_STEPS + 2 };
 int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
-    int truncated = memcmp(chain->modes, chain->points, sizeof chain->modes) != 0;
+    int truncated = memcmp(chain->modes, chain->points, sizeof chain->modes) != 0 ||
+                    memcmp(chain->filled, chain->points, sizeof chain->filled) != 0;
     fftnd__free_steps(program);
     *program =
         (struct fftnd__program){.direction = direction,

@@ -109,6 +109,14 @@ int fftnd__is_transformed(const struct fftnd__step *step, int axis) {
     return 0;
 }
 
+int fftnd__truncates_on(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                        enum fftnd_side side) {
+    for (int i = 0; i < step->naxes; i++)
+        if (fftnd__is_truncated(&transform->chain, step->axes[i], side))
+            return 1;
+    return 0;
+}
+
 void fftnd__describe_serial(const struct fftnd__transform *transform,
                             const struct fftnd__step *before, const struct fftnd__step *step,
                             int direction, const ptrdiff_t in[], const ptrdiff_t out[],
@@ -156,10 +164,10 @@ int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
         return 0;
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], is_halved = axis == chain->halved;
-        int is_kept = chain->modes[axis] == chain->points[axis];
+        int is_kept = !fftnd__is_truncated(chain, axis, FFTND_SPECTRAL);
         int lie_well = !is_halved || (has_aligned_lines(transform, fftnd__previous(step)) &&
                                       has_aligned_lines(transform, step));
-        if (fftnd__is_r2r(transform, axis))
+        if (fftnd__is_r2r(transform, axis) || fftnd__is_truncated(chain, axis, FFTND_PHYSICAL))
             return 0;
         if (!is_kept &&
             !(lie_well && library->truncates(chain->points[axis], is_halved, transform->precision)))

@@ -73,8 +73,8 @@ struct fftnd__step {
     /* A serial transform. */
     int naxes; /* 0 = copy */
     unsigned char axes[REDIST_MAX_NDIMS];
-    int ruins_source;     /* the library overwrites the source */
-    int truncates;        /* some axes retain fewer modes than they have points */
+    int ruins_source; /* the library overwrites the source */
+    int truncates;    /* on a side, arrays have fewer elements of some axes than the transform */
     int truncates_inside; /* the serial library does that: pieces have the modes of their arrays */
     int twiddles;         /* of one long axis: this transforms axis 0 */
     int applies;          /* a transform, an operator, and the transform back */
@@ -161,6 +161,15 @@ void fftnd__take_axis(struct fftnd__step *step, int axis);
 
 /* Returns nonzero if a serial step transforms along an axis. */
 int fftnd__is_transformed(const struct fftnd__step *step, int axis);
+
+/* Returns nonzero if arrays of a side, or of any, have fewer elements along an axis of a step than its transform. */
+int fftnd__truncates_on(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                        enum fftnd_side side);
+static inline int fftnd__truncates(const struct fftnd__transform *transform,
+                                   const struct fftnd__step *step) {
+    return fftnd__truncates_on(transform, step, FFTND_PHYSICAL) ||
+           fftnd__truncates_on(transform, step, FFTND_SPECTRAL);
+}
 
 /* Returns nonzero if a serial step changes a piece besides transforming it, which takes tiles. */
 static inline int fftnd__needs_tiles(const struct fftnd__step *step) {

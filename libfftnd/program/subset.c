@@ -15,7 +15,8 @@ int fftnd__subset_suits(const struct fftnd__transform *transform, const int axes
         left_out += is_left_out(transform, axes, axis);
     }
     return taken > 0 && left_out > 0 && chain->balanced && !chain->moves[FFTND_PHYSICAL] &&
-           memcmp(chain->modes, chain->points, sizeof chain->modes) == 0;
+           memcmp(chain->modes, chain->points, sizeof chain->modes) == 0 &&
+           memcmp(chain->filled, chain->points, sizeof chain->filled) == 0;
 }
 
 long double fftnd__subset_factor(const struct fftnd__transform *transform, const int axes[]) {
@@ -66,6 +67,7 @@ static int may_pair(const struct fftnd__transform *transform, const struct fftnd
 static void pair(struct fftnd__transform *transform, struct fftnd__shape *shape) {
     int last = shape->ndims - 1;
     shape->points[last] /= 2;
+    shape->filled[last] /= 2;
     shape->modes[last] /= 2;
     if (transform->room != NULL) {
         transform->room->padding[FFTND_PHYSICAL].added[last] /= 2;
@@ -78,6 +80,7 @@ int fftnd__subset_take(struct fftnd__transform *transform, const int axes[]) {
     struct fftnd__shape shape = {.ndims = chain->ndims, .halved = -1};
     int is_real = chain->real[FFTND_PHYSICAL];
     memcpy(shape.points, chain->points, sizeof shape.points);
+    memcpy(shape.filled, chain->filled, sizeof shape.filled);
     memcpy(shape.modes, chain->modes, sizeof shape.modes);
     for (int axis = 0; axis < shape.ndims; axis++)
         shape.axes[axis] = axes[axis] ? chain->axes[axis] : FFTND_AXIS_NONE;

@@ -55,11 +55,9 @@ static int are_columns_suited(const struct fftnd__stage_problem *problem) {
     const struct lines__problem lines = {.precision = transform->precision,
                                          .effort = transform->settings.effort,
                                          .general = transform->library};
-    struct fftnd__truncation truncation;
-    fftnd__truncation_of(&truncation, transform, step);
     return step->applies && fftnd__is_untiled(transform, step) && before->buffer != FFTND__INPUT &&
-           !step->real && !before->real && truncation.n == 0 && op->type->in_place &&
-           op->inputs == 1 && op->outputs == 1 && !fftnd__takes_boxes(op) &&
+           !step->real && !before->real && !fftnd__truncates(transform, step) &&
+           op->type->in_place && op->inputs == 1 && op->outputs == 1 && !fftnd__takes_boxes(op) &&
            transform->pool == NULL &&
            lines__columns_gain(&lines, transform->chain.points[step->axes[0]], 1);
 }

@@ -20,6 +20,7 @@
     X(segments)                                                                                    \
     X(columns_with_operator)                                                                       \
     X(tiles_with_operator)                                                                         \
+    X(columns)                                                                                     \
     X(tiles)                                                                                       \
     X(whole_array)
 
@@ -69,7 +70,7 @@ struct fftnd__stage {
     const struct fftnd__stage_kind *kind;
     struct fftnd__cut cut;
     struct fftnd__side in, out;           /* the same memory when the kernel may run in place */
-    struct fftnd__truncation *truncation; /* of the sides; NULL = they have none */
+    struct fftnd__truncation *truncation; /* of both sides; NULL = they have none */
     const struct lines__library *library; /* which changes the pieces, */
     int nstreams;
     void *streams[2];                /* in these by turns */

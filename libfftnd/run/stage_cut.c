@@ -6,6 +6,7 @@
 #include "../program/exchanges.h"
 
 #include <stdint.h>
+#include <string.h>
 
 enum { MOST_CHUNKS = 1 << 16 };
 
@@ -63,20 +64,28 @@ void fftnd__set_extents(struct fftnd__cut *cut, const struct fftnd__transform *t
     }
 }
 
+/* Finds the extents of the array after a step in pieces; an operator has the other side between its transforms. */
+static void find_wide(const struct fftnd__cut *cut, const struct fftnd__transform *transform,
+                      const struct fftnd__step *step, redist_index wide[]) {
+    memcpy(wide, cut->after, (size_t)cut->ndims * sizeof *wide);
+    for (int side = FFTND_SPECTRAL; side >= FFTND_PHYSICAL; side--) {
+        struct fftnd__truncation truncation;
+        fftnd__truncation_of(&truncation, transform, step, (enum fftnd_side)side);
+        if (side != step->direction || step->applies)
+            fftnd__widen(&truncation, cut->ndims, wide, wide);
+    }
+}
+
 void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *transform,
                       const struct fftnd__step *step, const struct fftnd__tiling *tiling) {
     const struct fftnd__step *before = fftnd__previous(step);
     int is_real = step->real && before->real && !step->applies;
     size_t item = fftnd__element_bytes(transform, is_real), smallest = item;
     redist_index wide[REDIST_MAX_NDIMS];
-    struct fftnd__truncation truncation;
     fftnd__set_extents(cut, transform, step);
     for (int i = 0; i < cut->ndims; i++)
         cut->whole[i] = is_whole(transform, step, i);
-    fftnd__truncation_of(&truncation, transform, step);
-    if (step->direction == REDIST_BACKWARD && !step->applies)
-        truncation.n = 0; /* it is on the other side */
-    fftnd__widen(&truncation, cut->ndims, cut->after, wide);
+    find_wide(cut, transform, step, wide);
     for (int i = 0; i < cut->ndims; i++)
         if (cut->whole[i])
             smallest *= (size_t)(wide[i] > 0 ? wide[i] : 1);

@@ -41,23 +41,28 @@ static struct fftnd__stage *allocate(int ndims) {
     return stage;
 }
 
+/* Returns the truncation of a side, kept behind those found before it; NULL = none. */
+static const struct fftnd__truncation *keep_truncation(struct fftnd__truncation *kept,
+                                                       const struct fftnd__truncation *found) {
+    *kept = *found;
+    return found->n > 0 ? kept : NULL;
+}
+
 static int set_sides(struct fftnd__stage *stage, const struct fftnd__transform *transform,
                      const struct fftnd__step *step) {
-    int forward = step->direction == REDIST_FORWARD;
+    int before = step->direction, after = step->applies ? before : !before;
     stage->in.item = fftnd__element_bytes(transform, fftnd__previous(step)->real);
     stage->out.item = fftnd__element_bytes(transform, step->real);
-    struct fftnd__truncation found;
-    fftnd__truncation_of(&found, transform, step);
-    if (found.n == 0 || step->truncates_inside)
+    struct fftnd__truncation found[2];
+    for (int side = 0; side < 2; side++)
+        fftnd__truncation_of(&found[side], transform, step, (enum fftnd_side)side);
+    if ((found[before].n == 0 && found[after].n == 0) || step->truncates_inside)
         return REDIST_OK;
-    stage->truncation = redist_calloc(1, sizeof *stage->truncation);
+    stage->truncation = redist_calloc(2, sizeof *stage->truncation);
     if (stage->truncation == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a step of a plan");
-    *stage->truncation = found;
-    if (!forward)
-        stage->in.truncation = stage->truncation;
-    if (forward != step->applies)
-        stage->out.truncation = stage->truncation;
+    stage->in.truncation = keep_truncation(&stage->truncation[0], &found[before]);
+    stage->out.truncation = keep_truncation(&stage->truncation[1], &found[after]);
     return REDIST_OK;
 }
 

@@ -218,10 +218,14 @@ TARGET INLINE void NAME(dft_16)(PAIR x[]) {
 
 /* ---------------------------------------------------------------- radix passes */
 
-/* Loads a pair; a row has as many bytes of each group as a pair. */
+/* Loads a pair, zeros behind the rows of the input; a row has as many bytes of each group as a pair. */
 TARGET INLINE void NAME(load)(const struct lines__columns *columns, int group, int element,
                               PAIR *x) {
     const char *from = columns->in + element * columns->in_stride + group * (ptrdiff_t)sizeof(PAIR);
+    if (element >= columns->in_rows) {
+        *x = (PAIR){{0}, {0}};
+        return;
+    }
     SPLIT(from, x->re, x->im);
     if (columns->backward)
         NAME(exchange)(x);
@@ -230,6 +234,8 @@ TARGET INLINE void NAME(load)(const struct lines__columns *columns, int group, i
 TARGET INLINE void NAME(store)(const struct lines__columns *columns, int group, int element,
                                PAIR x) {
     char *to = columns->out + element * columns->out_stride + group * (ptrdiff_t)sizeof(PAIR);
+    if (element >= columns->out_rows)
+        return;
     if (columns->backward)
         NAME(exchange)(&x);
     JOIN(to, x.re, x.im);
@@ -242,7 +248,8 @@ TARGET INLINE void NAME(fetch)(const struct lines__columns *columns, int group, 
     enum { CACHE_LINE = 64 };
     const char *row =
         columns->next + element * columns->next_stride + group * (ptrdiff_t)sizeof(PAIR);
-    for (int end = CACHE_LINE; end <= (int)sizeof(PAIR); end += CACHE_LINE)
+    for (int end = CACHE_LINE; end <= (int)sizeof(PAIR) && element < columns->in_rows;
+         end += CACHE_LINE)
         __builtin_prefetch(row + end - 1, 0, 2);
 }
 

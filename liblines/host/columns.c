@@ -19,6 +19,7 @@ struct plan {
     size_t item;
     int groups;                     /* that are transformed at once, side by side */
     redist_index n, columns, width; /* of a line; neighbours; of these in those groups */
+    redist_index rows[2];           /* of the input and the output, at most n */
     struct lines__loop axis;        /* strides in bytes */
     int nloops;                     /* over groups, the last one along the neighbours */
     struct lines__loop loops[REDIST_MAX_NDIMS];
@@ -86,6 +87,8 @@ int lines__columns_create(const struct lines__column_loops *loops,
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->item = lines__item_bytes(problem->precision, 0);
     plan->n = problem->axes[0].n;
+    for (int i = 0; i < 2; i++)
+        plan->rows[i] = problem->filled > 0 && i == problem->direction ? problem->filled : plan->n;
     int code = lines__passes_create(loops, plan->n, plan->item, groups, radices, &plan->passes);
     if (code != REDIST_OK) {
         destroy(plan);
@@ -138,11 +141,12 @@ static void transform_few(const struct plan *plan, struct lines__columns group,
     group.in = before;
     group.out = after;
     group.in_stride = group.out_stride = (ptrdiff_t)row;
+    group.in_rows = group.out_rows = (int)plan->n;
     memset(before, 0, (size_t)plan->n * row);
-    for (redist_index i = 0; i < plan->n; i++)
+    for (redist_index i = 0; i < plan->rows[0]; i++)
         memcpy(before + (size_t)i * row, in + i * plan->axis.in, bytes);
     plan->run(plan->passes.n, plan->passes.pass, &group, scratch);
-    for (redist_index i = 0; i < plan->n; i++)
+    for (redist_index i = 0; i < plan->rows[1]; i++)
         memcpy(out + i * plan->axis.out, after + (size_t)i * row, bytes);
 }
 
@@ -152,6 +156,8 @@ static int execute(void *data, void *in, void *out) {
     struct lines__columns group = {.groups = plan->groups,
                                    .in_stride = plan->axis.in,
                                    .out_stride = plan->axis.out,
+                                   .in_rows = (int)plan->rows[0],
+                                   .out_rows = (int)plan->rows[1],
                                    .backward = plan->backward,
                                    .next = in,
                                    .next_stride = plan->axis.in};
@@ -316,6 +322,7 @@ static void take_found(enum fftnd_precision precision, const char *text) {
 const struct lines__library lines__library_columns = {.name = "columns",
                                                       .space = REDIST_SPACE_HOST,
                                                       .percent = percent,
+                                                      .fills = 1,
                                                       .create = create,
                                                       .execute = execute,
                                                       .destroy = destroy,

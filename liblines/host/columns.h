@@ -24,6 +24,7 @@ struct lines__columns {
     const char *in;
     char *out;
     ptrdiff_t in_stride, out_stride; /* bytes between elements of a column */
+    int in_rows, out_rows; /* elements of a column in memory; of the input the others are zero */
     int backward;
     const char *next;      /* columns to fetch meanwhile */
     ptrdiff_t next_stride; /* bytes between their elements */

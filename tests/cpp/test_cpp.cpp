@@ -426,6 +426,27 @@ void test_cosines() {
                    "cosines");
 }
 
+/* A field of ones, filled in part, and its transform back. */
+void test_filled() {
+    fftnd::options options;
+    const redist::index filled[] = {4, 3};
+    options.filled = filled;
+    options.effort = FFTND_ESTIMATE;
+    fftnd::plan<double, std::complex<double>> plan(MPI_COMM_WORLD, {8, 6}, options);
+    auto u = plan.physical();
+    auto v = plan.spectral();
+    std::fill(u.begin(), u.end(), 1.0);
+    plan.forward(u, v);
+    for (redist::index i = 0; i < v.count(0); i++)
+        for (redist::index j = 0; j < v.count(1); j++)
+            if (v.start(0) + i + v.start(1) + j == 0)
+                expect(std::abs(v(i, j) - 12.0) < 1e-12, "the sum of the points");
+    plan.backward(v, u);
+    for (redist::index i = 0; i < u.count(0); i++)
+        for (redist::index j = 0; j < u.count(1); j++)
+            expect(std::abs(u(i, j) - 1.0) < 1e-12, "a field that is filled in part");
+}
+
 /* Laplacian and a product of cosines, by each kind of operator. */
 void test_operators() {
     fftnd::options options;
@@ -535,6 +556,7 @@ int main(int argc, char **argv) {
     test_transform<float, std::complex<float>>("r2c, float", 1e-5);
     test_transform<std::complex<float>, std::complex<float>>("c2c, float", 1e-5);
     test_cosines();
+    test_filled();
     test_operators();
     test_errors();
     redist::array<double> left_over(MPI_COMM_WORLD, 10);

@@ -111,6 +111,7 @@ cdef extern from "fftnd.h" nogil:
         const redist_halo *ghosts
         int fill_ghosts
         int accumulate_ghosts
+        const redist_index *filled
     int fftnd_options_init(fftnd_options *options, size_t size)
 
     ctypedef struct fftnd_plan

@@ -48,6 +48,7 @@ cdef class Arguments:
     cdef fftnd_options options
     cdef redist_index[REDIST_MAX_NDIMS] sizes
     cdef redist_index[REDIST_MAX_NDIMS] modes
+    cdef redist_index[REDIST_MAX_NDIMS] filled
     cdef int[REDIST_MAX_NDIMS] grid
     cdef int[REDIST_MAX_NDIMS] order
     cdef fftnd_r2r[REDIST_MAX_NDIMS] r2r
@@ -115,7 +116,8 @@ cdef class Arguments:
         self.options.by_node = _arguments.flag("by_node", by_node)
         return 0
 
-    cdef int set_transform(self, scaling, alignment, batch, batch_position, retained_modes, halved_axis) except -1:
+    cdef int set_transform(self, scaling, alignment, batch, batch_position, retained_modes, filled,
+                           halved_axis) except -1:
         self.options.scaling = <fftnd_scaling>choice("scaling", scaling, _SCALINGS)
         self.options.alignment = <fftnd_alignment>choice("alignment", alignment, _ALIGNMENTS)
         self.options.batch = 1 if batch is None else _arguments.integer("batch", batch, *_C_INT)
@@ -124,6 +126,10 @@ cdef class Arguments:
             for i, number in enumerate(_arguments.integers("retained_modes", retained_modes, self.ndims, "axis")):
                 self.modes[i] = number
             self.options.retained_modes = self.modes
+        if filled is not None:
+            for i, number in enumerate(_arguments.integers("filled", filled, self.ndims, "axis")):
+                self.filled[i] = number
+            self.options.filled = self.filled
         self.options.halved_axis = _arguments.integer("halved_axis", halved_axis, *_C_INT)
         return 0
 

@@ -87,6 +87,8 @@ cdef class Plan:
         box: this rank's redist.Box, in place of a part of the process grid
 
     The physical side:
+        filled: points of it along each axis, the first ones; None = all. The others are zero, and neither stored nor sent:
+            shape = 2N and filled = N for convolutions that do not wrap around
         ghosts: a redist.Halo: copies of neighbours' points around each rank's part, for which arrays have room
             (empty_physical(); with a box, by its extent and offset); with_ghosts() shows them
         fill_ghosts: backward transforms fill them
@@ -152,7 +154,7 @@ cdef class Plan:
                  fusion="auto", local_transpose="auto", staging="auto", method=None, wisdom_file=None,
                  plan_seconds=0.0, tile_bytes=0, threads=1, skip_agreement=False, verbose=False, phases=False,
                  asynchronous=False, wait_seconds=0.0, ranks=0, offset=None, ghosts=None, fill_ghosts=True,
-                 accumulate_ghosts=False):
+                 accumulate_ghosts=False, filled=None):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef fftnd_plan *plan = NULL
@@ -161,7 +163,8 @@ cdef class Plan:
         try:
             given = Arguments(shape, kind, dtype)
             given.set_grid(grid, order, by_node)
-            given.set_transform(scaling, alignment, batch, batch_position, retained_modes, halved_axis)
+            given.set_transform(scaling, alignment, batch, batch_position, retained_modes, filled,
+                                halved_axis)
             given.set_arrays(in_place, overwrite_input, mapped_arrays, user_workspace, space, stream, device,
                              pin_arrays, device_bytes)
             given.set_execution(effort, fusion, local_transpose, staging, method, wisdom_file, plan_seconds,

@@ -266,6 +266,22 @@ def test_dealiasing(random):
         assert full[0, 0, 0] == pytest.approx(np.fft.irfftn(coefficients, modes, (0, 1, 2), "forward")[0, 0, 0])
 
 
+def test_zero_padding(random):
+    """The product of the modes of two fields with zeros behind them is their convolution."""
+    points, shape = (5, 4, 6), (10, 7, 12)
+    fields = random.random((2,) + points)
+    with fftnd.Plan(comm, shape, batch=2, filled=points, **FAST) as plan:
+        assert plan.physical.shape == points
+        a = plan.empty_physical()
+        a[...] = fields[(slice(None),) + plan.physical_slices]
+        b = plan.forward(a)
+        b[0] *= b[1]
+        a = plan.backward(b)
+        modes = np.fft.rfftn(fields[0], shape, (0, 1, 2)) * np.fft.rfftn(fields[1], shape, (0, 1, 2))
+        expected = np.fft.irfftn(modes, shape, (0, 1, 2))[:5, :4, :6]
+        assert close(a[0], expected[plan.physical_slices], "d")
+
+
 def test_wavenumbers(random):
     with fftnd.Plan(comm, (6, 5, 8), **FAST) as plan:
         for axis, k in enumerate((np.fft.fftfreq(6, 1 / 6), np.fft.fftfreq(5, 1 / 5), np.arange(5))):
@@ -349,7 +365,7 @@ def test_errors_come_on_all_ranks(random):
         b = plan.forward(a)  # nothing was harmed
         assert close(plan.backward(b), a, "d")
     for keywords in (dict(grid=(P + 1,)), dict(kind="r2r"), dict(kind=["c2c"]), dict(scaling="half"),
-                     dict(order=(0, 0, 1)), dict(dtype=int), dict(retained_modes=(9, 9, 9)), dict(method="no"),
+                     dict(order=(0, 0, 1)), dict(dtype=int), dict(retained_modes=(9, 9, 9)), dict(filled=(0, 1, 1)), dict(method="no"),
                      dict(halved_axis=5)):
         with pytest.raises((redist.Error, ValueError, TypeError)):
             fftnd.Plan(comm, (8, 7, 6), **keywords, **FAST)
