@@ -181,8 +181,8 @@ struct lines__library {
     /* 1 = host kernels of liblines may take problems of this general library where they are faster. */
     int yields_lines;
 
-    /* 1 = it transforms an axis of which the physical side is filled in part; it is chosen for such a problem only if it
-     * is expected to be faster than the general library, which does not. */
+    /* 1 = it transforms an axis of which the physical side is filled in part. It is chosen for such a problem only if
+     * it is expected to be faster than the general library, which does not. */
     int fills;
 
     /* Why the library makes no plan in a precision, NULL = it does. Without this function it has all precisions. */
