@@ -9,12 +9,12 @@
  * along one axis transforms that axis alone, and gradient, divergence and curl, on devices the gradient only, are such
  * derivatives one after the other (if all modes are retained, the plan is not in place, and has neither boxes nor given
  * blocks or split axes; with the batch last these three transform all axes). Then each axis has its own work space, and
- * sums of derivatives need room for one field. Functions of the user depend on all axes, and so does FFTND_SYMBOLS of
- * real data without a table for the halved axis. With a halved axis, functions and tables of the user multiply a mode's
- * mirror image by the conjugate of the mode's factor, so that fields stay real; the results of others depend on the
- * serial library. fftnd_apply_physical is the mirror image: spectra become fields, a function of the user maps these to
- * others point by point, and those become spectra: for products of fields (non-linear terms), with the 2/3 or 3/2 rule
- * by fftnd_options.retained_modes.
+ * sums of derivatives need room for one field. Functions of the user and FFTND_MULTIPLY depend on all axes, and so does
+ * FFTND_SYMBOLS of real data without a table for the halved axis. With a halved axis, functions and tables of the user
+ * multiply a mode's mirror image by the conjugate of the mode's factor, so that fields stay real; the results of others
+ * depend on the serial library. fftnd_apply_physical is the mirror image: spectra become fields, a function of the user
+ * maps these to others point by point, and those become spectra: for products of fields (non-linear terms), with the
+ * 2/3 or 3/2 rule by fftnd_options.retained_modes.
  *
  * Axes: along a Fourier axis a mode is exp(i k x) with k = 2 pi n / length. Along an axis of DCT or DST it is a cosine
  * or sine of k x with k = pi n / length, where `length` is half the logical size times the distance of points: the
