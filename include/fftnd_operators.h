@@ -9,12 +9,12 @@
  * along one axis transforms that axis alone, and gradient, divergence and curl, on devices the gradient only, are such
  * derivatives one after the other (if all modes are retained, the plan is not in place, and has neither boxes nor given
  * blocks or split axes; with the batch last these three transform all axes). Then each axis has its own work space, and
- * sums of derivatives need room for one field. Functions of the user depend on all axes, and so does FFTND_SYMBOLS of
- * real data without a table for the halved axis. With a halved axis, functions and tables of the user multiply a mode's
- * mirror image by the conjugate of the mode's factor, so that fields stay real; the results of others depend on the
- * serial library. fftnd_apply_physical is the mirror image: spectra become fields, a function of the user maps these to
- * others point by point, and those become spectra: for products of fields (non-linear terms), with the 2/3 or 3/2 rule
- * by fftnd_options.retained_modes.
+ * sums of derivatives need room for one field. Functions of the user and FFTND_MULTIPLY depend on all axes, and so does
+ * FFTND_SYMBOLS of real data without a table for the halved axis. With a halved axis, functions and tables of the user
+ * multiply a mode's mirror image by the conjugate of the mode's factor, so that fields stay real; the results of others
+ * depend on the serial library. fftnd_apply_physical is the mirror image: spectra become fields, a function of the user
+ * maps these to others point by point, and those become spectra: for products of fields (non-linear terms), with the
+ * 2/3 or 3/2 rule by fftnd_options.retained_modes.
  *
  * Axes: along a Fourier axis a mode is exp(i k x) with k = 2 pi n / length. Along an axis of DCT or DST it is a cosine
  * or sine of k x with k = pi n / length, where `length` is half the logical size times the distance of points: the
@@ -23,9 +23,10 @@
  *
  * FFTND_OPEN_POISSON (Hockney and Eastwood) solves Poisson's equation without boundaries along its free axes, where f
  * is 0 outside of a domain: the first half of the points, sizes[i] / 2. The other half holds zeros on input, and no
- * solution on output. `lengths` counts both halves, as for other operators. Along the other axes it is periodic, or has
- * the boundaries of the DCT or DST. With G(x) = -|x| / 2 in one dimension, -log|x| / (2 pi) in two, 1 / (4 pi |x|) in
- * three, the solution is u = -G * f: for the mode k = 0 of the other axes, if there are any. zero_mode has no effect.
+ * solution on output; with fftnd_options.filled it is missing. `lengths` counts both halves, as for other operators.
+ * Along the other axes it is periodic, or has the boundaries of the DCT or DST. With G(x) = -|x| / 2 in one dimension,
+ * -log|x| / (2 pi) in two, 1 / (4 pi |x|) in three, the solution is u = -G * f: for the mode k = 0 of the other axes,
+ * if there are any. zero_mode has no effect.
  *
  * Derivatives of odd order multiply by odd powers of i k. For an even number K of modes, the mode with n = K/2 or -K/2
  * stands for both, and its derivative of odd order is 0 at all points, so they multiply it by 0 along Fourier axes.

@@ -16,7 +16,8 @@
 /* Fields of the physical side, all of each on every rank: the kernel is number 0. */
 struct fields {
     const fft_case *given;
-    int sizes[REDIST_MAX_NDIMS], turns[REDIST_MAX_NDIMS]; /* whether an axis is transformed */
+    int sizes[REDIST_MAX_NDIMS],
+        turns[REDIST_MAX_NDIMS]; /* points, and 0 = not transformed, else with zeros */
     size_t n;
     double complex *values;
 };
@@ -39,7 +40,7 @@ static struct fields make_fields(const fft_case *given) {
     const uint64_t seed = random_bits();
     fft_case_sizes(given, FFTND_PHYSICAL, fields.sizes);
     for (int axis = 0; axis < given->ndims; axis++) {
-        fields.turns[axis] = is_transformed(given, axis);
+        fields.turns[axis] = is_transformed(given, axis) ? given->sizes[axis] : 0;
         fields.n *= (size_t)fields.sizes[axis];
     }
     const size_t all = fields.n * (size_t)(given->options.batch + 1);
@@ -53,16 +54,17 @@ static struct fields make_fields(const fft_case *given) {
     return fields;
 }
 
-/* C order position of index +- offset along the transformed axes, -1 if another one differs. */
+/* C order position of index +- offset along the transformed axes, -1 if a zero is there, or another axis differs. */
 static ptrdiff_t shifted(const struct fields *fields, const int index[], size_t offset, int sign) {
     ptrdiff_t place = 0, stride = 1;
     for (int axis = fields->given->ndims - 1; axis >= 0; axis--) {
-        const int size = fields->sizes[axis], by = (int)(offset % (size_t)size);
+        const int size = fields->sizes[axis], turn = fields->turns[axis];
+        const int by = (int)(offset % (size_t)size);
+        const int at = turn > 0 ? (index[axis] + sign * by + turn) % turn : by;
         offset /= (size_t)size;
-        if (!fields->turns[axis] && by != index[axis]) {
+        if (at >= size || (turn == 0 && by != index[axis])) {
             return -1;
         }
-        const int at = fields->turns[axis] ? (index[axis] + sign * by + size) % size : by;
         place += stride * at;
         stride *= size;
     }
@@ -194,6 +196,9 @@ START_TEST(boxes) {
         given.options.batch_position = (enum fftnd_batch_position)random_between(0, 1);
         given.options.scaling = (enum fftnd_scaling)random_between(0, 3);
         given.precision = fft_case_precision((enum fftnd_precision)random_between(0, 2));
+        if (random_chance(40)) {
+            fft_random_filled(&given);
+        }
         check_case(&given);
     }
 }

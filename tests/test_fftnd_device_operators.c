@@ -3,6 +3,7 @@
  * Operators between transforms on a device: arrays there, and arrays of the host that are transformed there in tiles.
  * On a device that stands in for CUDA, or on CUDA's.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,8 +198,107 @@ START_TEST(refusals) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- kernels, and a sheet of charge */
+
+/* A point by its global indices. */
+typedef double value_of(redist_index i, redist_index j, redist_index k);
+
+static double delta(redist_index i, redist_index j, redist_index k) {
+    return i == 1 && j == 2 && k == 0;
+}
+
+static double field(redist_index i, redist_index j, redist_index k) {
+    return (double)((i + 8) % 8) + 0.1 * (double)((j + 6) % 6) * (double)(k + 1);
+}
+
+static double moved(redist_index i, redist_index j, redist_index k) {
+    return field(i - 1, j - 2, k);
+}
+
+static double sheet(redist_index i, redist_index j, redist_index k) {
+    (void)j, (void)k;
+    return i < 4;
+}
+
+/* Points along the first axis are 1/2 apart. */
+static double potential(redist_index i, redist_index j, redist_index k) {
+    double sum = 0.125 / 4;
+    (void)j, (void)k;
+    for (redist_index other = 0; other < 4; other++) {
+        sum += 0.125 * (double)llabs(i - other);
+    }
+    return sum;
+}
+
+/* Fills an array of the host, or returns how far its points with i < n are off. */
+static double visit(const fftnd_layout *layout, double *array, value_of *value, redist_index n) {
+    double error = 0;
+    for (redist_index i = 0; i < layout->count[0]; i++) {
+        for (redist_index j = 0; j < layout->count[1]; j++) {
+            for (redist_index k = 0; k < layout->count[2]; k++) {
+                double *at =
+                    &array[i * layout->stride[0] + j * layout->stride[1] + k * layout->stride[2]];
+                const double expected =
+                    value(layout->start[0] + i, layout->start[1] + j, layout->start[2] + k);
+                if (n == 0) {
+                    *at = expected;
+                } else if (layout->start[0] + i < n && !(fabs(*at - expected) <= error)) {
+                    error = fabs(*at - expected);
+                }
+            }
+        }
+    }
+    return error;
+}
+
+START_TEST(kernels) {
+    NEEDS_DEVICE();
+    const test_device *device = stream_device_memory();
+    for (int i = 0; i < 4; i++) {
+        const redist_index sizes[3] = {8, 6, 10};
+        const double lengths[3] = {4, 1, 1};
+        const int free_axes[3] = {1, 0, 0}, convolves = i % 2;
+        fftnd_options choice = FFTND_OPTIONS_DEFAULT;
+        fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+        fftnd_plan *plan = NULL;
+        fftnd_operator *op = NULL;
+        fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+        choice.effort = FFTND_ESTIMATE;
+        choice.space = device->space;
+        choice.asynchronous = i / 2;
+        options.lengths = lengths;
+        options.free_axes = free_axes;
+        options.green = FFTND_GREEN_INTEGRATED;
+        check_ok(
+            fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &choice, &plan));
+        check_ok(fftnd_plan_layout(plan, FFTND_PHYSICAL, &layout));
+        double *host = calloc(layout.bytes + 1, 1);
+        void *in = device->allocate(MPI_COMM_WORLD, layout.bytes, 1);
+        void *out = device->allocate(MPI_COMM_WORLD, layout.bytes, 1);
+        visit(&layout, host, delta, 0);
+        device->copy(in, host, layout.bytes);
+        check_ok(convolves ? fftnd_operator_from_kernel(plan, in, NULL, &op)
+                           : fftnd_operator_create(plan, FFTND_OPEN_POISSON, &options, &op));
+        visit(&layout, host, convolves ? field : sheet, 0);
+        device->copy(in, host, layout.bytes);
+        check_ok(fftnd_apply(plan, op, in, out));
+        device->copy(host, out, layout.bytes);
+        const double error = visit(&layout, host, convolves ? moved : potential, convolves ? 8 : 4);
+        check_all(error < 1e-12, "%s is off by %g", convolves ? "a convolution" : "a potential",
+                  error);
+        check_ok(fftnd_plan_query(plan));
+        check_ok(fftnd_operator_free(&op));
+        check_ok(fftnd_plan_free(&plan));
+        device->release(in, 1);
+        device->release(out, 1);
+        free(host);
+    }
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases,       boxes,         arriving, chunks_of_partitions,
-                                  larger_than_device, padding_alone, refusals, NULL};
+    const TTest *const tests[] = {
+        random_cases, boxes,   arriving, chunks_of_partitions, larger_than_device, padding_alone,
+        refusals,     kernels, NULL};
     return harness_run(argc, argv, "test_fftnd_device_operators", tests);
 }

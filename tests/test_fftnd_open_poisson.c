@@ -243,6 +243,10 @@ static struct problem random_problem(void) {
     given->precision = fft_case_precision((enum fftnd_precision)random_between(0, 2));
     given->options.in_place = 0;
     given->options.grid_ndims = random_between(0, ndims - 1);
+    given->drops_points = random_chance(50);
+    for (int axis = 0; axis < ndims; axis++) {
+        given->filled[axis] = given->sizes[axis] / (problem.free_axes[axis] ? 2 : 1);
+    }
     problem.green = (enum fftnd_green)random_between(0, 2);
     finish(&problem);
     return problem;

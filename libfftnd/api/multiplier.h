@@ -16,7 +16,7 @@ int fftnd__multiply_by_array(struct fftnd__operator *op, const fftnd_plan *plan,
 int fftnd__multiply_by_green(struct fftnd__operator *op, const struct fftnd__engine *engine,
                              const fftnd_operator_options *options);
 
-/* Moves an array between two boxes of each rank: those in B may overlap.
+/* Moves an array of the host between two boxes of each rank, of which those in B may overlap.
  * Collective. */
 int fftnd__redistribute(MPI_Comm comm, MPI_Datatype type, int ndims, const redist_index sizes[],
                         const redist_box *box_a, void *a, const redist_box *box_b, void *b);

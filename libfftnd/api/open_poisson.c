@@ -139,8 +139,8 @@ static int transform_cosines(const struct solver *solver, struct cosines *cosine
     return redist_agree(solver->comm, fftnd_forward(cosines->plan, cosines->array, cosines->array));
 }
 
-/* A value for the element with these global indices; returns 0 to leave it. */
-typedef int value_at(const struct solver *solver, const redist_index at[], double *value);
+/* Sets the element with these global indices, or leaves it. */
+typedef void value_at(const struct solver *solver, const redist_index at[], double *value);
 
 static void fill(const struct solver *solver, struct cosines *cosines, value_at *find) {
     const fftnd_layout *layout = &cosines->layouts[FFTND_PHYSICAL];
@@ -151,7 +151,7 @@ static void fill(const struct solver *solver, struct cosines *cosines, value_at 
         redist_index rest = i;
         for (int axis = layout->ndims - 1; axis >= 0; rest /= layout->count[axis--])
             at[axis] = layout->start[axis] + rest % layout->count[axis];
-        (void)find(solver, at, &cosines->array[i]);
+        find(solver, at, &cosines->array[i]);
     }
 }
 
@@ -169,7 +169,7 @@ static double find_kappa(const struct solver *solver, const redist_index at[]) {
 }
 
 /* The truncated function's transform, of the longer axes. */
-static int truncated(const struct solver *solver, const redist_index at[], double *value) {
+static void truncated(const struct solver *solver, const redist_index at[], double *value) {
     double square = 0, points = 1;
     for (int i = 0; i < solver->ndims; i++) {
         const struct axis *axis = &solver->axes[i];
@@ -182,15 +182,14 @@ static int truncated(const struct solver *solver, const redist_index at[], doubl
     *value = fftnd__green_transform(solver->nfree, find_kappa(solver, at), sqrt(square),
                                     solver->diameter) /
              points;
-    return 1;
 }
 
 /* The other functions, of offsets, for the mode 0 of the axes that are not free. */
-static int at_offset(const struct solver *solver, const redist_index at[], double *value) {
+static void at_offset(const struct solver *solver, const redist_index at[], double *value) {
     double x[3] = {0}, h[3] = {0};
     int n = 0;
     if (find_kappa(solver, at) > 0)
-        return 0;
+        return;
     for (int i = 0; i < solver->ndims; i++)
         if (solver->axes[i].is_free) {
             x[n] = (double)at[i] * solver->axes[i].distance;
@@ -198,7 +197,6 @@ static int at_offset(const struct solver *solver, const redist_index at[], doubl
         }
     *value = solver->green == FFTND_GREEN_POINT ? fftnd__green_point(n, x, h)
                                                 : fftnd__green_cell(n, x, h);
-    return 1;
 }
 
 /* ---------------------------------------------------------------- moves */

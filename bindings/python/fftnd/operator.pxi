@@ -162,7 +162,7 @@ cdef class OperatorArguments:
     cdef int set_factors(self, Plan plan, multiplier, conjugated, free_axes, green) except -1:
         cdef int d = len(plan.shape)
         if multiplier is not None:
-            self.options.multiplier = plan._view(multiplier, &plan.side[FFTND_SPECTRAL], "multiplier", False).data
+            self.options.multiplier = plan._view(multiplier, &plan.side[1], "multiplier", False).data
         self.options.conjugated = _arguments.flag("conjugated", conjugated)
         self.options.green = <fftnd_green>(<int>choice("green", green, _GREEN))
         if free_axes is not None:
@@ -250,7 +250,7 @@ cdef class Operator:
         self.function, self.on_device = function, plan.works_on_device
         try:
             if from_kernel:
-                values = plan._view(kernel, &plan.side[FFTND_PHYSICAL], "kernel", False).data
+                values = plan._view(kernel, &plan.side[0], "kernel", False).data
             else:
                 number = choice("kind", kind, _OPERATORS)
             given.set_axes(len(plan.shape), lengths, axes, orders, shift)
