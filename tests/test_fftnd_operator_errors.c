@@ -117,7 +117,7 @@ START_TEST(wrong_operators) {
     const int all[3] = {1, 1, 1}, none[3] = {0}, own[3] = {0, harness_rank == 0, 1};
     const int middle_only[3] = {0, 1, 0}, last_only[3] = {0, 0, 1};
     REFUSE(plan, (enum fftnd_operator_kind)99, REDIST_ERR_ARGUMENT,
-           "kind = 99 is not in FFTND_DERIVATIVE..FFTND_POINTS (0..15)", (void)0);
+           "kind = 99 is not in FFTND_DERIVATIVE..FFTND_OPEN_POISSON (0..17)", (void)0);
     REFUSE(
         plan, FFTND_GRADIENT, REDIST_ERR_AXIS,
         "FFTND_GRADIENT along axis 1 makes cosines of its sines, which FFTND_DST1 cannot represent",

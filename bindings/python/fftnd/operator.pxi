@@ -8,6 +8,7 @@ _OPERATORS = {"derivative": FFTND_DERIVATIVE, "gradient": FFTND_GRADIENT, "diver
               "inverse_biharmonic": FFTND_INVERSE_BIHARMONIC, "shell": FFTND_SHELL, "shift": FFTND_SHIFT,
               "symbols": FFTND_SYMBOLS, "modes": FFTND_MODES, "points": FFTND_POINTS,
               "multiply": FFTND_MULTIPLY, "open_poisson": FFTND_OPEN_POISSON}
+_KERNEL = object()  # instead of a kind: Plan.convolution makes the operator
 _GREEN = {"truncated": FFTND_GREEN_TRUNCATED, "integrated": FFTND_GREEN_INTEGRATED, "point": FFTND_GREEN_POINT}
 
 
@@ -245,12 +246,14 @@ cdef class Operator:
         cdef fftnd_operator *op = NULL
         cdef fftnd_layout layout
         cdef int number = FFTND_MULTIPLY, code
-        cdef bint from_kernel = kind is None
+        cdef bint from_kernel = kind is _KERNEL
         cdef const void *values = NULL
         self.function, self.on_device = function, plan.works_on_device
         try:
             if from_kernel:
                 values = plan._view(kernel, &plan.side[0], "kernel", False).data
+            elif kernel is not None:
+                raise TypeError("kernel is given; Plan.convolution takes it")
             else:
                 number = choice("kind", kind, _OPERATORS)
             given.set_axes(len(plan.shape), lengths, axes, orders, shift)

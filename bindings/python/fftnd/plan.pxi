@@ -553,7 +553,7 @@ cdef class Plan:
             Operator
         Collective on the plan's ranks. Errors as operator.
         """
-        return Operator(self, None, kernel=kernel, conjugated=conjugated)
+        return Operator(self, _KERNEL, kernel=kernel, conjugated=conjugated)
 
     def apply(self, kind, array, out=None, **options):
         """operator(kind, ...).apply(array, out) with an operator for this call alone; in a loop make it once."""
