@@ -324,8 +324,8 @@ REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int nd
  * An element in no box of the source is unchanged in the destination. The other arguments are those of
  * redist_plan_exchange.
  * Collective on comm. Errors: as redist_plan_exchange; ERR_ARGUMENT also for options.operation in a plan that adds
- * nothing, or with arrays in device memory, ERR_DATATYPE for elements to which it does not apply, and ERR_MPI if MPI
- * refuses it and MPI's error handler returns: that of MPI_COMM_WORLD, since MPI 4 that of MPI_COMM_SELF.
+ * nothing, or with arrays in device memory, ERR_DATATYPE for elements to which it or options.wire does not apply, and
+ * ERR_MPI if MPI refuses it and MPI's error handler returns: that of MPI_COMM_WORLD, since MPI 4 that of MPI_COMM_SELF.
  */
 REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                                  const redist_index sizes[], const redist_box *box_a, void *a,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Numbers that are narrower between ranks than in the arrays: all methods that pack, against the exact exchange, with
- * the bound of the format; what stays exact; ghosts, sums, calls that fail, and errors in arguments.
+ * the bound of the format; what stays exact; ghosts, sums, and calls that fail.
  */
 #include <float.h>
 #include <math.h>
@@ -422,89 +422,6 @@ START_TEST(of_ghosts) {
 }
 END_TEST
 
-/* ---------------------------------------------------------------- errors */
-
-struct mistake {
-    MPI_Datatype type;
-    enum redist_wire wire;
-    int scope, tiles, code;
-    const char *method, *words;
-};
-
-static int plan_mistake(const struct mistake *mistake, redist_plan **made) {
-    redist_options options = REDIST_OPTIONS_DEFAULT;
-    redist_index sizes[2] = {harness_nranks, 1}, turned[2] = {1, harness_nranks};
-    static double a[64], b[64];
-    options.method = mistake->method;
-    options.wire = mistake->wire;
-    options.wire_scope = (enum redist_wire_scope)mistake->scope;
-    options.tiles = (enum redist_tiles)mistake->tiles;
-    return redist_plan_exchange(MPI_COMM_WORLD, mistake->type, 2, sizes, a, 0, turned, b, 1,
-                                &options, made);
-}
-
-START_TEST(errors) {
-    const struct mistake table[] = {
-        {MPI_INT, REDIST_WIRE_16_BITS, 1, 0, REDIST_ERR_DATATYPE, NULL,
-         "options->wire = REDIST_WIRE_16_BITS is for elements of floats or doubles"},
-        {MPI_FLOAT, REDIST_WIRE_FLOAT, 1, 0, REDIST_ERR_DATATYPE, NULL,
-         "options->wire = REDIST_WIRE_FLOAT is for elements of doubles"},
-        {MPI_LONG_DOUBLE, REDIST_WIRE_FLOAT, 1, 0, REDIST_ERR_DATATYPE, NULL,
-         "datatype (16 bytes)"},
-        {MPI_DOUBLE, (enum redist_wire)3, 0, 0, REDIST_ERR_ARGUMENT, NULL,
-         "options->wire = 3 is not in REDIST_WIRE_SAME..REDIST_WIRE_16_BITS"},
-        {MPI_DOUBLE, REDIST_WIRE_FLOAT, 2, 0, REDIST_ERR_ARGUMENT, NULL,
-         "options->wire_scope = 2 is not in"}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        for (int culprit = -1; culprit < harness_nranks; culprit += harness_nranks) {
-            /* all ranks, then the last one alone */
-            int mine = culprit < 0 || harness_rank == harness_nranks - 1;
-            const struct mistake right = {.type = table[i].type, .scope = table[i].scope};
-            redist_plan *made = NULL;
-            harness_case("mistake %zu, of rank %d", i, culprit);
-            check_code(plan_mistake(mine ? &table[i] : &right, &made), table[i].code);
-            check_all(strstr(redist_error_message(), table[i].words) != NULL && made == NULL, "%s",
-                      redist_error_message());
-        }
-}
-END_TEST
-
-START_TEST(tiles) {
-    const struct mistake put = {MPI_DOUBLE,
-                                REDIST_WIRE_FLOAT,
-                                1,
-                                REDIST_PUT,
-                                REDIST_ERR_METHOD,
-                                "p2p",
-                                "method p2p moves tiles in the format of the arrays only"};
-    redist_plan *made = NULL;
-    if (harness_nranks == 1)
-        skip_test("messages between ranks");
-    check_code(plan_mistake(&put, &made), put.code);
-    check_all(strstr(redist_error_message(), put.words) != NULL, "%s", redist_error_message());
-}
-END_TEST
-
-START_TEST(ranks_differ) {
-    const struct mistake formats = {.type = MPI_DOUBLE,
-                                    .wire = harness_rank == 0 ? REDIST_WIRE_FLOAT
-                                                              : REDIST_WIRE_16_BITS},
-                         scopes = {.type = MPI_DOUBLE,
-                                   .wire = REDIST_WIRE_FLOAT,
-                                   .scope = harness_rank == 0};
-    redist_plan *made = NULL;
-    if (harness_nranks == 1)
-        skip_test("several ranks");
-    check_code(plan_mistake(&formats, &made), REDIST_ERR_DISAGREE);
-    check_all(strstr(redist_error_message(), "options->wire") != NULL &&
-                  strstr(redist_error_message(), "REDIST_WIRE_16_BITS") != NULL,
-              "%s", redist_error_message());
-    check_code(plan_mistake(&scopes, &made), REDIST_ERR_DISAGREE);
-    check_all(strstr(redist_error_message(), "options->wire_scope") != NULL, "%s",
-              redist_error_message());
-}
-END_TEST
-
 /* ---------------------------------------------------------------- calls that fail */
 
 struct job {
@@ -573,8 +490,7 @@ START_TEST(faults) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {exchanges, rows,         of_ghosts, errors,
-                                  tiles,     ranks_differ, faults,    NULL};
+    const TTest *const tests[] = {exchanges, rows, of_ghosts, faults, NULL};
     counters_begin();
     return harness_run(argc, argv, "test_redist_wire", tests);
 }

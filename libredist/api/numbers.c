@@ -112,6 +112,18 @@ int redist__find_predefined(MPI_Datatype type, enum redist__number *kind,
     return REDIST_OK;
 }
 
+/* Widened rows are combined one after the other: elements of the user's operation must not lie across two. */
+static int check_operation(const struct redist__request *request) {
+    size_t row = REDIST__FORMAT_ROW * request->format->bytes;
+    if (!redist__operation_is_given(request) || row % request->operation.sum.bytes == 0)
+        return REDIST_OK;
+    return redist_fail_in(request->function, REDIST_ERR_ARGUMENT,
+                          "options->operation is for elements of %zu bytes, but options->wire = %s "
+                          "has rows of %zu bytes: use REDIST_WIRE_SAME",
+                          request->operation.sum.bytes, redist_wire_name(request->format->wire),
+                          row);
+}
+
 int redist__find_format(struct redist__request *request) {
     const struct redist__element *element = &request->element;
     enum redist_wire wire = request->options.wire;
@@ -121,7 +133,7 @@ int redist__find_format(struct redist__request *request) {
     REDIST_TRY(find_common(request->datatype, &numbers));
     request->format = redist__format_of(wire, numbers.kind);
     if (request->format != NULL && element->run != 0 && element->run % request->format->bytes == 0)
-        return REDIST_OK;
+        return check_operation(request);
     request->format = NULL;
     return redist_fail_in(request->function, REDIST_ERR_DATATYPE,
                           "options->wire = %s is for elements of %s at equal distances, but "
