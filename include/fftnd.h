@@ -248,8 +248,8 @@ typedef struct fftnd_options {
     enum redist_wire wire;
     enum redist_wire_scope wire_scope; /**< as redist_options.wire_scope */
     /** instead of `wire`: the narrowest format with which the relative L2 error of a round trip on random numbers is at
-     * most this, or that of the arrays if there is none; 0 = none. Not below 2^-25 in double (2^-17 in float), which no
-     * format reaches */
+     * most this, or that of the arrays if there is none; 0 = none. Not below 2^-27 in double (2^-19 in float), which no
+     * format can be expected to reach */
     double tolerance;
 
     /** points that the physical side has along each axis (d values, 1..sizes[i]), the first ones; NULL = all. See "Zero

@@ -144,11 +144,12 @@ enum redist_overlap {
  * except as said. */
 enum redist_wire {
     REDIST_WIRE_SAME = 0, /**< as they are in the arrays */
-    /** double as float: each number changes by at most 2^-24 of itself; beyond the range of float it becomes infinite,
-     * below it zero */
+    /** double as float: each number changes by at most 2^-24 of itself, or 2^-150 if that is more; beyond the range of
+     * float it becomes infinite */
     REDIST_WIRE_FLOAT = 1,
     /** integers of 16 bits, with a power of two for each row of 128 numbers of a message: each number changes by at
-     * most 2^-15 of the largest one in its row. A row with a number that is not finite arrives as NaN */
+     * most 2^-15 of the largest one in its row. A row whose largest number is below 2^-1008 arrives as zeros, one with
+     * a number that is not finite as NaN */
     REDIST_WIRE_16_BITS = 2
 };
 
@@ -305,7 +306,8 @@ REDIST_API int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
  *   plan     out: the plan, freed with redist_plan_free
  * The other arguments are those of redist_exchange. The arrays are not touched.
  * Collective on comm. Errors: those of redist_exchange, ERR_METHOD (unknown, or does not apply; the message says
- * why), and ERR_LIMIT also if MPI has no message tags left for another plan of comm: MPI_TAG_UB / 16 plans, or
+ * why), ERR_ARGUMENT also for options.wire with arrays in device memory, ERR_DATATYPE also for elements that it is not
+ * for, and ERR_LIMIT also if MPI has no message tags left for another plan of comm: MPI_TAG_UB / 16 plans, or
  * 65,536 if that is less, may be alive.
  */
 REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
@@ -324,8 +326,9 @@ REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int nd
  * An element in no box of the source is unchanged in the destination. The other arguments are those of
  * redist_plan_exchange.
  * Collective on comm. Errors: as redist_plan_exchange; ERR_ARGUMENT also for options.operation in a plan that adds
- * nothing, or with arrays in device memory, ERR_DATATYPE for elements to which it or options.wire does not apply, and
- * ERR_MPI if MPI refuses it and MPI's error handler returns: that of MPI_COMM_WORLD, since MPI 4 that of MPI_COMM_SELF.
+ * nothing, or with arrays in device memory, or of elements that lie across rows of options.wire, ERR_DATATYPE for
+ * elements to which it does not apply, and ERR_MPI if MPI refuses it and MPI's error handler returns: that of
+ * MPI_COMM_WORLD, since MPI 4 that of MPI_COMM_SELF.
  */
 REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                                  const redist_index sizes[], const redist_box *box_a, void *a,

@@ -431,6 +431,9 @@ REDIST_API void redist_closer_add(MPI_Comm comm, redist_closer *closer,
                                   void (*close)(redist_closer *closer));
 REDIST_API void redist_closer_remove(redist_closer *closer);
 
+/** Added to redist_options.wire_scope: the plan keeps its format, however slow it is, as the caller measures formats. */
+enum { REDIST_WIRE_KEPT = 1 << 8 };
+
 /**
  * Data that another library keeps with a communicator of redist_private_comm, until the user frees the communicator, or
  * MPI is finalised. `dispose` frees what the data refer to, and identifies them; it is called on all ranks.

@@ -186,11 +186,13 @@ START_TEST(tolerances) {
         double tolerance;
         enum fftnd_precision precision;
         enum redist_wire wire; /* as chosen; REDIST_WIRE_SAME: any that is near enough */
-    } table[] = {{1e-2, FFTND_DOUBLE, REDIST_WIRE_16_BITS},
-                 {1e-6, FFTND_DOUBLE, REDIST_WIRE_FLOAT},
-                 {3.1e-8, FFTND_DOUBLE, REDIST_WIRE_SAME},
-                 {1e-2, FFTND_FLOAT, REDIST_WIRE_16_BITS},
-                 {8e-6, FFTND_FLOAT, REDIST_WIRE_SAME}};
+        const char *method;
+    } table[] = {{1e-2, FFTND_DOUBLE, REDIST_WIRE_16_BITS, NULL},
+                 {1e-6, FFTND_DOUBLE, REDIST_WIRE_FLOAT, NULL},
+                 {8e-9, FFTND_DOUBLE, REDIST_WIRE_SAME, NULL},
+                 {1e-2, FFTND_FLOAT, REDIST_WIRE_16_BITS, NULL},
+                 {2e-6, FFTND_FLOAT, REDIST_WIRE_SAME, NULL},
+                 {1e-2, FFTND_DOUBLE, REDIST_WIRE_SAME, "direct"}}; /* has no formats */
     if (harness_nranks == 1)
         skip_test("messages between ranks");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -200,6 +202,7 @@ START_TEST(tolerances) {
                               .options = FFTND_OPTIONS_DEFAULT};
         fftnd_plan_info info;
         trial.options.tolerance = table[i].tolerance;
+        trial.options.method = table[i].method;
         trial.options.wire_scope = REDIST_WIRE_EVERYWHERE;
         trial.options.effort = FFTND_ESTIMATE;
         harness_case("tolerance %g", table[i].tolerance);
@@ -207,6 +210,7 @@ START_TEST(tolerances) {
         int is_widest = info.wire == table[i].wire || table[i].wire == REDIST_WIRE_SAME;
         check_all(is_widest && info.wire_error[0] <= table[i].tolerance,
                   "format %d with an error of %g", (int)info.wire, info.wire_error[0]);
+        check_all(table[i].method == NULL || info.wire == REDIST_WIRE_SAME, "direct has a format");
         check_ok(fftnd_plan_free(&plan));
     }
 }
@@ -414,8 +418,8 @@ START_TEST(errors) {
         {FFTND_LONG_DOUBLE, 2, 0, 0, 0, 0, "precision = FFTND_LONG_DOUBLE"},
         {FFTND_DOUBLE, 0, 0, -1, 0, 0, "options->tolerance = -1 is not 0 or more"},
         {FFTND_DOUBLE, 0, 0, (double)NAN, 0, 0, "options->tolerance = nan"},
-        {FFTND_DOUBLE, 0, 0, 1e-9, 0, 0, "options->tolerance = 1e-09 is below 2.98023e-08"},
-        {FFTND_FLOAT, 0, 0, 1e-6, 0, 0, "options->tolerance = 1e-06 is below 7.62939e-06"},
+        {FFTND_DOUBLE, 0, 0, 1e-9, 0, 0, "options->tolerance = 1e-09 is below 7.45058e-09"},
+        {FFTND_FLOAT, 0, 0, 1e-6, 0, 0, "options->tolerance = 1e-06 is below 1.90735e-06"},
         {FFTND_DOUBLE, 1, 0, 1e-3, 0, 0, "with options->wire = REDIST_WIRE_FLOAT"},
         {FFTND_DOUBLE, 1, 0, 0, 1 << 20, 0, "options->wire: REDIST_WIRE_FLOAT is for arrays in"}};
     const redist_index sizes[3] = {8, 8, 8};

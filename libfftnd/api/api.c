@@ -122,10 +122,10 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *wanted) 
         struct fftnd__request request = *wanted;
         double begin = MPI_Wtime();
         int code = fftnd__planner_choose(&request, &configuration, &remembered);
-        double chosen = MPI_Wtime();
-        plan->choice_seconds += chosen - begin;
         if (code == REDIST_OK)
             code = fftnd__wire_choose(&request, &configuration, plan->wire_error);
+        double chosen = MPI_Wtime();
+        plan->choice_seconds += chosen - begin;
         if (code == REDIST_OK)
             code = fftnd__engine_create(&plan->engine, &request, &configuration);
         plan->engine_seconds = MPI_Wtime() - chosen;

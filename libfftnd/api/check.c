@@ -314,8 +314,9 @@ static int check_spaces(const struct fftnd__arguments *arguments) {
 
 /* ---------------------------------------------------------------- the wire */
 
-/* Errors below which no format is, in both precisions that have formats: half of what each number may change by. */
-static const double least_tolerances[] = {[FFTND_DOUBLE] = 0x1p-25, [FFTND_FLOAT] = 0x1p-17};
+/* Errors that no format can be expected to reach, in both precisions that have formats: an eighth of what a number of
+ * average size may change by. */
+static const double least_tolerances[] = {[FFTND_DOUBLE] = 0x1p-27, [FFTND_FLOAT] = 0x1p-19};
 
 static int check_tolerance(const struct fftnd__arguments *arguments) {
     const fftnd_options *options = &arguments->options;

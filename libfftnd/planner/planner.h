@@ -14,9 +14,10 @@ int fftnd__planner_choose(struct fftnd__request *request,
 /* ---------------------------------------------------------------- wire.c: the format of the exchanges */
 
 /* Measures the format that the request wants, or chooses one by its tolerance; settings.wire has it afterwards, or
- * REDIST_WIRE_SAME. error: of a round trip, as fftnd_plan_info.wire_error. Collective. */
-int fftnd__wire_choose(struct fftnd__request *request,
-                       const struct fftnd__configuration *configuration, double error[2]);
+ * REDIST_WIRE_SAME, with the configuration of plans that want none. error: of a round trip, as
+ * fftnd_plan_info.wire_error. Collective. */
+int fftnd__wire_choose(struct fftnd__request *request, struct fftnd__configuration *configuration,
+                       double error[2]);
 
 /* ---------------------------------------------------------------- ranks.c: chains on some of the ranks */
 

@@ -18,7 +18,8 @@ static const double most_slower = 1.03;
 /* Round trips on the same numbers: first the exact one, whose result is kept, then those that are compared with it. */
 struct trips {
     struct fftnd__search search;
-    const struct fftnd__configuration *configuration;
+    const struct fftnd__configuration
+        *configuration;       /* of all trips: others may have other grids */
     char *exact;              /* the physical array after the exact trip */
     double seconds, error[2]; /* of the last trip */
     int is_narrow;            /* it had a format on any rank */
@@ -149,6 +150,7 @@ static int make_trip(struct trips *trips, const struct fftnd__request *wanted,
     struct fftnd__request request = *wanted;
     struct fftnd__trial trial;
     request.settings.wire = wire;
+    request.settings.scaling = FFTND_SCALE_BACKWARD; /* else numbers grow with each trip */
     trips->search.request = &request;
     int code = fftnd__trial_open(&trips->search, trips->configuration, &trial);
     if (code == REDIST_OK)
@@ -193,15 +195,41 @@ static int list_formats(const struct fftnd__request *request, enum redist_wire f
     return request->settings.tolerance > 0 && request->precision == FFTND_DOUBLE ? 2 : 1;
 }
 
-static int try_formats(struct trips *trips, struct fftnd__request *request, double error[2]) {
+/* Finds whether a format that is chosen by its error may be left out: exchanges cannot use it, or there is no memory. */
+static int may_decline(const struct fftnd__settings *settings, int code) {
+    return settings->tolerance > 0 &&
+           (code == REDIST_ERR_METHOD || code == REDIST_ERR_LIMIT || code == REDIST_ERR_MEMORY);
+}
+
+/* Times a round trip of a plan without a format, if that is measured. */
+static int time_exact(struct trips *trips, const struct fftnd__request *request,
+                      const struct fftnd__configuration *configuration, double *seconds) {
+    struct fftnd__trial trial;
+    if (!measures(&request->settings))
+        return REDIST_OK;
+    trips->search.request = request;
+    int code = fftnd__trial_open(&trips->search, configuration, &trial);
+    if (code == REDIST_OK)
+        code = fftnd__trial_time(&trips->search, &trial, seconds);
+    fftnd__trial_close(&trial);
+    return code;
+}
+
+static int try_formats(struct trips *trips, struct fftnd__request *request,
+                       const struct fftnd__configuration *exact_configuration, double error[2]) {
     const struct fftnd__request wanted = *request;
     enum redist_wire formats[2];
     int n = list_formats(request, formats);
     request->settings.wire = REDIST_WIRE_SAME;
     REDIST_TRY(make_trip(trips, &wanted, REDIST_WIRE_SAME));
     double exact = trips->seconds;
+    if (exact_configuration != trips->configuration)
+        REDIST_TRY(time_exact(trips, request, exact_configuration, &exact));
     for (int i = 0; i < n; i++) {
-        REDIST_TRY(make_trip(trips, &wanted, formats[i]));
+        int code = make_trip(trips, &wanted, formats[i]);
+        if (may_decline(&wanted.settings, code))
+            continue;
+        REDIST_TRY(code);
         if (!is_accepted(trips, &wanted.settings, formats[i], exact))
             continue;
         request->settings.wire = formats[i];
@@ -211,9 +239,35 @@ static int try_formats(struct trips *trips, struct fftnd__request *request, doub
     return REDIST_OK;
 }
 
-int fftnd__wire_choose(struct fftnd__request *request,
-                       const struct fftnd__configuration *configuration, double error[2]) {
+/* Finds whether messages may be narrowed: there are other nodes, or ranks. */
+static int find_messages(const struct fftnd__request *request, int *are_some) {
+    const int *node_of;
+    int nnodes, size;
+    MPI_Comm_size(request->comm, &size);
+    REDIST_TRY(redist_nodes(request->comm, 0, &nnodes, &node_of));
+    *are_some = request->settings.wire_scope == REDIST_WIRE_EVERYWHERE ? size > 1 : nnodes > 1;
+    return REDIST_OK;
+}
+
+/* Returns whether a plan without the format may have another configuration: tiles may be faster there, which have none.
+ * A chain on some of the ranks stays as it is, as the request is made for these. */
+static int has_exact_configuration(const struct fftnd__request *request) {
+    return request->settings.wire != REDIST_WIRE_SAME && request->ranks == 0;
+}
+
+static int choose_exact(const struct fftnd__request *wanted, struct fftnd__configuration *exact) {
+    struct fftnd__request request = *wanted;
+    int remembered = 1;
+    request.settings.wire = REDIST_WIRE_SAME;
+    return fftnd__planner_choose(&request, exact, &remembered);
+}
+
+int fftnd__wire_choose(struct fftnd__request *request, struct fftnd__configuration *configuration,
+                       double error[2]) {
     const struct fftnd__settings *settings = &request->settings;
+    struct fftnd__configuration other;
+    const struct fftnd__configuration *exact = configuration;
+    int are_some = 0;
     struct trips trips = {.search = {.comm = request->comm,
                                      .space = settings->space,
                                      .begin = MPI_Wtime(),
@@ -222,7 +276,18 @@ int fftnd__wire_choose(struct fftnd__request *request,
     error[0] = error[1] = 0;
     if (settings->wire == REDIST_WIRE_SAME && settings->tolerance == 0)
         return REDIST_OK;
-    int code = try_formats(&trips, request, error);
+    if (has_exact_configuration(request)) {
+        REDIST_TRY(choose_exact(request, &other));
+        exact = &other;
+    }
+    REDIST_TRY(find_messages(request, &are_some));
+    int code = REDIST_OK;
+    if (are_some)
+        code = try_formats(&trips, request, exact, error);
+    else
+        request->settings.wire = REDIST_WIRE_SAME;
+    if (request->settings.wire == REDIST_WIRE_SAME)
+        *configuration = *exact;
     redist_release(trips.exact);
     return code;
 }

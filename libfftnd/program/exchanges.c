@@ -38,7 +38,8 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
     options.asynchronous = transform->settings.asynchronous;
     options.wait_seconds = transform->settings.wait_seconds;
     options.wire = transform->settings.wire;
-    options.wire_scope = transform->settings.wire_scope;
+    options.wire_scope =
+        (enum redist_wire_scope)((int)transform->settings.wire_scope | REDIST_WIRE_KEPT);
     return options;
 }
 

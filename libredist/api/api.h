@@ -33,6 +33,7 @@ struct redist__request {
     const struct redist__sum *adds;      /* how backward adds, or NULL */
     struct redist__operation operation;  /* by which it does, if the user gave one */
     const struct redist__format *format; /* of messages, NULL = as in the arrays */
+    int keeps_format;                    /* even if it is slow */
     const redist_box *boxes; /* of this rank in both arrays, the plan's; NULL = all of them */
     const redist_halo
         *halo; /* of redist_plan_halo, whose arrays are one; empty once the plan is made */

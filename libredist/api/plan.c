@@ -143,6 +143,7 @@ static int take_format(const struct redist__request *request, struct redist__pro
                               "options->wire = %s is for arrays in host memory",
                               redist_wire_name((int)request->options.wire));
     problem->formats_all = request->options.wire_scope == REDIST_WIRE_EVERYWHERE;
+    problem->keeps_format = request->keeps_format;
     if (problem->formats_all ? context->size > 1 : context->nnodes > 1)
         problem->format = request->format;
     return REDIST_OK;

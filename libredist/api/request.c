@@ -15,6 +15,8 @@ int redist__check_options(struct redist__request *request, const redist_options 
         return REDIST_OK;
     REDIST_TRY(redist_struct_read(request->function, "options", options, own, sizeof *own));
     REDIST_TRY(redist_check_reserved_in(request->function, "options", own->reserved));
+    request->keeps_format = ((int)own->wire_scope & REDIST_WIRE_KEPT) != 0;
+    own->wire_scope = (enum redist_wire_scope)((int)own->wire_scope & ~REDIST_WIRE_KEPT);
     const struct {
         const char *name;
         redist_name_of *name_of;

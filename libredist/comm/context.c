@@ -147,11 +147,13 @@ static int unlink_context(const struct redist__context *context) {
     return found;
 }
 
-/* Frees a communicator, unless messages of a failure may be on their way in it: some MPI libraries end the program that
- * frees it then. MPI_Finalize takes such a one. */
-static void free_comm(const struct redist__context *context, MPI_Comm *comm) {
-    if (*comm != MPI_COMM_NULL && !redist__peers_sent_notices(context))
-        MPI_Comm_free(comm);
+/* Frees the communicators, except one in which notices of a failure may be on their way: some MPI libraries end the
+ * program that frees it then. MPI_Finalize takes such a one. */
+static void free_comms(struct redist__context *context) {
+    if (context->node != MPI_COMM_NULL)
+        MPI_Comm_free(&context->node);
+    if (context->comm != MPI_COMM_NULL && !redist__peers_sent_notices(context))
+        MPI_Comm_free(&context->comm);
 }
 
 static void destroy(struct redist__context *context) {
@@ -159,8 +161,7 @@ static void destroy(struct redist__context *context) {
         return;
     for (int order = 0; order < REDIST__KEPT_ORDERS; order++)
         free_kept(context, order);
-    free_comm(context, &context->node);
-    free_comm(context, &context->comm);
+    free_comms(context);
     release(context);
 }
 

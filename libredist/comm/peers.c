@@ -95,7 +95,12 @@ static void tell(const struct redist__context *context, uint64_t plan,
 }
 
 int redist__peers_sent_notices(const struct redist__context *context) {
-    return redist__peers_known(context) && atomic_load(&context->peers->notices);
+    int are_waiting = 0;
+    if (!redist__peers_known(context))
+        return 0;
+    (void)MPI_Iprobe(MPI_ANY_SOURCE, REDIST__NOTICE_TAG, context->comm, &are_waiting,
+                     MPI_STATUS_IGNORE);
+    return are_waiting || atomic_load(&context->peers->notices);
 }
 
 static int is_broken(const struct redist__context *context) {

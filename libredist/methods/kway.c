@@ -29,7 +29,7 @@ struct state {
     struct redist__kway_shape shape;
     struct redist__kway_plan plans[2];
     struct redist__copy own[2];
-    MPI_Datatype element; /* the item's bytes */
+    MPI_Datatype element; /* of redist__message_unit bytes */
     char *buffers[2][2];  /* outgoing and incoming, of even and odd stages */
     size_t bytes[2][2];
     struct redist__messages messages; /* of a stage */

@@ -98,20 +98,8 @@ int redist_check_method_in(const char *function, const char *request) {
                           names);
 }
 
-int redist__check_mode(const struct redist__problem *problem, const struct redist__method *method) {
-    if (problem->asynchronous && method->modes == REDIST__COMPLETES)
-        return redist__fail(REDIST_ERR_METHOD,
-                            "method %s needs the host while it moves data, which "
-                            "options.asynchronous excludes",
-                            method->name);
-    if (!problem->asynchronous && method->modes == REDIST__ENQUEUES)
-        return redist__fail(REDIST_ERR_METHOD, "method %s is for options.asynchronous, on devices",
-                            method->name);
-    return redist__check_format(problem, method);
-}
-
-int redist__check_format(const struct redist__problem *problem,
-                         const struct redist__method *method) {
+static int check_format(const struct redist__problem *problem,
+                        const struct redist__method *method) {
     if (problem->format == NULL)
         return REDIST_OK;
     if (problem->tiles != REDIST_WHOLE)
@@ -125,6 +113,18 @@ int redist__check_format(const struct redist__problem *problem,
                             "alltoallv, kway, or, between nodes, hier",
                             method->name, redist_wire_name(problem->format->wire));
     return REDIST_OK;
+}
+
+int redist__check_mode(const struct redist__problem *problem, const struct redist__method *method) {
+    if (problem->asynchronous && method->modes == REDIST__COMPLETES)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method %s needs the host while it moves data, which "
+                            "options.asynchronous excludes",
+                            method->name);
+    if (!problem->asynchronous && method->modes == REDIST__ENQUEUES)
+        return redist__fail(REDIST_ERR_METHOD, "method %s is for options.asynchronous, on devices",
+                            method->name);
+    return check_format(problem, method);
 }
 
 int redist__preference(const struct redist__problem *problem,

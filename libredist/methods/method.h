@@ -40,6 +40,7 @@ struct redist__problem {
     int staged;                          /* MPI gets these through host memory */
     const struct redist__format *format; /* of messages to other nodes, or NULL; */
     int formats_all;                     /* of the others, too */
+    int keeps_format;                    /* even if it is slow */
     size_t largest_bytes;                /* the largest local array of any rank */
     size_t nontemporal_bytes;            /* larger arrays are written past the caches */
     int knows_loops;                     /* all ranks know the best loops */
@@ -230,9 +231,6 @@ int redist__candidates(const char *request, int most, struct redist__candidate c
 /* Checks whether a method serves the problem's kind of executions, those that are complete, or only enqueued; and its
  * format. */
 int redist__check_mode(const struct redist__problem *problem, const struct redist__method *method);
-
-int redist__check_format(const struct redist__problem *problem,
-                         const struct redist__method *method);
 
 /* Returns a candidate's preference without measurements. */
 int redist__preference(const struct redist__problem *problem,

@@ -128,6 +128,9 @@ static int allocate_side(struct contest *contest, int side, size_t bytes) {
     return redist_agree(contest->comm, space->allocate(bytes, scratch));
 }
 
+/* A byte of numbers that are finite and not zero, in each precision: a format has less to do with others. */
+enum { ANY_BYTE = 0x3f };
+
 /* Allocates and clears scratch arrays, so that pages exist before timing. */
 static int allocate_scratch(struct contest *contest) {
     const struct redist__transfer *transfer = contest->problem->transfer;
@@ -138,6 +141,8 @@ static int allocate_scratch(struct contest *contest) {
         REDIST_TRY(allocate_side(contest, side, bytes));
         REDIST_TRY(redist_agree(contest->comm,
                                 contest->problem->space->clear(contest->scratch[side], bytes)));
+        if (contest->problem->format != NULL) /* in host memory */
+            memset(contest->scratch[side], ANY_BYTE, bytes);
         contest->array[side] = (char *)contest->scratch[side] + element->before;
     }
     if (arrays == 1)
@@ -575,7 +580,7 @@ int redist__tune(struct redist__problem *problem, const redist_options *options,
     int winner = 0, exact_winner = 0;
     exact.format = NULL;
     REDIST_TRY(hold(&contest, problem, options, &winner));
-    if (problem->format == NULL || options->effort == REDIST_ESTIMATE ||
+    if (problem->format == NULL || problem->keeps_format || options->effort == REDIST_ESTIMATE ||
         !is_slower(&contest, winner, &exact, &without, &exact_winner))
         return set_up(&contest, winner, transport);
     problem->format = NULL;
