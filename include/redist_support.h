@@ -431,7 +431,7 @@ REDIST_API void redist_closer_add(MPI_Comm comm, redist_closer *closer,
                                   void (*close)(redist_closer *closer));
 REDIST_API void redist_closer_remove(redist_closer *closer);
 
-/** Added to redist_options.wire_scope: the plan keeps its format, however slow it is, as the caller measures formats. */
+/** Added to redist_options.wire_scope: the plan keeps its format, however slow it is, as the caller measures them. */
 enum { REDIST_WIRE_KEPT = 1 << 8 };
 
 /**

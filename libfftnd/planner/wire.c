@@ -195,7 +195,8 @@ static int list_formats(const struct fftnd__request *request, enum redist_wire f
     return request->settings.tolerance > 0 && request->precision == FFTND_DOUBLE ? 2 : 1;
 }
 
-/* Finds whether a format that is chosen by its error may be left out: exchanges cannot use it, or there is no memory. */
+/* Returns whether a format that is chosen by its error may be left out: exchanges cannot use it, or there is no
+ * memory. */
 static int may_decline(const struct fftnd__settings *settings, int code) {
     return settings->tolerance > 0 &&
            (code == REDIST_ERR_METHOD || code == REDIST_ERR_LIMIT || code == REDIST_ERR_MEMORY);
