@@ -24,7 +24,7 @@ build_with_it() {
         exit 77
     fi
     PATH=$folder/bin:$PATH CC="$(command -v ccache || true) mpicc" FC=mpifort build_folder $build -Dmpi=compiler -Dcuda=disabled \
-        -Dfftw_float=disabled -Dfftw_long_double=disabled -Dexamples=false -Dbenchmarks=false -Dwerror=true \
+        -Dheffte=disabled -Dfftw_float=disabled -Dfftw_long_double=disabled -Dexamples=false -Dbenchmarks=false -Dwerror=true \
         -Ddebug=true -Doptimization=1
 }
 
