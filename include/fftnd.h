@@ -595,8 +595,9 @@ REDIST_API int fftnd_plan_free(fftnd_plan **plan);
  * communicator. A plan is the same for the same arguments and options by value, except `plan`. Plans of a device,
  * or with options.user_workspace or options.phases, are not kept, nor those that failed, or whose mapped arrays turned
  * out not to be mapped. Environment variables and wisdom count when a plan is first made.
- *   comm  a communicator; nothing happens if it keeps no plans
- * Collective on comm. Errors: ERR_STATE (MPI is not running), ERR_COMM, ERR_MEMORY, ERR_MPI.
+ *   comm  a communicator; nothing happens if it keeps no plans. MPI_COMM_NULL: all that keep some, as is needed before
+ *         fftw_cleanup, which leaves FFTW's plans so that they cannot even be freed
+ * Collective on comm, or on all of them. Errors: ERR_STATE (MPI is not running), ERR_COMM, ERR_MEMORY, ERR_MPI.
  */
 REDIST_API int fftnd_cache_clear(MPI_Comm comm);
 

@@ -441,10 +441,12 @@ enum { REDIST_WIRE_KEPT = 1 << 8 };
  *   redist_kept_provide  finds the data, or makes them of `bytes` zero bytes: the same on all ranks. *data is NULL
  *                        after the user has freed the communicator, to which plans may still refer. Collective on
  *                        comm. Errors: ERR_MEMORY, those of redist_agree
+ *   redist_kept_dispose  calls `dispose` for the data of all communicators, which stay. Collective on all of these
  */
 REDIST_API void *redist_kept_find(MPI_Comm comm, void (*dispose)(void *data));
 REDIST_API int redist_kept_provide(MPI_Comm comm, size_t bytes, void (*dispose)(void *data),
                                    void **data);
+REDIST_API void redist_kept_dispose(void (*dispose)(void *data));
 
 /** Kinds of handles that can be checked. */
 enum redist_handle_kind {

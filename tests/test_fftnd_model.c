@@ -152,7 +152,8 @@ static void find_grids(const redist_index sizes[3], const char *node_size,
                   .axes = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX}},
         .settings = {.batch = 1}};
     for (int axis = 0; axis < 3; axis++)
-        request.shape.points[axis] = request.shape.modes[axis] = sizes[axis];
+        request.shape.points[axis] = request.shape.filled[axis] = request.shape.modes[axis] =
+            sizes[axis];
     setenv("REDIST_NODE_SIZE", node_size, 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     request.user_comm = comm;

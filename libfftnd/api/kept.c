@@ -240,6 +240,10 @@ void fftnd__kept_forget(fftnd_plan *plan, int failed) {
 }
 
 int fftnd_cache_clear(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) {
+        redist_kept_dispose(dispose);
+        return REDIST_OK;
+    }
     REDIST_TRY(redist_check_comm(comm));
     REDIST_TRY(redist_private_comm(comm, &comm));
     struct cache *cache = redist_kept_find(comm, dispose);

@@ -207,6 +207,17 @@ void *redist_kept_find(MPI_Comm comm, void (*dispose)(void *data)) {
     return found != NULL ? found->data : NULL;
 }
 
+void redist_kept_dispose(void (*dispose)(void *data)) {
+    struct redist__context **held = redist__contexts_hold();
+    for (int i = 0; held != NULL && held[i] != NULL; i++) {
+        struct others *found = find_others(held[i], dispose);
+        if (found != NULL)
+            dispose(found->data);
+        redist__context_release(held[i]);
+    }
+    redist_release(held);
+}
+
 int redist_kept_provide(MPI_Comm comm, size_t bytes, void (*dispose)(void *data), void **data) {
     struct redist__context *context = redist__context_owning(comm);
     *data = redist_kept_find(comm, dispose);
