@@ -51,8 +51,8 @@ EXPORT void X(destroy_plan)(X(plan) plan) {
         FFTW(destroy_plan)(plan);
 }
 
-/* Frees the plans that are kept first: they have plans of FFTW's, which cannot be freed afterwards. fftw_mpi_cleanup and
- * fftw_cleanup_threads call this function. */
+/* Frees the plans that are kept first: they have plans of FFTW's, which cannot be freed afterwards. fftw_mpi_cleanup
+ * and fftw_cleanup_threads call this function. */
 EXPORT void X(cleanup)(void) {
     (void)fftnd_cache_clear(MPI_COMM_NULL);
     FFTW(cleanup)();
