@@ -144,9 +144,19 @@ static int matches(const struct slot *slot, const struct key *key) {
            memcmp(plan->keeping.key, key->data, key->bytes) == 0;
 }
 
+/* Plans of a device may have work in streams of the user, or the user's memory page-locked. */
+static int may_be_kept(const fftnd_options *options) {
+    return options->keep && !fftnd__is_on_device(options->space) && !fftnd__offloads(options) &&
+           !options->user_workspace && !options->phases;
+}
+
+/* Returns a bit for each slot with a plan of the arguments. A rank that alone has asked for what no kept plan has gets
+ * none, so that all make a new plan. */
 static int find_matching(const struct cache *cache, const struct fftnd__arguments *arguments) {
-    struct key key = make_key(arguments);
     int bits = 0;
+    if (!may_be_kept(&arguments->options))
+        return bits;
+    struct key key = make_key(arguments);
     for (int i = 0; i < SLOTS && key.data != NULL; i++)
         bits |= matches(&cache->slots[i], &key) << i;
     redist_release(key.data);
@@ -159,7 +169,7 @@ int fftnd__kept_take(const struct fftnd__arguments *arguments, int code, fftnd_p
     *plan = NULL;
     if (cache == NULL) /* on all ranks */
         return REDIST_OK;
-    if (code == REDIST_OK && arguments->options.keep)
+    if (code == REDIST_OK)
         bits = find_matching(cache, arguments);
     REDIST_TRY(redist_all_common(arguments->comm, bits, &common));
     if (common == 0)
@@ -173,12 +183,6 @@ int fftnd__kept_take(const struct fftnd__arguments *arguments, int code, fftnd_p
 
 /* ---------------------------------------------------------------- keeping plans */
 
-/* Plans of a device may have work in streams of the user, or the user's memory page-locked. */
-static int may_be_kept(const struct fftnd__settings *settings) {
-    return settings->space == REDIST_SPACE_HOST && !settings->offloads &&
-           !settings->user_workspace && !settings->phases;
-}
-
 int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *arguments) {
     struct fftnd__keeping *keeping = &plan->keeping;
     void *data = NULL;
@@ -191,7 +195,7 @@ int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *argumen
     keeping->comm = arguments->comm;
     keeping->is_mapped = plan->engine.transform.settings.mapped_arrays;
     keeping->bytes = (long long)(fftnd__engine_work(&plan->engine) + plan->engine.tile_bytes);
-    if (!may_be_kept(&plan->engine.transform.settings) || key.data == NULL)
+    if (!may_be_kept(&arguments->options) || key.data == NULL)
         keeping->bytes = LLONG_MAX;
     REDIST_TRY(redist_agree(arguments->comm, redist_all_reduce(arguments->comm, &keeping->bytes, 1,
                                                                MPI_LONG_LONG, MPI_MAX)));
