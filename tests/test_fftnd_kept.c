@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans that are kept after fftnd_plan_free (fftnd_options.keep): made again, they are right, and no others are taken
  * for them. A plan is kept if making it again takes nearly no memory. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "counters.h"
 #include "fft_random.h"
@@ -392,6 +394,49 @@ START_TEST(made_plain) {
 }
 END_TEST
 
+static void fill_slots(int are_kept) {
+    fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
+    given.options.keep = 1;
+    for (given.options.batch = 1; given.options.batch <= SLOTS; given.options.batch++)
+        check_all(plan_and_free(MPI_COMM_WORLD, &given) == are_kept, "kept plan %d: %d",
+                  given.options.batch, !are_kept);
+}
+
+/* Lets files have no bytes, so that redist_alloc finds no shared memory. */
+static void refuse_files(int is_refused) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = is_refused ? 0 : limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    signal(SIGXFSZ, is_refused ? SIG_IGN : SIG_DFL);
+}
+
+/* A plan that is not kept takes no place: that of mapped arrays, which gets others. */
+START_TEST(others_stay) {
+    fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
+    fftnd_plan *plan = NULL;
+    void *arrays[2] = {NULL, NULL};
+    if (harness_nranks == 1)
+        skip_test("more than one rank, which share memory");
+    fill_slots(0);
+    given.options.keep = given.options.mapped_arrays = 1;
+    check_all(!plan_again(MPI_COMM_WORLD, &given, &plan), "a plan of other arrays");
+    refuse_files(1);
+    for (int side = 0; side < 2; side++) {
+        fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+        check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layout));
+        check_ok(redist_alloc(MPI_COMM_WORLD, layout.bytes, &arrays[side]));
+    }
+    refuse_files(0);
+    check_ok(fftnd_forward(plan, arrays[0], arrays[1]));
+    check_ok(fftnd_plan_free(&plan));
+    for (int side = 0; side < 2; side++)
+        check_ok(redist_free(&arrays[side]));
+    fill_slots(1);
+    clear();
+}
+END_TEST
+
 START_TEST(environment) {
     fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
     setenv("FFTND_KEEP", "0", 1);
@@ -484,9 +529,9 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {
-        random_cases,        last_eight, twins,      options,     own_phases,
-        differing_arguments, not_kept,   made_plain, environment, disagreement,
-        freed_handles,       given_back, left,       NULL};
+        random_cases,        last_eight,    twins,      options,     own_phases,
+        differing_arguments, not_kept,      made_plain, others_stay, environment,
+        disagreement,        freed_handles, given_back, left,        NULL};
     MPI_Init(&argc, &argv);
     counters_begin();
     return harness_run(argc, argv, "test_fftnd_kept", tests);

@@ -111,14 +111,12 @@ static struct slot *find_oldest(struct cache *cache) {
     return oldest;
 }
 
-/* Empties the slot that the plan had when it was used before, or the least recently used one. */
-static struct slot *clear_slot(struct cache *cache, const fftnd_plan *plan) {
-    struct slot *slot = find_oldest(cache);
+/* Finds the slot that the plan had when it was used before; NULL = none. */
+static struct slot *find_own(struct cache *cache, const fftnd_plan *plan) {
     for (int i = 0; i < SLOTS; i++)
         if (cache->slots[i].number == plan->keeping.number)
-            slot = &cache->slots[i];
-    empty_slot(slot);
-    return slot;
+            return &cache->slots[i];
+    return NULL;
 }
 
 static long long count_bytes(const struct cache *cache) {
@@ -227,8 +225,12 @@ int fftnd__kept_put(fftnd_plan *plan, int code) {
     struct cache *cache = keeping->number != 0 ? redist_kept_find(keeping->comm, dispose) : NULL;
     if (cache == NULL) /* on all ranks: the user has freed the communicator */
         return 0;
+    struct slot *slot = find_own(cache, plan);
     keeping->is_kept = can_be_used_again(plan, code);
-    struct slot *slot = clear_slot(cache, plan);
+    if (slot == NULL && keeping->is_kept)
+        slot = find_oldest(cache);
+    if (slot != NULL)
+        empty_slot(slot);
     if (keeping->is_kept)
         *slot = (struct slot){plan, keeping->number, ++cache->freed, keeping->bytes};
     while (count_bytes(cache) > MOST_BYTES)
