@@ -478,6 +478,31 @@ START_TEST(disagreement) {
 }
 END_TEST
 
+/* The key of a plan without its first part is not taken for that of another plan. Of the allocations of a plan, those of
+ * its key are the first, and the last but that of the agreement about keeping it. */
+START_TEST(memory_of_keys) {
+    fft_case one = FFT_CASE(FFTND_C2C, 4, 5, 6), two = FFT_CASE(FFTND_C2C, 5, 4, 6);
+    one.options.keep = two.options.keep = 1;
+    one.options.skip_agreement = two.options.skip_agreement = 1;
+    (void)plan_and_free(MPI_COMM_WORLD, &one);
+    clear();
+    long begin = counters_memory_asked();
+    (void)plan_and_free(MPI_COMM_WORLD, &one);
+    int all = (int)(counters_memory_asked() - begin);
+    (void)plan_and_free(MPI_COMM_WORLD, &one);
+    int own = (int)(counters_memory_asked() - begin) - all;
+    for (int i = 1; i <= own; i++) {
+        clear();
+        counters_fail_memory(all - 1 - own + i);
+        (void)plan_and_free(MPI_COMM_WORLD, &one);
+        counters_fail_memory(i);
+        check_all(!plan_and_free(MPI_COMM_WORLD, &two), "allocation %d: a plan of another size", i);
+        counters_fail_memory(0);
+    }
+    clear();
+}
+END_TEST
+
 START_TEST(freed_handles) {
     fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
     fftnd_plan *plan = NULL, *stale;
@@ -528,10 +553,10 @@ START_TEST(left) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        random_cases,        last_eight,    twins,      options,     own_phases,
-        differing_arguments, not_kept,      made_plain, others_stay, environment,
-        disagreement,        freed_handles, given_back, left,        NULL};
+    const TTest *const tests[] = {random_cases,  last_eight,          twins,        options,
+                                  own_phases,    differing_arguments, not_kept,     made_plain,
+                                  others_stay,   environment,         disagreement, memory_of_keys,
+                                  freed_handles, given_back,          left,         NULL};
     MPI_Init(&argc, &argv);
     counters_begin();
     return harness_run(argc, argv, "test_fftnd_kept", tests);

@@ -24,21 +24,27 @@ struct cache {
 
 /* The values of all arguments of a plan, one behind another. */
 struct key {
-    char *data; /* NULL without memory */
+    char *data;
     size_t bytes, room;
+    int failed; /* there was no memory: a later part alone would be the key of other arguments */
 };
 
+static void make_room(struct key *key, size_t bytes) {
+    char *larger = redist_calloc(2 * bytes, 1);
+    if (larger != NULL && key->data != NULL)
+        memcpy(larger, key->data, key->bytes);
+    redist_release(key->data);
+    key->data = larger;
+    key->room = 2 * bytes;
+    key->failed = larger == NULL;
+}
+
 static void append(struct key *key, const void *data, size_t bytes) {
-    if (key->bytes + bytes > key->room) {
-        char *larger = redist_calloc(2 * (key->bytes + bytes), 1);
-        if (larger != NULL && key->data != NULL)
-            memcpy(larger, key->data, key->bytes);
-        redist_release(key->data);
-        key->data = larger;
-        key->room = larger != NULL ? 2 * (key->bytes + bytes) : 0;
-    }
-    if (key->data != NULL && bytes != 0)
-        memcpy(key->data + key->bytes, data, bytes);
+    if (!key->failed && key->bytes + bytes > key->room)
+        make_room(key, key->bytes + bytes);
+    if (key->failed || bytes == 0)
+        return;
+    memcpy(key->data + key->bytes, data, bytes);
     key->bytes += bytes;
 }
 
@@ -155,7 +161,7 @@ static int find_matching(const struct cache *cache, const struct fftnd__argument
     if (!may_be_kept(&arguments->options))
         return bits;
     struct key key = make_key(arguments);
-    for (int i = 0; i < SLOTS && key.data != NULL; i++)
+    for (int i = 0; i < SLOTS && !key.failed; i++)
         bits |= matches(&cache->slots[i], &key) << i;
     redist_release(key.data);
     return bits;
@@ -193,7 +199,7 @@ int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *argumen
     keeping->comm = arguments->comm;
     keeping->is_mapped = plan->engine.transform.settings.mapped_arrays;
     keeping->bytes = (long long)(fftnd__engine_work(&plan->engine) + plan->engine.tile_bytes);
-    if (!may_be_kept(&arguments->options) || key.data == NULL)
+    if (!may_be_kept(&arguments->options) || key.failed)
         keeping->bytes = LLONG_MAX;
     REDIST_TRY(redist_agree(arguments->comm, redist_all_reduce(arguments->comm, &keeping->bytes, 1,
                                                                MPI_LONG_LONG, MPI_MAX)));
