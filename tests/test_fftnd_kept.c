@@ -260,6 +260,12 @@ START_TEST(options) {
         check_all(plan_options_and_free(&given) == is_same, "a plan of other options");
         check_all(plan_options_and_free(&usual), "the usual plan is not kept");
     }
+    fftnd_options boxed = usual;
+    boxed.box[FFTND_SPECTRAL] = &box;
+    (void)plan_options_and_free(&boxed);
+    box.extent[0] += harness_rank == 0;
+    harness_case("another box on one rank");
+    check_all(!plan_options_and_free(&boxed), "a plan of other boxes");
     clear();
 }
 END_TEST
@@ -323,9 +329,8 @@ static const char *change_blocks(fft_case *given) {
 
 static const char *change_boxes(fft_case *given) {
     int side = random_between(0, 1);
-    given->has_box[side] = 1;
-    given->box_seed++;
-    return harness_nranks > 1 ? "box" : NULL; /* one rank has the whole */
+    given->has_box[side] = !given->has_box[side];
+    return "box";
 }
 
 typedef const char *change(fft_case *given);
@@ -478,8 +483,8 @@ START_TEST(disagreement) {
 }
 END_TEST
 
-/* The key of a plan without its first part is not taken for that of another plan. Of the allocations of a plan, those of
- * its key are the first, and the last but that of the agreement about keeping it. */
+/* Without memory for its key, or for the agreement about keeping it, a plan is not kept, and not taken for another one.
+ * Of the allocations of a plan these are the last ones, and those of the key the first ones, too. */
 START_TEST(memory_of_keys) {
     fft_case one = FFT_CASE(FFTND_C2C, 4, 5, 6), two = FFT_CASE(FFTND_C2C, 5, 4, 6);
     one.options.keep = two.options.keep = 1;
@@ -491,11 +496,11 @@ START_TEST(memory_of_keys) {
     int all = (int)(counters_memory_asked() - begin);
     (void)plan_and_free(MPI_COMM_WORLD, &one);
     int own = (int)(counters_memory_asked() - begin) - all;
-    for (int i = 1; i <= own; i++) {
+    for (int i = 1; i <= own + 1; i++) {
         clear();
         counters_fail_memory(all - 1 - own + i);
         (void)plan_and_free(MPI_COMM_WORLD, &one);
-        counters_fail_memory(i);
+        counters_fail_memory(i <= own ? i : 0);
         check_all(!plan_and_free(MPI_COMM_WORLD, &two), "allocation %d: a plan of another size", i);
         counters_fail_memory(0);
     }

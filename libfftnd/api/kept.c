@@ -187,10 +187,21 @@ int fftnd__kept_take(const struct fftnd__arguments *arguments, int code, fftnd_p
 
 /* ---------------------------------------------------------------- keeping plans */
 
+/* Numbers a plan that may be kept. Collective. */
+static int number_plan(fftnd_plan *plan, MPI_Comm comm) {
+    struct fftnd__keeping *keeping = &plan->keeping;
+    void *data;
+    REDIST_TRY(redist_kept_provide(comm, sizeof(struct cache), dispose, &data));
+    if (data == NULL)
+        return REDIST_OK;
+    if (plan->engine.life == NULL)
+        REDIST_TRY(redist_life_create(comm, &keeping->life));
+    keeping->number = ++((struct cache *)data)->made;
+    return REDIST_OK;
+}
+
 int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *arguments) {
     struct fftnd__keeping *keeping = &plan->keeping;
-    void *data = NULL;
-    int are_few = 1;
     if (!arguments->options.keep)
         return REDIST_OK;
     struct key key = make_key(arguments);
@@ -203,15 +214,9 @@ int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *argumen
         keeping->bytes = LLONG_MAX;
     REDIST_TRY(redist_agree(arguments->comm, redist_all_reduce(arguments->comm, &keeping->bytes, 1,
                                                                MPI_LONG_LONG, MPI_MAX)));
-    are_few = keeping->bytes <= MOST_BYTES;
-    if (are_few)
-        REDIST_TRY(redist_kept_provide(arguments->comm, sizeof(struct cache), dispose, &data));
-    if (data == NULL)
-        return REDIST_OK;
-    if (plan->engine.life == NULL)
-        REDIST_TRY(redist_life_create(arguments->comm, &keeping->life));
-    keeping->number = ++((struct cache *)data)->made;
-    return REDIST_OK;
+    int code = keeping->bytes <= MOST_BYTES ? number_plan(plan, arguments->comm) : REDIST_OK;
+    /* without memory or tags, on all ranks, the plan is one that is not kept */
+    return code == REDIST_ERR_MEMORY || code == REDIST_ERR_LIMIT ? REDIST_OK : code;
 }
 
 /* Agrees that all ranks can use the plan again. A rank whose plan has failed leaves at once: as it destroys the plan,
