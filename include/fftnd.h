@@ -239,7 +239,8 @@ typedef struct fftnd_options {
     int accumulate_ghosts; /**< nonzero: forward transforms add them to the points that they show */
 
     /** nonzero: fftnd_plan_free keeps the plan, and the next fftnd_plan_create on its communicator with the same
-     * arguments returns it, after one reduction. See fftnd_cache_clear */
+     * arguments returns it, after one reduction. Freeing waits for all ranks then, which free such plans in the same
+     * order. See fftnd_cache_clear */
     int keep;
 
     /* Fewer bytes between ranks; for arrays in host memory that are transformed there, of float and double */
@@ -582,7 +583,8 @@ REDIST_API int fftnd_predict(const redist_model *model, int nranks, int ndims,
 /**
  * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. Completes a pending transform first. Device
  * memory that the plan has used, except redist_alloc_in's, may be freed only after that. After MPI_Finalize as
- * redist_plan_free.
+ * redist_plan_free. With fftnd_options.keep the call waits for all ranks, unless this one has seen a failure of the
+ * plan: ranks that free two such plans in different orders wait for ever.
  * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then: no plan, or it has operators, see
  * fftnd_operators.h); those of the completed transform.
  */
