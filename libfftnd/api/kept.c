@@ -209,7 +209,7 @@ int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *argumen
     keeping->key_bytes = key.bytes;
     keeping->comm = arguments->comm;
     keeping->is_mapped = plan->engine.transform.settings.mapped_arrays;
-    keeping->bytes = (long long)(fftnd__engine_work(&plan->engine) + plan->engine.tile_bytes);
+    keeping->bytes = (long long)fftnd__engine_memory(&plan->engine);
     if (!may_be_kept(&arguments->options) || key.failed)
         keeping->bytes = LLONG_MAX;
     REDIST_TRY(redist_agree(arguments->comm, redist_all_reduce(arguments->comm, &keeping->bytes, 1,
