@@ -599,7 +599,7 @@ REDIST_API int fftnd_plan_free(fftnd_plan **plan);
  * turned out not to be mapped, or for which there is no memory or no tag to keep them. Environment variables and wisdom
  * count when a plan is first made.
  *   comm  a communicator; nothing happens if it keeps no plans
- * Collective on comm. Errors: ERR_STATE (MPI is not running), ERR_COMM, ERR_MEMORY, ERR_MPI.
+ * Collective on comm. Errors: ERR_STATE (MPI is not running), ERR_COMM, ERR_MPI.
  */
 REDIST_API int fftnd_cache_clear(MPI_Comm comm);
 

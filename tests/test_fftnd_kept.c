@@ -539,6 +539,9 @@ START_TEST(given_back) {
     counters_check(&before, "fftnd_cache_clear");
     for (int round = 0; round < 2; round++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        long comms = counters.comms;
+        check_ok(fftnd_cache_clear(comm));
+        check_all(counters.comms == comms, "a communicator without plans got others");
         for (given.options.batch = 1; given.options.batch <= 10; given.options.batch++)
             (void)plan_and_free(comm, &given);
         (void)plan_again(comm, &given, &plan);

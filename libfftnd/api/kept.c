@@ -258,8 +258,8 @@ void fftnd__kept_forget(fftnd_plan *plan, int failed) {
 
 int fftnd_cache_clear(MPI_Comm comm) {
     REDIST_TRY(redist_check_comm(comm));
-    REDIST_TRY(redist_private_comm(comm, &comm));
-    struct cache *cache = redist_kept_find(comm, dispose);
+    REDIST_TRY(redist_private_comm_find(comm, &comm));
+    struct cache *cache = comm != MPI_COMM_NULL ? redist_kept_find(comm, dispose) : NULL;
     if (cache != NULL)
         dispose(cache);
     return REDIST_OK;
