@@ -445,9 +445,11 @@ END_TEST
 START_TEST(environment) {
     fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
     setenv("FFTND_KEEP", "0", 1);
+    given.options.keep = 1;
     (void)plan_and_free(MPI_COMM_WORLD, &given);
     check_all(!plan_and_free(MPI_COMM_WORLD, &given), "kept with FFTND_KEEP=0");
     setenv("FFTND_KEEP", "1", 1);
+    given.options.keep = 0;
     (void)plan_and_free(MPI_COMM_WORLD, &given);
     check_all(plan_and_free(MPI_COMM_WORLD, &given), "not kept with FFTND_KEEP=1");
     unsetenv("FFTND_KEEP");
