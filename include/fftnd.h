@@ -239,7 +239,8 @@ typedef struct fftnd_options {
     int accumulate_ghosts; /**< nonzero: forward transforms add them to the points that they show */
 
     /** nonzero: fftnd_plan_free keeps the plan, and the next fftnd_plan_create on its communicator with the same
-     * arguments returns it, after one reduction. See fftnd_cache_clear */
+     * arguments returns it, after one reduction. Freeing waits for all ranks then, which free such plans in the same
+     * order. See fftnd_cache_clear */
     int keep;
 
     /* Fewer bytes between ranks; for arrays in host memory that are transformed there, of float and double */
@@ -582,7 +583,8 @@ REDIST_API int fftnd_predict(const redist_model *model, int nranks, int ndims,
 /**
  * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. Completes a pending transform first. Device
  * memory that the plan has used, except redist_alloc_in's, may be freed only after that. After MPI_Finalize as
- * redist_plan_free.
+ * redist_plan_free. With fftnd_options.keep the call waits for all ranks, unless this one has seen a failure of the
+ * plan: ranks that free two such plans in different orders wait for ever.
  * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE (not freed then: no plan, or it has operators, see
  * fftnd_operators.h); those of the completed transform.
  */
@@ -590,14 +592,15 @@ REDIST_API int fftnd_plan_free(fftnd_plan **plan);
 
 /**
  * Frees the plans that a communicator keeps: those made with fftnd_options.keep, or while the environment variable
- * FFTND_KEEP was 1 on all ranks, and freed without a failure. Each communicator keeps the last 8, with at most 256 MiB
- * of work space and tiles together on each rank; the least recently used are freed first, all of them with the
- * communicator. A plan is the same for the same arguments and options by value, except `plan`. Plans of a device,
- * or with options.user_workspace or options.phases, are not kept, nor those that failed, or whose mapped arrays turned
- * out not to be mapped. Environment variables and wisdom count when a plan is first made.
+ * FFTND_KEEP was 1 on all ranks (0: none are kept), and freed without a failure. Each communicator keeps the last 8,
+ * with at most 256 MiB of work space, tiles and buffers of exchanges together on each rank; the least recently used are
+ * freed first, all of them with the communicator. A plan is the same for the same arguments and options by value, except
+ * `plan`. Plans of a device, or with options.user_workspace or options.phases, are not kept, nor those that failed, or
+ * whose mapped arrays turned out not to be mapped, or for which there is no memory or no tag to keep them. Environment
+ * variables and wisdom count when a plan is first made.
  *   comm  a communicator; nothing happens if it keeps no plans. MPI_COMM_NULL: all that keep some, as is needed before
  *         fftw_cleanup, which leaves FFTW's plans so that they cannot even be freed
- * Collective on comm, or on all of them. Errors: ERR_STATE (MPI is not running), ERR_COMM, ERR_MEMORY, ERR_MPI.
+ * Collective on comm, or on all of them. Errors: ERR_STATE (MPI is not running), ERR_COMM, ERR_MPI.
  */
 REDIST_API int fftnd_cache_clear(MPI_Comm comm);
 

@@ -164,6 +164,9 @@ REDIST_API int redist_is_verbose(int asked);
  */
 REDIST_API int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm);
 
+/** Finds it without making it: MPI_COMM_NULL if the library has none for `comm`. Not collective. Errors: ERR_MPI. */
+REDIST_API int redist_private_comm_find(MPI_Comm comm, MPI_Comm *private_comm);
+
 /**
  * Looks up an earlier choice for `key`, of this process or, with a file, of an earlier one.
  *   file    NULL = the environment variable REDIST_WISDOM, or none

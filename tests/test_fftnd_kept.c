@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans that are kept after fftnd_plan_free (fftnd_options.keep): made again, they are right, and no others are taken
  * for them. A plan is kept if making it again takes nearly no memory. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "counters.h"
 #include "fft_random.h"
@@ -137,48 +139,151 @@ START_TEST(twins) {
 }
 END_TEST
 
-/* ---------------------------------------------------------------- others */
+/* ---------------------------------------------------------------- options */
 
-/* Numbers among the options, and how much they change. */
-static const struct number {
-    const char *name;
-    size_t offset;
-    int step; /* 0 = a flag */
-} numbers[] = {
-#define NUMBER(member, step)                                                                       \
-    { #member, offsetof(fftnd_options, member), step }
-    NUMBER(scaling, 1),        NUMBER(alignment, 0),        NUMBER(batch, 1),
-    NUMBER(in_place, 0),       NUMBER(overwrite_input, 0),  NUMBER(batch_position, 0),
-    NUMBER(fusion, 1),         NUMBER(local_transpose, 1),  NUMBER(threads, 1),
-    NUMBER(skip_agreement, 0), NUMBER(effort, 1),           NUMBER(by_node, 0),
-    NUMBER(staging, 1),        NUMBER(halved_axis, -1),     NUMBER(mapped_arrays, 0),
-    NUMBER(fill_ghosts, 0),    NUMBER(accumulate_ghosts, 0)};
+/* All members of fftnd_options in their order: another value than that of `usual`, or the same where plans do not differ
+ * (also the stream, which is for devices). A member that is not in the list is a warning about `changed`. */
+#define MEMBERS(ITEM)                                                                              \
+    ITEM(size, sizeof(fftnd_options))                                                              \
+    ITEM(grid_ndims, 2)                                                                            \
+    ITEM(by_node, 1)                                                                               \
+    ITEM(grid, (const int[]){0, 1})                                                                \
+    ITEM(order, (const int[]){1, 0, 2})                                                            \
+    ITEM(scaling, FFTND_SCALE_NONE)                                                                \
+    ITEM(alignment, FFTND_ALIGN_INPUT)                                                             \
+    ITEM(batch, 2)                                                                                 \
+    ITEM(batch_position, FFTND_BATCH_LAST)                                                         \
+    ITEM(r2r, (const enum fftnd_r2r[]){FFTND_DCT3, FFTND_DCT3, FFTND_DCT3})                        \
+    ITEM(retained_modes, (const redist_index[]){4, 4, 6})                                          \
+    ITEM(halved_axis, 0)                                                                           \
+    ITEM(in_place, 1)                                                                              \
+    ITEM(overwrite_input, 1)                                                                       \
+    ITEM(mapped_arrays, 1)                                                                         \
+    ITEM(user_workspace, 1)                                                                        \
+    ITEM(space, REDIST_SPACE_HOST)                                                                 \
+    ITEM(stream, NULL)                                                                             \
+    ITEM(device, REDIST_SPACE_HOST)                                                                \
+    ITEM(pin_arrays, 1)                                                                            \
+    ITEM(device_bytes, 1 << 20)                                                                    \
+    ITEM(effort, FFTND_MEASURE)                                                                    \
+    ITEM(fusion, FFTND_FUSION_NEVER)                                                               \
+    ITEM(local_transpose, FFTND_LOCAL_TRANSPOSE_NEVER)                                             \
+    ITEM(staging, REDIST_STAGING_ALWAYS)                                                           \
+    ITEM(method, "p2p")                                                                            \
+    ITEM(wisdom_file, "/dev/null")                                                                 \
+    ITEM(plan_seconds, 0.25)                                                                       \
+    ITEM(tile_bytes, 4096)                                                                         \
+    ITEM(threads, 2)                                                                               \
+    ITEM(skip_agreement, 1)                                                                        \
+    ITEM(verbose, 1)                                                                               \
+    ITEM(phases, 1)                                                                                \
+    ITEM(axes, (const enum fftnd_axis[]){FFTND_AXIS_R2R, FFTND_AXIS_R2R, FFTND_AXIS_R2R})          \
+    ITEM(memory_order, {(const int[]){1, 0, 2}, NULL})                                             \
+    ITEM(padding, {usual_padding, (const redist_index[]){1, 1, 2}})                                \
+    ITEM(blocks, {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_CEILING})                                    \
+    ITEM(bounds, {bounds, NULL})                                                                   \
+    ITEM(split, {NULL, (const int[]){2}})                                                          \
+    ITEM(box, {NULL, &box})                                                                        \
+    ITEM(asynchronous, 1)                                                                          \
+    ITEM(wait_seconds, 100)                                                                        \
+    ITEM(ranks, 1)                                                                                 \
+    ITEM(offset, {NULL, usual_padding})                                                            \
+    ITEM(ghosts, &ghosts)                                                                          \
+    ITEM(fill_ghosts, 0)                                                                           \
+    ITEM(accumulate_ghosts, 1)                                                                     \
+    ITEM(keep, 1)                                                                                  \
+    ITEM(wire, REDIST_WIRE_FLOAT)                                                                  \
+    ITEM(wire_scope, REDIST_WIRE_EVERYWHERE)                                                       \
+    ITEM(tolerance, 1e-3)                                                                          \
+    ITEM(filled, (const redist_index[]){4, 4, 6})
 
-enum { NUMBERS = sizeof numbers / sizeof *numbers };
+static const redist_index usual_sizes[3] = {4, 5, 6}, usual_padding[3] = {1, 1, 1};
 
-static const char *change_number(fft_case *given) {
-    const struct number *number = &numbers[random_between(0, NUMBERS - 1)];
-    int value;
-    memcpy(&value, (char *)&given->options + number->offset, sizeof value);
-    value = number->step == 0 ? !value : value + number->step;
-    memcpy((char *)&given->options + number->offset, &value, sizeof value);
-    return number->name;
+static int plan_options(const fftnd_options *options, fftnd_plan **plan) {
+    long before = counters_memory_asked();
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, usual_sizes, FFTND_MIXED, FFTND_DOUBLE, options,
+                               plan));
+    return counters_memory_asked() - before < FEW_ALLOCATIONS;
 }
 
-static const char *change_real(fft_case *given) {
-    given->options.plan_seconds += 0.25;
-    return "plan_seconds";
+static int plan_options_and_free(const fftnd_options *options) {
+    fftnd_plan *plan = NULL;
+    int is_kept = plan_options(options, &plan);
+    check_ok(fftnd_plan_free(&plan));
+    return is_kept;
 }
 
-static const char *change_wide(fft_case *given) {
-    given->options.tile_bytes += 4096;
-    return "tile_bytes";
+static fftnd_options make_usual(const int grid[]) {
+    static const int order[3] = {0, 1, 2};
+    static const enum fftnd_axis axes[3] = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX, FFTND_AXIS_R2R};
+    static const enum fftnd_r2r r2r[3] = {FFTND_DCT2, FFTND_DCT2, FFTND_DCT2};
+    fftnd_options usual = FFTND_OPTIONS_DEFAULT;
+    usual.grid_ndims = 1;
+    usual.grid = grid;
+    usual.order = order;
+    usual.axes = axes;
+    usual.r2r = r2r;
+    usual.padding[0] = usual.padding[1] = usual_padding;
+    usual.effort = FFTND_ESTIMATE;
+    usual.keep = 1;
+    return usual;
 }
 
-static const char *change_method(fft_case *given) {
-    given->options.method = given->options.method == NULL ? "p2p" : NULL;
-    return "method";
+START_TEST(options) {
+    const int grid[2] = {harness_nranks, 1};
+    redist_index blocks[64] = {0};
+    const redist_index *const bounds[2] = {blocks, NULL};
+    redist_box box = REDIST_BOX_DEFAULT; /* rank 0 has all of a side */
+    redist_halo ghosts = REDIST_HALO_DEFAULT;
+    for (int i = 0; i < 3; i++) {
+        box.extent[i] = box.count[i] = harness_rank == 0 ? usual_sizes[i] : 0;
+        ghosts.low[i] = ghosts.high[i] = 1;
+    }
+    for (int i = 1; i <= harness_nranks; i++)
+        blocks[i] = usual_sizes[0];
+#define VALUE(member, ...) __VA_ARGS__,
+#define PLACE(member, ...)                                                                         \
+    {#member, offsetof(fftnd_options, member), sizeof((fftnd_options *)0)->member},
+    const fftnd_options usual = make_usual(grid), changed = {MEMBERS(VALUE)};
+    static const struct {
+        const char *name;
+        size_t offset, bytes;
+    } members[] = {MEMBERS(PLACE)};
+    (void)plan_options_and_free(&usual);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        fftnd_options given = usual;
+        char *place = (char *)&given + members[i].offset;
+        const char *value = (const char *)&changed + members[i].offset;
+        int is_same = memcmp(place, value, members[i].bytes) == 0;
+        harness_case("%s", members[i].name);
+        memcpy(place, value, members[i].bytes);
+        check_all(plan_options_and_free(&given) == is_same, "a plan of other options");
+        check_all(plan_options_and_free(&usual), "the usual plan is not kept");
+    }
+    fftnd_options boxed = usual;
+    boxed.box[FFTND_SPECTRAL] = &box;
+    (void)plan_options_and_free(&boxed);
+    box.extent[0] += harness_rank == 0;
+    harness_case("another box on one rank");
+    check_all(!plan_options_and_free(&boxed), "a plan of other boxes");
+    clear();
 }
+END_TEST
+
+/* Options that one rank alone has make a new plan. */
+START_TEST(own_phases) {
+    fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
+    given.options.keep = 1;
+    (void)plan_and_free(MPI_COMM_WORLD, &given);
+    given.options.phases = harness_rank == random_between(0, harness_nranks - 1);
+    check_all(!plan_and_free(MPI_COMM_WORLD, &given), "a plan without phases");
+    given.options.phases = 0;
+    check_all(plan_and_free(MPI_COMM_WORLD, &given), "not kept");
+    clear();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- other arguments */
 
 static const char *change_size(fft_case *given) {
     given->sizes[random_between(0, given->ndims - 1)]++;
@@ -224,16 +329,13 @@ static const char *change_blocks(fft_case *given) {
 
 static const char *change_boxes(fft_case *given) {
     int side = random_between(0, 1);
-    given->has_box[side] = 1;
-    given->box_seed++;
-    return harness_nranks > 1 ? "box" : NULL; /* one rank has the whole */
+    given->has_box[side] = !given->has_box[side];
+    return "box";
 }
 
 typedef const char *change(fft_case *given);
-static change *const changes[] = {change_number, change_number, change_number,  change_real,
-                                  change_wide,   change_method, change_size,    change_kind,
-                                  change_r2r,    change_order,  change_padding, change_modes,
-                                  change_blocks, change_boxes};
+static change *const changes[] = {change_size,    change_kind,  change_r2r,    change_order,
+                                  change_padding, change_modes, change_blocks, change_boxes};
 
 enum { CHANGES = sizeof changes / sizeof *changes };
 
@@ -297,12 +399,57 @@ START_TEST(made_plain) {
 }
 END_TEST
 
+static void fill_slots(int are_kept) {
+    fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
+    given.options.keep = 1;
+    for (given.options.batch = 1; given.options.batch <= SLOTS; given.options.batch++)
+        check_all(plan_and_free(MPI_COMM_WORLD, &given) == are_kept, "kept plan %d: %d",
+                  given.options.batch, !are_kept);
+}
+
+/* Lets files have no bytes, so that redist_alloc finds no shared memory. */
+static void refuse_files(int is_refused) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = is_refused ? 0 : limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    signal(SIGXFSZ, is_refused ? SIG_IGN : SIG_DFL);
+}
+
+/* A plan that is not kept takes no place: that of mapped arrays, which gets others. */
+START_TEST(others_stay) {
+    fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
+    fftnd_plan *plan = NULL;
+    void *arrays[2] = {NULL, NULL};
+    if (harness_nranks == 1)
+        skip_test("more than one rank, which share memory");
+    fill_slots(0);
+    given.options.keep = given.options.mapped_arrays = 1;
+    check_all(!plan_again(MPI_COMM_WORLD, &given, &plan), "a plan of other arrays");
+    refuse_files(1);
+    for (int side = 0; side < 2; side++) {
+        fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+        check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layout));
+        check_ok(redist_alloc(MPI_COMM_WORLD, layout.bytes, &arrays[side]));
+    }
+    refuse_files(0);
+    check_ok(fftnd_forward(plan, arrays[0], arrays[1]));
+    check_ok(fftnd_plan_free(&plan));
+    for (int side = 0; side < 2; side++)
+        check_ok(redist_free(&arrays[side]));
+    fill_slots(1);
+    clear();
+}
+END_TEST
+
 START_TEST(environment) {
     fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
     setenv("FFTND_KEEP", "0", 1);
+    given.options.keep = 1;
     (void)plan_and_free(MPI_COMM_WORLD, &given);
     check_all(!plan_and_free(MPI_COMM_WORLD, &given), "kept with FFTND_KEEP=0");
     setenv("FFTND_KEEP", "1", 1);
+    given.options.keep = 0;
     (void)plan_and_free(MPI_COMM_WORLD, &given);
     check_all(plan_and_free(MPI_COMM_WORLD, &given), "not kept with FFTND_KEEP=1");
     unsetenv("FFTND_KEEP");
@@ -338,6 +485,31 @@ START_TEST(disagreement) {
 }
 END_TEST
 
+/* Without memory for its key, or for the agreement about keeping it, a plan is not kept, and not taken for another one.
+ * Of the allocations of a plan these are the last ones, and those of the key the first ones, too. */
+START_TEST(memory_of_keys) {
+    fft_case one = FFT_CASE(FFTND_C2C, 4, 5, 6), two = FFT_CASE(FFTND_C2C, 5, 4, 6);
+    one.options.keep = two.options.keep = 1;
+    one.options.skip_agreement = two.options.skip_agreement = 1;
+    (void)plan_and_free(MPI_COMM_WORLD, &one);
+    clear();
+    long begin = counters_memory_asked();
+    (void)plan_and_free(MPI_COMM_WORLD, &one);
+    int all = (int)(counters_memory_asked() - begin);
+    (void)plan_and_free(MPI_COMM_WORLD, &one);
+    int own = (int)(counters_memory_asked() - begin) - all;
+    for (int i = 1; i <= own + 1; i++) {
+        clear();
+        counters_fail_memory(all - 1 - own + i);
+        (void)plan_and_free(MPI_COMM_WORLD, &one);
+        counters_fail_memory(i <= own ? i : 0);
+        check_all(!plan_and_free(MPI_COMM_WORLD, &two), "allocation %d: a plan of another size", i);
+        counters_fail_memory(0);
+    }
+    clear();
+}
+END_TEST
+
 START_TEST(freed_handles) {
     fft_case given = FFT_CASE(FFTND_C2C, 4, 5, 6);
     fftnd_plan *plan = NULL, *stale;
@@ -369,6 +541,9 @@ START_TEST(given_back) {
     counters_check(&before, "fftnd_cache_clear");
     for (int round = 0; round < 2; round++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        long comms = counters.comms;
+        check_ok(fftnd_cache_clear(comm));
+        check_all(counters.comms == comms, "a communicator without plans got others");
         for (given.options.batch = 1; given.options.batch <= 10; given.options.batch++)
             (void)plan_and_free(comm, &given);
         (void)plan_again(comm, &given, &plan);
@@ -388,9 +563,10 @@ START_TEST(left) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases,  last_eight, twins,       differing_arguments,
-                                  not_kept,      made_plain, environment, disagreement,
-                                  freed_handles, given_back, left,        NULL};
+    const TTest *const tests[] = {random_cases,  last_eight,          twins,        options,
+                                  own_phases,    differing_arguments, not_kept,     made_plain,
+                                  others_stay,   environment,         disagreement, memory_of_keys,
+                                  freed_handles, given_back,          left,         NULL};
     MPI_Init(&argc, &argv);
     counters_begin();
     return harness_run(argc, argv, "test_fftnd_kept", tests);

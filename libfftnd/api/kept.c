@@ -24,21 +24,27 @@ struct cache {
 
 /* The values of all arguments of a plan, one behind another. */
 struct key {
-    char *data; /* NULL without memory */
+    char *data;
     size_t bytes, room;
+    int failed; /* there was no memory: a later part alone would be the key of other arguments */
 };
 
+static void make_room(struct key *key, size_t bytes) {
+    char *larger = redist_calloc(2 * bytes, 1);
+    if (larger != NULL && key->data != NULL)
+        memcpy(larger, key->data, key->bytes);
+    redist_release(key->data);
+    key->data = larger;
+    key->room = 2 * bytes;
+    key->failed = larger == NULL;
+}
+
 static void append(struct key *key, const void *data, size_t bytes) {
-    if (key->bytes + bytes > key->room) {
-        char *larger = redist_calloc(2 * (key->bytes + bytes), 1);
-        if (larger != NULL && key->data != NULL)
-            memcpy(larger, key->data, key->bytes);
-        redist_release(key->data);
-        key->data = larger;
-        key->room = larger != NULL ? 2 * (key->bytes + bytes) : 0;
-    }
-    if (key->data != NULL && bytes != 0)
-        memcpy(key->data + key->bytes, data, bytes);
+    if (!key->failed && key->bytes + bytes > key->room)
+        make_room(key, key->bytes + bytes);
+    if (key->failed || bytes == 0)
+        return;
+    memcpy(key->data + key->bytes, data, bytes);
     key->bytes += bytes;
 }
 
@@ -111,14 +117,12 @@ static struct slot *find_oldest(struct cache *cache) {
     return oldest;
 }
 
-/* Empties the slot that the plan had when it was used before, or the least recently used one. */
-static struct slot *clear_slot(struct cache *cache, const fftnd_plan *plan) {
-    struct slot *slot = find_oldest(cache);
+/* Finds the slot that the plan had when it was used before; NULL = none. */
+static struct slot *find_own(struct cache *cache, const fftnd_plan *plan) {
     for (int i = 0; i < SLOTS; i++)
         if (cache->slots[i].number == plan->keeping.number)
-            slot = &cache->slots[i];
-    empty_slot(slot);
-    return slot;
+            return &cache->slots[i];
+    return NULL;
 }
 
 static long long count_bytes(const struct cache *cache) {
@@ -144,10 +148,20 @@ static int matches(const struct slot *slot, const struct key *key) {
            memcmp(plan->keeping.key, key->data, key->bytes) == 0;
 }
 
+/* Plans of a device may have work in streams of the user, or the user's memory page-locked. */
+static int may_be_kept(const fftnd_options *options) {
+    return options->keep && !fftnd__is_on_device(options->space) && !fftnd__offloads(options) &&
+           !options->user_workspace && !options->phases;
+}
+
+/* Returns a bit for each slot with a plan of the arguments. A rank that alone has asked for what no kept plan has gets
+ * none, so that all make a new plan. */
 static int find_matching(const struct cache *cache, const struct fftnd__arguments *arguments) {
-    struct key key = make_key(arguments);
     int bits = 0;
-    for (int i = 0; i < SLOTS && key.data != NULL; i++)
+    if (!may_be_kept(&arguments->options))
+        return bits;
+    struct key key = make_key(arguments);
+    for (int i = 0; i < SLOTS && !key.failed; i++)
         bits |= matches(&cache->slots[i], &key) << i;
     redist_release(key.data);
     return bits;
@@ -159,7 +173,7 @@ int fftnd__kept_take(const struct fftnd__arguments *arguments, int code, fftnd_p
     *plan = NULL;
     if (cache == NULL) /* on all ranks */
         return REDIST_OK;
-    if (code == REDIST_OK && arguments->options.keep)
+    if (code == REDIST_OK)
         bits = find_matching(cache, arguments);
     REDIST_TRY(redist_all_common(arguments->comm, bits, &common));
     if (common == 0)
@@ -173,16 +187,21 @@ int fftnd__kept_take(const struct fftnd__arguments *arguments, int code, fftnd_p
 
 /* ---------------------------------------------------------------- keeping plans */
 
-/* Plans of a device may have work in streams of the user, or the user's memory page-locked. */
-static int may_be_kept(const struct fftnd__settings *settings) {
-    return settings->space == REDIST_SPACE_HOST && !settings->offloads &&
-           !settings->user_workspace && !settings->phases;
+/* Numbers a plan that may be kept. Collective. */
+static int number_plan(fftnd_plan *plan, MPI_Comm comm) {
+    struct fftnd__keeping *keeping = &plan->keeping;
+    void *data;
+    REDIST_TRY(redist_kept_provide(comm, sizeof(struct cache), dispose, &data));
+    if (data == NULL)
+        return REDIST_OK;
+    if (plan->engine.life == NULL)
+        REDIST_TRY(redist_life_create(comm, &keeping->life));
+    keeping->number = ++((struct cache *)data)->made;
+    return REDIST_OK;
 }
 
 int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *arguments) {
     struct fftnd__keeping *keeping = &plan->keeping;
-    void *data = NULL;
-    int are_few = 1;
     if (!arguments->options.keep)
         return REDIST_OK;
     struct key key = make_key(arguments);
@@ -190,20 +209,14 @@ int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *argumen
     keeping->key_bytes = key.bytes;
     keeping->comm = arguments->comm;
     keeping->is_mapped = plan->engine.transform.settings.mapped_arrays;
-    keeping->bytes = (long long)(fftnd__engine_work(&plan->engine) + plan->engine.tile_bytes);
-    if (!may_be_kept(&plan->engine.transform.settings) || key.data == NULL)
+    keeping->bytes = (long long)fftnd__engine_memory(&plan->engine);
+    if (!may_be_kept(&arguments->options) || key.failed)
         keeping->bytes = LLONG_MAX;
     REDIST_TRY(redist_agree(arguments->comm, redist_all_reduce(arguments->comm, &keeping->bytes, 1,
                                                                MPI_LONG_LONG, MPI_MAX)));
-    are_few = keeping->bytes <= MOST_BYTES;
-    if (are_few)
-        REDIST_TRY(redist_kept_provide(arguments->comm, sizeof(struct cache), dispose, &data));
-    if (data == NULL)
-        return REDIST_OK;
-    if (plan->engine.life == NULL)
-        REDIST_TRY(redist_life_create(arguments->comm, &keeping->life));
-    keeping->number = ++((struct cache *)data)->made;
-    return REDIST_OK;
+    int code = keeping->bytes <= MOST_BYTES ? number_plan(plan, arguments->comm) : REDIST_OK;
+    /* without memory or tags, on all ranks, the plan is one that is not kept */
+    return code == REDIST_ERR_MEMORY || code == REDIST_ERR_LIMIT ? REDIST_OK : code;
 }
 
 /* Agrees that all ranks can use the plan again. A rank whose plan has failed leaves at once: as it destroys the plan,
@@ -223,8 +236,12 @@ int fftnd__kept_put(fftnd_plan *plan, int code) {
     struct cache *cache = keeping->number != 0 ? redist_kept_find(keeping->comm, dispose) : NULL;
     if (cache == NULL) /* on all ranks: the user has freed the communicator */
         return 0;
+    struct slot *slot = find_own(cache, plan);
     keeping->is_kept = can_be_used_again(plan, code);
-    struct slot *slot = clear_slot(cache, plan);
+    if (slot == NULL && keeping->is_kept)
+        slot = find_oldest(cache);
+    if (slot != NULL)
+        empty_slot(slot);
     if (keeping->is_kept)
         *slot = (struct slot){plan, keeping->number, ++cache->freed, keeping->bytes};
     while (count_bytes(cache) > MOST_BYTES)
@@ -245,8 +262,8 @@ int fftnd_cache_clear(MPI_Comm comm) {
         return REDIST_OK;
     }
     REDIST_TRY(redist_check_comm(comm));
-    REDIST_TRY(redist_private_comm(comm, &comm));
-    struct cache *cache = redist_kept_find(comm, dispose);
+    REDIST_TRY(redist_private_comm_find(comm, &comm));
+    struct cache *cache = comm != MPI_COMM_NULL ? redist_kept_find(comm, dispose) : NULL;
     if (cache != NULL)
         dispose(cache);
     return REDIST_OK;

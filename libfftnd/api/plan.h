@@ -23,7 +23,7 @@ struct fftnd__keeping {
     redist_life *life; /* for the agreement about it, NULL = as the engine's */
     char *key;         /* the values of all arguments */
     size_t key_bytes;
-    long long bytes; /* of work space and tiles, the most of all ranks */
+    long long bytes; /* that it holds, the most of all ranks */
     int is_mapped;   /* the option mapped_arrays as the plan was made */
     int is_kept;     /* the user has freed the plan */
 };

@@ -272,6 +272,17 @@ int fftnd__engine_is_narrow(const struct fftnd__engine *engine) {
     return is_narrow;
 }
 
+size_t fftnd__engine_memory(const struct fftnd__engine *engine) {
+    size_t bytes = engine->tile_bytes + (engine->owns_workspace ? engine->workspace_bytes : 0);
+    redist_plan *exchange = NULL;
+    while ((exchange = next_exchange(engine, exchange)) != NULL) {
+        redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
+        if (redist_plan_get_info(exchange, &info) == REDIST_OK)
+            bytes += info.workspace_bytes;
+    }
+    return bytes;
+}
+
 static int join_with(const struct fftnd__engine *engine, const redist_plan *one) {
     redist_plan *exchange = NULL;
     while ((exchange = next_exchange(engine, exchange)) != NULL)

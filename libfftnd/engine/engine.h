@@ -68,6 +68,9 @@ size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
 size_t fftnd__engine_work(const struct fftnd__engine *engine);
 void fftnd__engine_work_arrays(const struct fftnd__engine *engine, void *work[3]);
 
+/* Bytes that the engine holds on this rank: its own work space, tiles, and buffers of its exchanges. */
+size_t fftnd__engine_memory(const struct fftnd__engine *engine);
+
 /* Returns whether this rank has an exchange in a format of its own. */
 int fftnd__engine_is_narrow(const struct fftnd__engine *engine);
 

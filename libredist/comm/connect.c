@@ -265,3 +265,10 @@ int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm) {
     *private_comm = context->comm;
     return REDIST_OK;
 }
+
+int redist_private_comm_find(MPI_Comm comm, MPI_Comm *private_comm) {
+    struct redist__context *context;
+    REDIST_TRY(redist__context_find(comm, &context));
+    *private_comm = context != NULL ? context->comm : MPI_COMM_NULL;
+    return REDIST_OK;
+}
