@@ -163,7 +163,9 @@ typedef struct fftnd_operator_options {
     int reserved; /**< 0 */
     /** FFTND_MULTIPLY: the factors of the modes on this rank, in an array as fftnd_forward writes it: of
      * fftnd_plan_layout(plan, FFTND_SPECTRAL), in the plan's precision and memory space, of whose batch the first field
-     * is read. Need not agree; NULL where this rank has no modes. All transformed axes take part */
+     * is read. Need not agree; NULL where this rank has no modes. All transformed axes take part. fftnd_forward of a
+     * kernel has sums half-way along truncated axes, see fftnd.h: for a convolution halve them, as
+     * fftnd_operator_from_kernel does */
     const void *multiplier;
     /** nonzero: its elements are real numbers, with the strides of that layout in elements; implied by a real spectral
      * side */
@@ -212,7 +214,9 @@ REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind 
  * Makes the operator of FFTND_MULTIPLY that convolves fields with a kernel, which is transformed once:
  * u(x) = sum over y of kernel(y) f(x - y), periodic along each transformed axis. With options.conjugated it is the
  * correlation: the sum of conj(kernel(y)) f(x + y). Both times the factor of a round trip, if the plan scales neither
- * direction.
+ * direction. With fftnd_options.retained_modes both are those of the retained modes. Where an even number K of them is
+ * below the points of an axis, the mode with n = K/2 or -K/2 stands for both, in the field the sum: it is multiplied by
+ * the mean of the kernel's two.
  *   plan     as in fftnd_operator_create; its transformed axes are Fourier axes, and its work space is set
  *   kernel   this rank's part, in an array of fftnd_plan_layout(plan, FFTND_PHYSICAL), of whose batch the first field
  *            is read: the kernel's value at 0 is the element of index 0, negative offsets follow at the end (-1 is the

@@ -128,13 +128,13 @@ static int allocate_addend(fftnd_operator *op) {
 
 /* Collective. */
 static int set_multiplier(fftnd_operator *op, const fftnd_operator_options *options,
-                          long double scale) {
+                          const struct fftnd__factors *factors) {
     const struct fftnd__engine *engine = &op->appliers[0].engine;
     MPI_Comm comm = op->plan->engine.transform.comm;
     if (!op->own.type->has_multiplier)
         return REDIST_OK;
     REDIST_TRY(op->own.kind == FFTND_MULTIPLY
-                   ? fftnd__multiply_by_array(&op->own, op->plan, engine, options, scale)
+                   ? fftnd__multiply_by_array(&op->own, op->plan, engine, options, factors)
                    : fftnd__multiply_by_green(&op->own, engine, options));
     return redist_agree(comm, fftnd__multiplier_place(&op->own));
 }
@@ -223,8 +223,8 @@ static int allocate(const struct fftnd__operator *own, const fftnd_operator_opti
 }
 
 int fftnd__operator_make(fftnd_plan *plan, enum fftnd_operator_kind kind,
-                         const fftnd_operator_options *options, long double scale,
-                         fftnd_operator **result) {
+                         const fftnd_operator_options *options,
+                         const struct fftnd__factors *factors, fftnd_operator **result) {
     fftnd_operator_options own = FFTND_OPERATOR_OPTIONS_DEFAULT;
     struct fftnd__operator described = {0};
     fftnd_operator *op = NULL;
@@ -245,7 +245,7 @@ int fftnd__operator_make(fftnd_plan *plan, enum fftnd_operator_kind kind,
     if (code == REDIST_OK)
         code = create_engines(op);
     if (code == REDIST_OK)
-        code = set_multiplier(op, &own, scale);
+        code = set_multiplier(op, &own, factors);
     if (code != REDIST_OK) {
         if (op == NULL || op->own.memory == NULL)
             fftnd__symbols_free(&described);
@@ -262,8 +262,9 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
                           const fftnd_operator_options *options, fftnd_operator **op) {
     redist_visit visit;
     REDIST_TRY(fftnd__check_idle(__func__, plan));
+    const struct fftnd__factors factors = {.scale = 1};
     (void)fftnd__enter(plan, &visit);
-    int code = fftnd__operator_make(plan, kind, options, 1, op);
+    int code = fftnd__operator_make(plan, kind, options, &factors, op);
     redist_leave(&visit);
     return code;
 }

@@ -75,6 +75,7 @@ static int transform_kernel(fftnd_plan *plan, const void *kernel, void *arrays[2
 /* Collective. */
 static int create(fftnd_plan *plan, const void *kernel, const fftnd_operator_options *options,
                   fftnd_operator **op) {
+    const struct fftnd__factors factors = {1 / plan->engine.scales[REDIST_FORWARD], 1};
     fftnd_operator_options own = FFTND_OPERATOR_OPTIONS_DEFAULT;
     void *arrays[2] = {NULL, NULL};
     int code = redist_agree(plan->engine.transform.comm, check(plan, kernel, options, &own));
@@ -86,8 +87,7 @@ static int create(fftnd_plan *plan, const void *kernel, const fftnd_operator_opt
     own.conjugated = conjugated;
     own.multiplier = arrays[plan->engine.transform.settings.in_place ? 0 : 1];
     if (code == REDIST_OK)
-        code = fftnd__operator_make(plan, FFTND_MULTIPLY, &own,
-                                    1 / plan->engine.scales[REDIST_FORWARD], op);
+        code = fftnd__operator_make(plan, FFTND_MULTIPLY, &own, &factors, op);
     for (int i = 0; i < 2; i++) {
         int freed = redist_free(&arrays[i]);
         code = code != REDIST_OK ? code : freed;
