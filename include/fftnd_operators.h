@@ -173,7 +173,8 @@ typedef struct fftnd_operator_options {
     /** FFTND_MULTIPLY: nonzero = by the conjugates: the correlation with a kernel instead of the convolution */
     int conjugated;
     /** FFTND_OPEN_POISSON: nonzero for each axis in free space (d values), 1 to 3 of those that take part; NULL = all.
-     * Fourier axes of an even number of points, without dropped modes */
+     * Fourier axes of an even number of points, without dropped modes, of which all points are filled, or at most
+     * half */
     const int *free_axes;
     enum fftnd_green green; /**< FFTND_OPEN_POISSON */
     int reserved2;          /**< 0; no padding follows the last field */

@@ -78,6 +78,16 @@ static int check_free_axis(const struct fftnd__transform *transform, int axis) {
             "axis %d is in free space, but its %lld points are no domain and as many zeros: "
             "plan an even number",
             user, (long long)chain->points[axis]);
+    if (chain->modes[axis] < chain->points[axis])
+        return FAIL(REDIST_ERR_AXIS,
+                    "axis %d is in free space, but plan retains %lld modes of its %lld points: "
+                    "retain all",
+                    user, (long long)chain->modes[axis], (long long)chain->points[axis]);
+    if (chain->filled[axis] > chain->points[axis] / 2 && chain->filled[axis] < chain->points[axis])
+        return FAIL(REDIST_ERR_AXIS,
+                    "axis %d is in free space, and its domain is the first half of its %lld "
+                    "points, but plan has %lld filled: fill the half, or all",
+                    user, (long long)chain->points[axis], (long long)chain->filled[axis]);
     return REDIST_OK;
 }
 
