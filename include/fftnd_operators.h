@@ -221,7 +221,8 @@ REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind 
  *   plan     as in fftnd_operator_create; its transformed axes are Fourier axes, and its work space is set
  *   kernel   this rank's part, in an array of fftnd_plan_layout(plan, FFTND_PHYSICAL), of whose batch the first field
  *            is read: the kernel's value at 0 is the element of index 0, negative offsets follow at the end (-1 is the
- *            last element of an axis); unchanged. NULL where this rank has no points
+ *            last element of an axis). With fftnd_options.filled it has no negative offsets: with them pass its modes
+ *            to FFTND_MULTIPLY, from a plan without `filled`. Unchanged; NULL where this rank has no points
  *   options  NULL = defaults; only `conjugated` has an effect
  *   op       out: the operator, freed with fftnd_operator_free
  * Collective on the plan's communicator; options must agree. It transforms forward once, and needs memory for both
