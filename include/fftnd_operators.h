@@ -26,7 +26,9 @@
  * solution on output; with fftnd_options.filled it is missing. `lengths` counts both halves, as for other operators.
  * Along the other axes it is periodic, or has the boundaries of the DCT or DST. With G(x) = -|x| / 2 in one dimension,
  * -log|x| / (2 pi) in two, 1 / (4 pi |x|) in three, the solution is u = -G * f: for the mode k = 0 of the other axes,
- * if there are any. zero_mode has no effect.
+ * if there are any. zero_mode has no effect. FFTND_GREEN_TRUNCATED, and any function where other axes take part, is
+ * computed on a grid as long as the domain's diameter along each free axis: much memory while the operator is made if
+ * one is many times as long as another, and ERR_LIMIT above 2^30 points along one.
  *
  * Derivatives of odd order multiply by odd powers of i k. For an even number K of modes, the mode with n = K/2 or -K/2
  * stands for both, and its derivative of odd order is 0 at all points, so they multiply it by 0 along Fourier axes.
