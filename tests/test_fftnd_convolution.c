@@ -316,6 +316,14 @@ START_TEST(bad_input) {
                 REDIST_ERR_NULL, "kernel = NULL");
     check_named(fftnd_operator_from_kernel(plan, kernel, NULL, is_last ? NULL : &op),
                 REDIST_ERR_NULL, "op = NULL");
+    options.reserved = is_last;
+    check_named(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_ARGUMENT,
+                "options->reserved = 1");
+    options.reserved = 0;
+    options.reserved2 = is_last;
+    check_named(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_ARGUMENT,
+                "options->reserved2 = 1");
+    options.reserved2 = 0;
     options.multiplier = factors;
     options.axes = without;
     check_named(fftnd_operator_create(plan, FFTND_MULTIPLY, &options, &op), REDIST_ERR_AXIS,

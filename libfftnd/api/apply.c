@@ -233,10 +233,8 @@ int fftnd__operator_make(fftnd_plan *plan, enum fftnd_operator_kind kind,
         code = fftnd__failure_report(&plan->engine.failure);
     if (code == REDIST_OK)
         code = redist_check_default_stream("fftnd_operator_create", plan->place.space);
-    if (code == REDIST_OK && options != NULL)
-        code = redist_struct_read("fftnd_operator_create", "options", options, &own, sizeof own);
     if (code == REDIST_OK)
-        code = redist_check_reserved_in("fftnd_operator_create", "options", own.reserved);
+        code = fftnd__read_operator_options("fftnd_operator_create", options, &own);
     if (code == REDIST_OK)
         code = fftnd__describe_operator(&described, &plan->engine, kind, &own);
     code = fftnd__agree_on_operator(&plan->engine, &described, &own, code);

@@ -12,6 +12,20 @@
 
 /* ---------------------------------------------------------------- arguments */
 
+int fftnd__read_operator_options(const char *function, const fftnd_operator_options *options,
+                                 fftnd_operator_options *own) {
+    *own = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    if (options != NULL)
+        REDIST_TRY(redist_struct_read(function, "options", options, own, sizeof *own));
+    REDIST_TRY(redist_check_reserved_in(function, "options", own->reserved));
+    return own->reserved2 == 0
+               ? REDIST_OK
+               : redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                                "options->reserved2 = %d is not 0: set the structure up with its "
+                                "*_DEFAULT macro or its *_init function",
+                                own->reserved2);
+}
+
 static int check_plan(const struct fftnd__transform *transform) {
     int transformed = 0;
     for (int axis = 0; axis < transform->chain.ndims; axis++)

@@ -6,6 +6,10 @@
 #include "../engine/engine.h"
 #include "../operators/operator.h"
 
+/* Reads the user's options, NULL = defaults. Not collective. */
+int fftnd__read_operator_options(const char *function, const fftnd_operator_options *options,
+                                 fftnd_operator_options *own);
+
 /* Checks the arguments and describes an operator, to be freed with fftnd__symbols_free, after a failure, too. Not
  * collective. */
 int fftnd__describe_operator(struct fftnd__operator *op, const struct fftnd__engine *plan,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operators of kernels in physical space, which the plan transforms once. */
+#include "describe.h"
 #include "multiplier.h"
 
 #define FAIL(code, ...) redist_fail_in("fftnd_operator_from_kernel", code, __VA_ARGS__)
@@ -24,9 +25,7 @@ static int check(const fftnd_plan *plan, const void *kernel, const fftnd_operato
                                   : engine->transform.space->check_array(
                                         "fftnd_operator_from_kernel", "kernel", kernel));
     REDIST_TRY(check_axes(&engine->transform));
-    return options == NULL ? REDIST_OK
-                           : redist_struct_read("fftnd_operator_from_kernel", "options", options,
-                                                own, sizeof *own);
+    return fftnd__read_operator_options("fftnd_operator_from_kernel", options, own);
 }
 
 /* Copies the points of the first field between two arrays of the physical side. */
