@@ -315,7 +315,7 @@ START_TEST(bad_input) {
     check_named(fftnd_operator_from_kernel(plan, is_last ? NULL : kernel, NULL, &op),
                 REDIST_ERR_NULL, "kernel = NULL");
     check_named(fftnd_operator_from_kernel(plan, kernel, NULL, is_last ? NULL : &op),
-                REDIST_ERR_NULL, "op = NULL");
+                REDIST_ERR_NULL, "fftnd_operator_from_kernel: op = NULL");
     options.reserved = is_last;
     check_named(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_ARGUMENT,
                 "options->reserved = 1");
@@ -333,6 +333,8 @@ START_TEST(bad_input) {
     if (harness_nranks > 1) {
         check_code(fftnd_operator_create(plan, FFTND_MULTIPLY, &options, &op), REDIST_ERR_DISAGREE);
         check_code(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_DISAGREE);
+        check_all(strncmp(redist_error_message(), "fftnd_operator_from_kernel:", 27) == 0,
+                  "the message is \"%s\"", redist_error_message());
     }
     check_all(op == NULL, "an operator was made");
     check_ok(fftnd_operator_from_kernel(plan, kernel, NULL, &op)); /* the plan is as before */
@@ -345,7 +347,28 @@ START_TEST(bad_input) {
 }
 END_TEST
 
+/* A plan that can have no operators: one axis over all ranks. */
+START_TEST(one_axis) {
+    const redist_index size = 12;
+    static double kernel[2 * 12];
+    fftnd_options choice = FFTND_OPTIONS_DEFAULT;
+    fftnd_plan *plan = NULL;
+    fftnd_operator *op = NULL;
+    choice.effort = FFTND_ESTIMATE;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 1, &size, FFTND_C2C, FFTND_DOUBLE, &choice, &plan));
+    const int code = fftnd_operator_from_kernel(plan, kernel, NULL, &op);
+    if (harness_nranks > 1) {
+        check_named(code, REDIST_ERR_ARGUMENT,
+                    "fftnd_operator_from_kernel: plan transforms one axis over several ranks");
+    } else {
+        check_ok(code);
+    }
+    check_ok(fftnd_operator_free(&op));
+    check_ok(fftnd_plan_free(&plan));
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {boxes, half_way, random_cases, bad_input, NULL};
+    const TTest *const tests[] = {boxes, half_way, random_cases, bad_input, one_axis, NULL};
     return harness_run(argc, argv, "test_fftnd_convolution", tests);
 }

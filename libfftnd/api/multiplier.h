@@ -27,8 +27,13 @@ int fftnd__multiply_by_green(struct fftnd__operator *op, const struct fftnd__eng
 int fftnd__redistribute(MPI_Comm comm, MPI_Datatype type, int ndims, const redist_index sizes[],
                         const redist_box *box_a, void *a, const redist_box *box_b, void *b);
 
-/* Makes an operator as fftnd_operator_create. Collective. */
-int fftnd__operator_make(fftnd_plan *plan, enum fftnd_operator_kind kind,
+/* Checks what does not depend on the kind of an operator, and reads the options. Not collective. */
+int fftnd__operator_check(const char *function, const fftnd_plan *plan,
+                          const fftnd_operator_options *options, fftnd_operator *const *op,
+                          fftnd_operator_options *own);
+
+/* Makes an operator as fftnd_operator_create, for the function of this name. Collective. */
+int fftnd__operator_make(const char *function, fftnd_plan *plan, enum fftnd_operator_kind kind,
                          const fftnd_operator_options *options,
                          const struct fftnd__factors *factors, fftnd_operator **op);
 
