@@ -26,7 +26,9 @@
  * solution on output; with fftnd_options.filled it is missing. `lengths` counts both halves, as for other operators.
  * Along the other axes it is periodic, or has the boundaries of the DCT or DST. With G(x) = -|x| / 2 in one dimension,
  * -log|x| / (2 pi) in two, 1 / (4 pi |x|) in three, the solution is u = -G * f: for the mode k = 0 of the other axes,
- * if there are any. zero_mode has no effect.
+ * if there are any. zero_mode has no effect. FFTND_GREEN_TRUNCATED, and any function where other axes take part, is
+ * computed on a grid as long as the domain's diameter along each free axis: much memory while the operator is made if
+ * one is many times as long as another, and ERR_LIMIT above 2^30 points along one.
  *
  * Derivatives of odd order multiply by odd powers of i k. For an even number K of modes, the mode with n = K/2 or -K/2
  * stands for both, and its derivative of odd order is 0 at all points, so they multiply it by 0 along Fourier axes.
@@ -163,7 +165,9 @@ typedef struct fftnd_operator_options {
     int reserved; /**< 0 */
     /** FFTND_MULTIPLY: the factors of the modes on this rank, in an array as fftnd_forward writes it: of
      * fftnd_plan_layout(plan, FFTND_SPECTRAL), in the plan's precision and memory space, of whose batch the first field
-     * is read. Need not agree; NULL where this rank has no modes. All transformed axes take part */
+     * is read. Need not agree; NULL where this rank has no modes. All transformed axes take part. fftnd_forward of a
+     * kernel has sums half-way along truncated axes, see fftnd.h: for a convolution halve them, as
+     * fftnd_operator_from_kernel does */
     const void *multiplier;
     /** nonzero: its elements are real numbers, with the strides of that layout in elements; implied by a real spectral
      * side */
@@ -171,7 +175,8 @@ typedef struct fftnd_operator_options {
     /** FFTND_MULTIPLY: nonzero = by the conjugates: the correlation with a kernel instead of the convolution */
     int conjugated;
     /** FFTND_OPEN_POISSON: nonzero for each axis in free space (d values), 1 to 3 of those that take part; NULL = all.
-     * Fourier axes of an even number of points, without dropped modes */
+     * Fourier axes of an even number of points, without dropped modes, of which all points are filled, or at most
+     * half */
     const int *free_axes;
     enum fftnd_green green; /**< FFTND_OPEN_POISSON */
     int reserved2;          /**< 0; no padding follows the last field */
@@ -212,11 +217,14 @@ REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind 
  * Makes the operator of FFTND_MULTIPLY that convolves fields with a kernel, which is transformed once:
  * u(x) = sum over y of kernel(y) f(x - y), periodic along each transformed axis. With options.conjugated it is the
  * correlation: the sum of conj(kernel(y)) f(x + y). Both times the factor of a round trip, if the plan scales neither
- * direction.
+ * direction. With fftnd_options.retained_modes both are those of the retained modes. Where an even number K of them is
+ * below the points of an axis, the mode with n = K/2 or -K/2 stands for both, in the field the sum: it is multiplied by
+ * the mean of the kernel's two.
  *   plan     as in fftnd_operator_create; its transformed axes are Fourier axes, and its work space is set
  *   kernel   this rank's part, in an array of fftnd_plan_layout(plan, FFTND_PHYSICAL), of whose batch the first field
  *            is read: the kernel's value at 0 is the element of index 0, negative offsets follow at the end (-1 is the
- *            last element of an axis); unchanged. NULL where this rank has no points
+ *            last element of an axis). With fftnd_options.filled it has no negative offsets: with them pass its modes
+ *            to FFTND_MULTIPLY, from a plan without `filled`. Unchanged; NULL where this rank has no points
  *   options  NULL = defaults; only `conjugated` has an effect
  *   op       out: the operator, freed with fftnd_operator_free
  * Collective on the plan's communicator; options must agree. It transforms forward once, and needs memory for both

@@ -19,7 +19,7 @@ struct fields {
     int sizes[REDIST_MAX_NDIMS],
         turns[REDIST_MAX_NDIMS]; /* points, and 0 = not transformed, else with zeros */
     size_t n;
-    double complex *values;
+    double complex *values, *retained; /* and these without dropped modes */
 };
 
 static int is_transformed(const fft_case *given, int axis) {
@@ -32,6 +32,44 @@ static int has_r2r(const fft_case *given) {
         has |= fft_case_r2r(given, axis) >= 0;
     }
     return has;
+}
+
+/* How much of the point y is in the point x of a line of n points, of which fewer modes are retained. */
+static double weight_of(int n, int retained, int x, int y) {
+    const double angle = 2 * acos(-1) / n;
+    double sum = 1;
+    for (int k = 1; 2 * k <= retained; k++) {
+        sum += 2 * (2 * k < retained ? cos(angle * (k * (x - y) % n))
+                                     : cos(angle * (k * x % n)) * cos(angle * (k * y % n)));
+    }
+    return sum / n;
+}
+
+/* Drops the modes of all fields along an axis. */
+static void drop_modes(const struct fields *fields, int axis, size_t all) {
+    const int n = fields->sizes[axis];
+    double complex *line = malloc((size_t)n * sizeof *line);
+    size_t stride = 1;
+    for (int i = axis + 1; i < fields->given->ndims; i++) {
+        stride *= (size_t)fields->sizes[i];
+    }
+    for (size_t i = 0; i < all; i++) {
+        if (i / stride % (size_t)n != 0) {
+            continue;
+        }
+        double complex *first = fields->retained + i;
+        for (int x = 0; x < n; x++) {
+            line[x] = 0;
+            for (int y = 0; y < n; y++) {
+                line[x] +=
+                    weight_of(n, fields->given->retained[axis], x, y) * first[(size_t)y * stride];
+            }
+        }
+        for (int x = 0; x < n; x++) {
+            first[(size_t)x * stride] = line[x];
+        }
+    }
+    free(line);
 }
 
 static struct fields make_fields(const fft_case *given) {
@@ -50,6 +88,13 @@ static struct fields make_fields(const fft_case *given) {
         const double re = (double)(bits % 1001) / 500 - 1;
         const double im = (double)(bits / 1001 % 1001) / 500 - 1;
         fields.values[i] = numbers == 2 ? re + I * im : re;
+    }
+    fields.retained = malloc(all * sizeof *fields.retained);
+    memcpy(fields.retained, fields.values, all * sizeof *fields.retained);
+    for (int axis = 0; axis < given->ndims; axis++) {
+        if (given->drops_modes && fields.turns[axis] > given->retained[axis] && !has_r2r(given)) {
+            drop_modes(&fields, axis, all);
+        }
     }
     return fields;
 }
@@ -73,7 +118,7 @@ static ptrdiff_t shifted(const struct fields *fields, const int index[], size_t 
 
 static double complex direct_sum(const struct fields *fields, int field, const int index[],
                                  int correlates) {
-    const double complex *kernel = fields->values;
+    const double complex *kernel = fields->retained;
     const double complex *values = kernel + (size_t)(field + 1) * fields->n;
     double complex sum = 0;
     for (size_t y = 0; y < fields->n; y++) {
@@ -179,6 +224,7 @@ static void check_case(const fft_case *given) {
     arrays[1] = given->options.in_place ? arrays[0] : allocate(layout.bytes);
     convolve(plan, &fields, arrays, &layout);
     free(fields.values);
+    free(fields.retained);
     check_ok(fftnd_plan_free(&plan));
     if (arrays[1] != arrays[0]) {
         check_ok(redist_free(&arrays[1]));
@@ -198,7 +244,21 @@ START_TEST(boxes) {
         given.precision = fft_case_precision((enum fftnd_precision)random_between(0, 2));
         if (random_chance(40)) {
             fft_random_filled(&given);
+        } else if (random_chance(40)) {
+            fft_random_kept(&given);
         }
+        check_case(&given);
+    }
+}
+END_TEST
+
+/* Modes that stand for two. */
+START_TEST(half_way) {
+    for (int kind = 0; kind < 2; kind++) {
+        fft_case given = FFT_CASE(kind == 0 ? FFTND_C2C : FFTND_R2C, 6, 5, 12);
+        const int retained[3] = {4, 2, 8};
+        given.drops_modes = 1;
+        memcpy(given.retained, retained, sizeof retained);
         check_case(&given);
     }
 }
@@ -213,7 +273,7 @@ START_TEST(random_cases) {
             transformed += is_transformed(&given, axis);
         }
         given.options.user_workspace = 0;
-        if (transformed > 0 && !given.drops_modes) {
+        if (transformed > 0 && !(given.drops_modes && given.drops_points)) {
             check_case(&given);
         }
     }
@@ -255,7 +315,15 @@ START_TEST(bad_input) {
     check_named(fftnd_operator_from_kernel(plan, is_last ? NULL : kernel, NULL, &op),
                 REDIST_ERR_NULL, "kernel = NULL");
     check_named(fftnd_operator_from_kernel(plan, kernel, NULL, is_last ? NULL : &op),
-                REDIST_ERR_NULL, "op = NULL");
+                REDIST_ERR_NULL, "fftnd_operator_from_kernel: op = NULL");
+    options.reserved = is_last;
+    check_named(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_ARGUMENT,
+                "options->reserved = 1");
+    options.reserved = 0;
+    options.reserved2 = is_last;
+    check_named(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_ARGUMENT,
+                "options->reserved2 = 1");
+    options.reserved2 = 0;
     options.multiplier = factors;
     options.axes = without;
     check_named(fftnd_operator_create(plan, FFTND_MULTIPLY, &options, &op), REDIST_ERR_AXIS,
@@ -265,6 +333,8 @@ START_TEST(bad_input) {
     if (harness_nranks > 1) {
         check_code(fftnd_operator_create(plan, FFTND_MULTIPLY, &options, &op), REDIST_ERR_DISAGREE);
         check_code(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_DISAGREE);
+        check_all(strncmp(redist_error_message(), "fftnd_operator_from_kernel:", 27) == 0,
+                  "the message is \"%s\"", redist_error_message());
     }
     check_all(op == NULL, "an operator was made");
     check_ok(fftnd_operator_from_kernel(plan, kernel, NULL, &op)); /* the plan is as before */
@@ -277,7 +347,28 @@ START_TEST(bad_input) {
 }
 END_TEST
 
+/* A plan that can have no operators: one axis over all ranks. */
+START_TEST(one_axis) {
+    const redist_index size = 12;
+    static double kernel[2 * 12];
+    fftnd_options choice = FFTND_OPTIONS_DEFAULT;
+    fftnd_plan *plan = NULL;
+    fftnd_operator *op = NULL;
+    choice.effort = FFTND_ESTIMATE;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 1, &size, FFTND_C2C, FFTND_DOUBLE, &choice, &plan));
+    const int code = fftnd_operator_from_kernel(plan, kernel, NULL, &op);
+    if (harness_nranks > 1) {
+        check_named(code, REDIST_ERR_ARGUMENT,
+                    "fftnd_operator_from_kernel: plan transforms one axis over several ranks");
+    } else {
+        check_ok(code);
+    }
+    check_ok(fftnd_operator_free(&op));
+    check_ok(fftnd_plan_free(&plan));
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {boxes, random_cases, bad_input, NULL};
+    const TTest *const tests[] = {boxes, half_way, random_cases, bad_input, one_axis, NULL};
     return harness_run(argc, argv, "test_fftnd_convolution", tests);
 }

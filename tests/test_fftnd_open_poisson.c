@@ -308,7 +308,67 @@ START_TEST(bad_input) {
 }
 END_TEST
 
+/* Modes and points that a free axis may lack. */
+START_TEST(bad_sides) {
+    const redist_index sizes[3] = {6, 4, 7}, half[3] = {6, 2, 7}, most[3] = {6, 3, 7};
+    const int middle[3] = {0, 1, 0};
+    fftnd_options choice = FFTND_OPTIONS_DEFAULT;
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    fftnd_plan *plan = NULL;
+    choice.effort = FFTND_ESTIMATE;
+    options.free_axes = middle;
+    const struct {
+        const redist_index *retained, *filled;
+        const char *text; /* NULL = taken */
+    } sides[] = {{most, sizes, "retains 3 modes of its 4 points"},
+                 {half, half, "retains 2 modes of its 4 points"},
+                 {sizes, most, "has 3 filled"},
+                 {sizes, sizes, NULL},
+                 {sizes, half, NULL}};
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        fftnd_operator *op = NULL;
+        choice.retained_modes = sides[i].retained;
+        choice.filled = sides[i].filled;
+        check_ok(
+            fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &choice, &plan));
+        if (sides[i].text != NULL) {
+            check_refused(plan, &options, REDIST_ERR_AXIS, sides[i].text);
+        } else {
+            check_ok(fftnd_operator_create(plan, FFTND_OPEN_POISSON, &options, &op));
+            check_ok(fftnd_operator_free(&op));
+        }
+        check_ok(fftnd_plan_free(&plan));
+    }
+}
+END_TEST
+
+/* The longer axes are bounded, and only those in use. */
+START_TEST(bad_lengths) {
+    const redist_index sizes[3] = {8, 8, 8};
+    const double lengths[][3] = {{1e13, 1, 1}, {1, 1e300, 1}};
+    const int first_two[3] = {1, 1, 0};
+    fftnd_options choice = FFTND_OPTIONS_DEFAULT;
+    fftnd_plan *plan = NULL;
+    choice.effort = FFTND_ESTIMATE;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &choice, &plan));
+    for (int i = 0; i < 2; i++) {
+        fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+        fftnd_operator *op = NULL;
+        options.lengths = lengths[i];
+        check_refused(plan, &options, REDIST_ERR_LIMIT, i == 0 ? "axis 1 has" : "axis 0 has");
+        options.green = FFTND_GREEN_POINT;
+        options.free_axes = first_two;
+        check_refused(plan, &options, REDIST_ERR_LIMIT, i == 0 ? "axis 1 has" : "axis 0 has");
+        options.free_axes = NULL;
+        check_ok(fftnd_operator_create(plan, FFTND_OPEN_POISSON, &options, &op));
+        check_ok(fftnd_operator_free(&op));
+    }
+    check_ok(fftnd_plan_free(&plan));
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {spectral_accuracy, second_order, mixed_axes, bad_input, NULL};
+    const TTest *const tests[] = {spectral_accuracy, second_order, mixed_axes, bad_input,
+                                  bad_sides,         bad_lengths,  NULL};
     return harness_run(argc, argv, "test_fftnd_open_poisson", tests);
 }

@@ -153,6 +153,8 @@ START_TEST(wrong_operators) {
     REFUSE(plan, FFTND_MODES, REDIST_ERR_NULL, "options->function", (void)0);
     REFUSE(plan, FFTND_LAPLACIAN, REDIST_ERR_ARGUMENT, "options->reserved = 2",
            refused.reserved = 2);
+    REFUSE(plan, FFTND_LAPLACIAN, REDIST_ERR_ARGUMENT, "options->reserved2 = 3",
+           refused.reserved2 = 3);
     REFUSE(plan, FFTND_POINTS, REDIST_ERR_ARGUMENT, "options->outputs = 0",
            refused.function = do_nothing, refused.outputs = 0);
     if (harness_nranks > 1) {

@@ -128,13 +128,13 @@ static int allocate_addend(fftnd_operator *op) {
 
 /* Collective. */
 static int set_multiplier(fftnd_operator *op, const fftnd_operator_options *options,
-                          long double scale) {
+                          const struct fftnd__factors *factors) {
     const struct fftnd__engine *engine = &op->appliers[0].engine;
     MPI_Comm comm = op->plan->engine.transform.comm;
     if (!op->own.type->has_multiplier)
         return REDIST_OK;
     REDIST_TRY(op->own.kind == FFTND_MULTIPLY
-                   ? fftnd__multiply_by_array(&op->own, op->plan, engine, options, scale)
+                   ? fftnd__multiply_by_array(&op->own, op->plan, engine, options, factors)
                    : fftnd__multiply_by_green(&op->own, engine, options));
     return redist_agree(comm, fftnd__multiplier_place(&op->own));
 }
@@ -212,40 +212,45 @@ static void close_operator(redist_closer *closer) {
 }
 
 /* Allocates a described operator and its appliers; NULL after a failure, with its code. */
-static int allocate(const struct fftnd__operator *own, const fftnd_operator_options *options,
-                    fftnd_plan *plan, fftnd_operator **op) {
+static int allocate(const char *function, const struct fftnd__operator *own,
+                    const fftnd_operator_options *options, fftnd_plan *plan, fftnd_operator **op) {
     *op = redist_calloc(1, sizeof **op);
     if (*op == NULL || !redist_handle_add(*op, REDIST_HANDLE_OPERATOR))
-        return FAIL(REDIST_ERR_MEMORY, "no memory for an operator");
+        return redist_fail_in(function, REDIST_ERR_MEMORY, "no memory for an operator");
     (*op)->plan = plan;
     (*op)->own = *own;
     return describe_appliers(*op, options);
 }
 
-int fftnd__operator_make(fftnd_plan *plan, enum fftnd_operator_kind kind,
-                         const fftnd_operator_options *options, long double scale,
-                         fftnd_operator **result) {
+int fftnd__operator_check(const char *function, const fftnd_plan *plan,
+                          const fftnd_operator_options *options, fftnd_operator *const *op,
+                          fftnd_operator_options *own) {
+    if (op == NULL)
+        return redist_fail_in(function, REDIST_ERR_NULL, "op = NULL");
+    if (redist_place_is_gone())
+        return fftnd__failure_report(&plan->engine.failure);
+    REDIST_TRY(redist_check_default_stream(function, plan->place.space));
+    REDIST_TRY(fftnd__read_operator_options(function, options, own));
+    return fftnd__check_operable(function, &plan->engine.transform);
+}
+
+int fftnd__operator_make(const char *function, fftnd_plan *plan, enum fftnd_operator_kind kind,
+                         const fftnd_operator_options *options,
+                         const struct fftnd__factors *factors, fftnd_operator **result) {
     fftnd_operator_options own = FFTND_OPERATOR_OPTIONS_DEFAULT;
-    struct fftnd__operator described = {0};
+    struct fftnd__operator described = {.kind = kind};
     fftnd_operator *op = NULL;
-    int code = result == NULL ? FAIL(REDIST_ERR_NULL, "op = NULL") : REDIST_OK;
-    if (code == REDIST_OK && redist_place_is_gone())
-        code = fftnd__failure_report(&plan->engine.failure);
-    if (code == REDIST_OK)
-        code = redist_check_default_stream("fftnd_operator_create", plan->place.space);
-    if (code == REDIST_OK && options != NULL)
-        code = redist_struct_read("fftnd_operator_create", "options", options, &own, sizeof own);
-    if (code == REDIST_OK)
-        code = redist_check_reserved_in("fftnd_operator_create", "options", own.reserved);
+    int code = fftnd__operator_check(function, plan, options, result, &own);
     if (code == REDIST_OK)
         code = fftnd__describe_operator(&described, &plan->engine, kind, &own);
-    code = fftnd__agree_on_operator(&plan->engine, &described, &own, code);
+    code = fftnd__agree_on_operator(function, &plan->engine, &described, &own, code);
     if (code == REDIST_OK)
-        code = redist_agree(plan->engine.transform.comm, allocate(&described, &own, plan, &op));
+        code = redist_agree(plan->engine.transform.comm,
+                            allocate(function, &described, &own, plan, &op));
     if (code == REDIST_OK)
         code = create_engines(op);
     if (code == REDIST_OK)
-        code = set_multiplier(op, &own, scale);
+        code = set_multiplier(op, &own, factors);
     if (code != REDIST_OK) {
         if (op == NULL || op->own.memory == NULL)
             fftnd__symbols_free(&described);
@@ -262,8 +267,9 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
                           const fftnd_operator_options *options, fftnd_operator **op) {
     redist_visit visit;
     REDIST_TRY(fftnd__check_idle(__func__, plan));
+    const struct fftnd__factors factors = {.scale = 1};
     (void)fftnd__enter(plan, &visit);
-    int code = fftnd__operator_make(plan, kind, options, 1, op);
+    int code = fftnd__operator_make(__func__, plan, kind, options, &factors, op);
     redist_leave(&visit);
     return code;
 }

@@ -12,14 +12,31 @@
 
 /* ---------------------------------------------------------------- arguments */
 
-static int check_plan(const struct fftnd__transform *transform) {
+int fftnd__read_operator_options(const char *function, const fftnd_operator_options *options,
+                                 fftnd_operator_options *own) {
+    *own = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    if (options != NULL)
+        REDIST_TRY(redist_struct_read(function, "options", options, own, sizeof *own));
+    REDIST_TRY(redist_check_reserved_in(function, "options", own->reserved));
+    return own->reserved2 == 0
+               ? REDIST_OK
+               : redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                                "options->reserved2 = %d is not 0: set the structure up with its "
+                                "*_DEFAULT macro or its *_init function",
+                                own->reserved2);
+}
+
+int fftnd__check_operable(const char *function, const struct fftnd__transform *transform) {
     int transformed = 0;
     for (int axis = 0; axis < transform->chain.ndims; axis++)
         transformed += transform->chain.axes[axis] != FFTND_AXIS_NONE;
     if (transform->chain.twiddles)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "plan transforms one axis over several ranks, which operators do not support");
-    return transformed > 0 ? REDIST_OK : FAIL(REDIST_ERR_ARGUMENT, "plan transforms no axis");
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "plan transforms one axis over several ranks, which operators do not "
+                              "support");
+    return transformed > 0
+               ? REDIST_OK
+               : redist_fail_in(function, REDIST_ERR_ARGUMENT, "plan transforms no axis");
 }
 
 /* Returns the name of the list in which a kind has an entry for each axis, and whether it is given; NULL = no list. */
@@ -78,6 +95,16 @@ static int check_free_axis(const struct fftnd__transform *transform, int axis) {
             "axis %d is in free space, but its %lld points are no domain and as many zeros: "
             "plan an even number",
             user, (long long)chain->points[axis]);
+    if (chain->modes[axis] < chain->points[axis])
+        return FAIL(REDIST_ERR_AXIS,
+                    "axis %d is in free space, but plan retains %lld modes of its %lld points: "
+                    "retain all",
+                    user, (long long)chain->modes[axis], (long long)chain->points[axis]);
+    if (chain->filled[axis] > chain->points[axis] / 2 && chain->filled[axis] < chain->points[axis])
+        return FAIL(REDIST_ERR_AXIS,
+                    "axis %d is in free space, and its domain is the first half of its %lld "
+                    "points, but plan has %lld filled: fill the half, or all",
+                    user, (long long)chain->points[axis], (long long)chain->filled[axis]);
     return REDIST_OK;
 }
 
@@ -281,7 +308,6 @@ static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *
 int fftnd__describe_operator(struct fftnd__operator *op, const struct fftnd__engine *plan,
                              enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
     op->kind = kind;
-    REDIST_TRY(check_plan(&plan->transform));
     REDIST_TRY(check_options(&plan->transform, kind, options));
     REDIST_TRY(check_multiplier(plan, kind, options));
     op->type = fftnd__operator_type_of(kind);
@@ -312,7 +338,8 @@ static redist_shared_value agreed_symbols(const char *name, const struct fftnd__
 }
 
 /* Lists count as absent if a check failed. */
-int fftnd__agree_on_operator(const struct fftnd__engine *plan, const struct fftnd__operator *op,
+int fftnd__agree_on_operator(const char *function, const struct fftnd__engine *plan,
+                             const struct fftnd__operator *op,
                              const fftnd_operator_options *options, int code) {
     const int is_checked = code == REDIST_OK;
     const size_t ndims = (size_t)plan->transform.user_ndims;
@@ -353,6 +380,6 @@ int fftnd__agree_on_operator(const struct fftnd__engine *plan, const struct fftn
                                           ? agreed_symbols(names[i], op, options, i)
                                           : redist_share(names[i], REDIST_SHARED_REALS, NULL, 0);
     }
-    return redist_agree_values_in("fftnd_operator_create", plan->transform.comm, code,
+    return redist_agree_values_in(function, plan->transform.comm, code,
                                   sizeof values / sizeof *values, values);
 }

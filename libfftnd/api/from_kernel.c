@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operators of kernels in physical space, which the plan transforms once. */
+#include "describe.h"
 #include "multiplier.h"
 
-#define FAIL(code, ...) redist_fail_in("fftnd_operator_from_kernel", code, __VA_ARGS__)
+#define FUNCTION        "fftnd_operator_from_kernel"
+#define FAIL(code, ...) redist_fail_in(FUNCTION, code, __VA_ARGS__)
 
 static int check_axes(const struct fftnd__transform *transform) {
     for (int axis = 0; axis < transform->chain.ndims; axis++)
@@ -15,18 +17,14 @@ static int check_axes(const struct fftnd__transform *transform) {
 }
 
 static int check(const fftnd_plan *plan, const void *kernel, const fftnd_operator_options *options,
-                 fftnd_operator_options *own) {
+                 fftnd_operator *const *op, fftnd_operator_options *own) {
     const struct fftnd__engine *engine = &plan->engine;
-    if (redist_place_is_gone())
-        return fftnd__failure_report(&engine->failure);
+    REDIST_TRY(fftnd__operator_check(FUNCTION, plan, options, op, own));
     if (!fftnd__is_empty(&engine->transform, fftnd__engine_input(engine, FFTND_PHYSICAL)))
-        REDIST_TRY(kernel == NULL ? FAIL(REDIST_ERR_NULL, "kernel = NULL, but this rank has points")
-                                  : engine->transform.space->check_array(
-                                        "fftnd_operator_from_kernel", "kernel", kernel));
-    REDIST_TRY(check_axes(&engine->transform));
-    return options == NULL ? REDIST_OK
-                           : redist_struct_read("fftnd_operator_from_kernel", "options", options,
-                                                own, sizeof *own);
+        REDIST_TRY(kernel == NULL
+                       ? FAIL(REDIST_ERR_NULL, "kernel = NULL, but this rank has points")
+                       : engine->transform.space->check_array(FUNCTION, "kernel", kernel));
+    return check_axes(&engine->transform);
 }
 
 /* Copies the points of the first field between two arrays of the physical side. */
@@ -75,19 +73,19 @@ static int transform_kernel(fftnd_plan *plan, const void *kernel, void *arrays[2
 /* Collective. */
 static int create(fftnd_plan *plan, const void *kernel, const fftnd_operator_options *options,
                   fftnd_operator **op) {
+    const struct fftnd__factors factors = {1 / plan->engine.scales[REDIST_FORWARD], 1};
     fftnd_operator_options own = FFTND_OPERATOR_OPTIONS_DEFAULT;
     void *arrays[2] = {NULL, NULL};
-    int code = redist_agree(plan->engine.transform.comm, check(plan, kernel, options, &own));
-    if (code != REDIST_OK)
-        return code;
-    const int conjugated = own.conjugated;
+    int code = check(plan, kernel, options, op, &own);
+    const int conjugated = own.conjugated != 0;
+    const redist_shared_value value = redist_share_number("options->conjugated", conjugated);
+    REDIST_TRY(redist_agree_values_in(FUNCTION, plan->engine.transform.comm, code, 1, &value));
     code = transform_kernel(plan, kernel, arrays);
     own = FFTND_OPERATOR_OPTIONS_DEFAULT;
     own.conjugated = conjugated;
     own.multiplier = arrays[plan->engine.transform.settings.in_place ? 0 : 1];
     if (code == REDIST_OK)
-        code = fftnd__operator_make(plan, FFTND_MULTIPLY, &own,
-                                    1 / plan->engine.scales[REDIST_FORWARD], op);
+        code = fftnd__operator_make(FUNCTION, plan, FFTND_MULTIPLY, &own, &factors, op);
     for (int i = 0; i < 2; i++) {
         int freed = redist_free(&arrays[i]);
         code = code != REDIST_OK ? code : freed;

@@ -83,7 +83,8 @@ static int allocate(struct passage *passage, int ndims) {
 
 int fftnd__multiply_by_array(struct fftnd__operator *op, const fftnd_plan *plan,
                              const struct fftnd__engine *engine,
-                             const fftnd_operator_options *options, long double scale) {
+                             const fftnd_operator_options *options,
+                             const struct fftnd__factors *factors) {
     const struct fftnd__transform *transform = &plan->engine.transform;
     const int real_side = transform->chain.real[FFTND_SPECTRAL];
     const int is_real = real_side || options->real_multiplier;
@@ -105,8 +106,10 @@ int fftnd__multiply_by_array(struct fftnd__operator *op, const fftnd_plan *plan,
             fftnd__redistribute(transform->comm, passage.type, layout.ndims, passage.sizes,
                                 &passage.from, passage.arrays[0], &passage.to, passage.arrays[1]);
     if (code == REDIST_OK)
-        fftnd__multiplier_fill(op, transform->precision, passage.arrays[1], scale,
+        fftnd__multiplier_fill(op, transform->precision, passage.arrays[1], factors->scale,
                                options->conjugated);
+    if (code == REDIST_OK && factors->are_of_kernel)
+        fftnd__multiplier_halve(op, &engine->transform);
     for (int i = 0; i < 2; i++)
         redist_release(passage.arrays[i]);
     return code;

@@ -19,9 +19,9 @@
 
 /* An axis of the library. */
 struct axis {
-    int is_free;
+    int is_free, user;  /* and the user's number */
     redist_index half;  /* free: points of the domain, */
-    redist_index reach; /* and of half the longer axis */
+    redist_index reach; /* and of half the longer axis, where there is one */
     double distance;    /* of points */
     redist_index modes; /* else: in the arrays here; 1 if it takes no part */
     const double *k;    /* their wavenumbers; NULL = it takes no part */
@@ -60,6 +60,7 @@ static void set_axis(struct solver *solver, const struct fftnd__symbols *along,
                      const fftnd_operator_options *options) {
     const struct fftnd__chain *chain = &solver->transform->chain;
     struct axis *axis = &solver->axes[along->axis];
+    axis->user = along->user;
     axis->k = along->k;
     axis->modes = fftnd__spectral_extent(chain, along->axis, chain->modes[along->axis]);
     axis->is_free = options->free_axes == NULL || options->free_axes[along->user] != 0;
@@ -80,12 +81,30 @@ static void describe(struct solver *solver, const struct fftnd__operator *op,
         solver->axes[axis].modes = 1;
     for (int a = 0; a < op->naxes; a++)
         set_axis(solver, &op->symbols[a], options);
-    for (int i = 0; i < solver->ndims; i++) {
+}
+
+/* Returns nonzero if some modes take the truncated function. */
+static int needs_truncated(const struct solver *solver) {
+    return solver->green == FFTND_GREEN_TRUNCATED || solver->nothers > 0;
+}
+
+/* Finds the longer axes. */
+static int find_reach(struct solver *solver) {
+    enum { MOST = 1 << 29 }; /* twice as many fit the int of serial libraries */
+    for (int i = 0; i < solver->ndims && needs_truncated(solver); i++) {
         struct axis *axis = &solver->axes[i];
-        if (axis->is_free)
-            axis->reach = next_smooth((redist_index)ceil(
-                ((double)axis->half + solver->diameter / axis->distance) / 2 - 1e-9));
+        if (!axis->is_free)
+            continue;
+        double reach = ceil(((double)axis->half + solver->diameter / axis->distance) / 2 - 1e-9);
+        if (!(reach <= MOST))
+            return FAIL(REDIST_ERR_LIMIT,
+                        "axis %d has points at a distance of %g, of which the truncated Green's "
+                        "function needs %g to reach across the domain's diameter %g, more than %d: "
+                        "options->lengths of free axes differ too much",
+                        axis->user, axis->distance, reach, solver->diameter, (int)MOST);
+        axis->reach = next_smooth((redist_index)reach);
     }
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- arrays of even functions */
@@ -305,7 +324,7 @@ static int find_factors(const struct solver *solver, struct fftnd__operator *op,
                         struct cosines *cosines) {
     int is_truncated = solver->green == FFTND_GREEN_TRUNCATED;
     REDIST_TRY(create_cosines(solver, 0, cosines));
-    if (is_truncated || solver->nothers > 0)
+    if (needs_truncated(solver))
         REDIST_TRY(cut_truncated(solver, cosines));
     if (!is_truncated)
         fill(solver, cosines, at_offset);
@@ -319,8 +338,10 @@ int fftnd__multiply_by_green(struct fftnd__operator *op, const struct fftnd__eng
         .comm = engine->transform.comm, .transform = &engine->transform, .green = options->green};
     struct cosines cosines = {.plan = NULL};
     describe(&solver, op, options);
-    REDIST_TRY(
-        redist_agree(solver.comm, fftnd__multiplier_create(op, &engine->transform,
-                                                           &engine->programs[REDIST_FORWARD], 1)));
+    int code = find_reach(&solver);
+    if (code == REDIST_OK)
+        code =
+            fftnd__multiplier_create(op, &engine->transform, &engine->programs[REDIST_FORWARD], 1);
+    REDIST_TRY(redist_agree(solver.comm, code));
     return free_cosines(&cosines, find_factors(&solver, op, &cosines));
 }

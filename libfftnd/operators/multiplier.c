@@ -99,6 +99,27 @@ void fftnd__multiplier_fill(struct fftnd__operator *op, enum fftnd_precision pre
         set_number(multiplier, i, scales[i % numbers] * get_number(precision, values, i));
 }
 
+/* Halves the factors with an index along an axis. */
+static void halve_at(const struct fftnd__multiplier *multiplier, int axis, redist_index index) {
+    const enum fftnd_precision precision = multiplier->number_bytes == sizeof(float) ? FFTND_FLOAT
+                                           : multiplier->number_bytes == sizeof(double)
+                                               ? FFTND_DOUBLE
+                                               : FFTND_LONG_DOUBLE;
+    const size_t n = (size_t)multiplier->numbers * fftnd__multiplier_elements(multiplier);
+    for (size_t i = 0; i < n; i++) {
+        redist_index at = (redist_index)(i * multiplier->number_bytes) / multiplier->stride[axis];
+        if (multiplier->start[axis] + at % multiplier->count[axis] == index)
+            set_number(multiplier, i, get_number(precision, multiplier->factors, i) / 2);
+    }
+}
+
+void fftnd__multiplier_halve(struct fftnd__operator *op, const struct fftnd__transform *transform) {
+    const struct fftnd__chain *chain = &transform->chain;
+    for (int axis = 0; axis < op->multiplier.ndims; axis++)
+        if (fftnd__is_truncated(chain, axis, FFTND_SPECTRAL) && chain->modes[axis] % 2 == 0)
+            halve_at(&op->multiplier, axis, chain->modes[axis] / 2);
+}
+
 int fftnd__multiplier_place(struct fftnd__operator *op) {
     struct fftnd__multiplier *multiplier = &op->multiplier;
     const redist_index count = (redist_index)bytes_of(multiplier);

@@ -18,6 +18,9 @@ size_t fftnd__multiplier_elements(const struct fftnd__multiplier *multiplier);
 void fftnd__multiplier_fill(struct fftnd__operator *op, enum fftnd_precision precision,
                             const void *values, long double scale, int conjugated);
 
+/* Halves the factors that are modes of a kernel half-way along truncated axes: sums of two modes, for their mean. */
+void fftnd__multiplier_halve(struct fftnd__operator *op, const struct fftnd__transform *transform);
+
 /* Moves the factors to the device that has the modes, if there is one. REDIST_ERR_DEVICE. */
 int fftnd__multiplier_place(struct fftnd__operator *op);
 

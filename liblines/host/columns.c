@@ -201,6 +201,7 @@ static struct lines__problem trial_of(const struct lines__problem *problem, redi
     trial.kind = FFTND_C2C;
     trial.seconds = trial_seconds;
     trial.keep_input = 0;
+    trial.filled = 0; /* the result is that of other problems, too */
     trial.naxes = trial.nloops = 1;
     trial.axes[0] = (struct lines__loop){n, TRIAL_PITCH, TRIAL_PITCH};
     trial.loops[0] = (struct lines__loop){TRIAL_COLUMNS, 1, 1};

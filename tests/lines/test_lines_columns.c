@@ -285,6 +285,24 @@ START_TEST(found_elsewhere) {
 }
 END_TEST
 
+static redist_index filled_in_trial = -1;
+
+static int note_filled(const struct lines__problem *trial, void *in, void *out, void **plan) {
+    (void)in, (void)out, (void)plan;
+    filled_in_trial = trial->filled;
+    return REDIST_ERR_SERIAL;
+}
+
+/* A trial for columns filled in part decides for all, and so has all points. */
+START_TEST(trials_have_all_points) {
+    const struct lines__library library = {.yields_lines = 1, .create = note_filled};
+    const struct lines__problem problem = {
+        .general = &library, .effort = FFTND_MEASURE, .filled = 24};
+    (void)lines__columns_gain(&problem, 96, 0);
+    check_all(filled_in_trial == 0, "a trial with %lld points", (long long)filled_in_trial);
+}
+END_TEST
+
 /* Rows that share sets of a cache make columns faster, beside FFTW, than others that are as near. */
 START_TEST(rows_that_conflict) {
     const struct lines__library library = {.yields_lines = 1};
@@ -303,8 +321,14 @@ START_TEST(rows_that_conflict) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        all_registers,      threads, ways, lengths_that_are_refused, few_columns, found_elsewhere,
-        rows_that_conflict, NULL};
+    const TTest *const tests[] = {all_registers,
+                                  threads,
+                                  ways,
+                                  lengths_that_are_refused,
+                                  few_columns,
+                                  found_elsewhere,
+                                  rows_that_conflict,
+                                  trials_have_all_points,
+                                  NULL};
     return harness_run(argc, argv, "test_lines_columns", tests);
 }
