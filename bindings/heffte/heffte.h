@@ -85,10 +85,11 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
     void forward(const In in[], Out out[], scale factor = scale::none) const {
         base::any(REDIST_FORWARD, 1, in, out, nullptr, factor);
     }
-    /** The same with size_workspace() elements of the output's type. */
+    /** The same with a workspace of size_workspace() complex numbers of the call's precision; real numbers with tags of
+     * real-to-real transforms. */
     template <class In, class Out, class Work>
     void forward(const In in[], Out out[], Work workspace[], scale factor = scale::none) const {
-        base::any(REDIST_FORWARD, 1, in, out, workspace, factor);
+        base::any(REDIST_FORWARD, 1, in, out, detail::memory_for<Tag, In>(workspace), factor);
     }
     /** The same for fields one after the other; the workspace as often. */
     template <class In, class Out>
@@ -98,7 +99,8 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
     template <class In, class Out, class Work>
     void forward(int batch_size, const In in[], Out out[], Work workspace[],
                  scale factor = scale::none) const {
-        base::any(REDIST_FORWARD, batch_size, in, out, workspace, factor);
+        base::any(REDIST_FORWARD, batch_size, in, out, detail::memory_for<Tag, In>(workspace),
+                  factor);
     }
     /** The same for a container of size_inbox() elements or more. */
     template <class In>
@@ -114,7 +116,7 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
     }
     template <class In, class Out, class Work>
     void backward(const In in[], Out out[], Work workspace[], scale factor = scale::none) const {
-        base::any(REDIST_BACKWARD, 1, in, out, workspace, factor);
+        base::any(REDIST_BACKWARD, 1, in, out, detail::memory_for<Tag, In>(workspace), factor);
     }
     template <class In, class Out>
     void backward(int batch_size, const In in[], Out out[], scale factor = scale::none) const {
@@ -123,7 +125,8 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
     template <class In, class Out, class Work>
     void backward(int batch_size, const In in[], Out out[], Work workspace[],
                   scale factor = scale::none) const {
-        base::any(REDIST_BACKWARD, batch_size, in, out, workspace, factor);
+        base::any(REDIST_BACKWARD, batch_size, in, out, detail::memory_for<Tag, In>(workspace),
+                  factor);
     }
     template <class In>
     buffer_container<In> backward(const buffer_container<In> &in,
@@ -188,7 +191,7 @@ template <class Tag, class index = int> class fft3d_r2c : public detail::plan_ba
     }
     template <class In, class Out, class Work>
     void forward(const In in[], Out out[], Work workspace[], scale factor = scale::none) const {
-        base::halved(REDIST_FORWARD, 1, in, out, workspace, factor);
+        base::halved(REDIST_FORWARD, 1, in, out, detail::memory_for<Tag, In>(workspace), factor);
     }
     template <class In, class Out>
     void forward(int batch_size, const In in[], Out out[], scale factor = scale::none) const {
@@ -197,7 +200,8 @@ template <class Tag, class index = int> class fft3d_r2c : public detail::plan_ba
     template <class In, class Out, class Work>
     void forward(int batch_size, const In in[], Out out[], Work workspace[],
                  scale factor = scale::none) const {
-        base::halved(REDIST_FORWARD, batch_size, in, out, workspace, factor);
+        base::halved(REDIST_FORWARD, batch_size, in, out, detail::memory_for<Tag, In>(workspace),
+                     factor);
     }
     template <class In>
     buffer_container<typename fft_output<In>::type> forward(const buffer_container<In> &in,
@@ -212,7 +216,7 @@ template <class Tag, class index = int> class fft3d_r2c : public detail::plan_ba
     }
     template <class In, class Out, class Work>
     void backward(const In in[], Out out[], Work workspace[], scale factor = scale::none) const {
-        base::halved(REDIST_BACKWARD, 1, in, out, workspace, factor);
+        base::halved(REDIST_BACKWARD, 1, in, out, detail::memory_for<Tag, In>(workspace), factor);
     }
     template <class In, class Out>
     void backward(int batch_size, const In in[], Out out[], scale factor = scale::none) const {
@@ -221,7 +225,8 @@ template <class Tag, class index = int> class fft3d_r2c : public detail::plan_ba
     template <class In, class Out, class Work>
     void backward(int batch_size, const In in[], Out out[], Work workspace[],
                   scale factor = scale::none) const {
-        base::halved(REDIST_BACKWARD, batch_size, in, out, workspace, factor);
+        base::halved(REDIST_BACKWARD, batch_size, in, out, detail::memory_for<Tag, In>(workspace),
+                     factor);
     }
     template <class In>
     buffer_container<typename detail::element<In>::real>

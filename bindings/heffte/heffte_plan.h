@@ -15,6 +15,20 @@ inline int halved(int direction) {
     return direction == -1 ? 3 : direction;
 }
 
+/* Whether elements of a workspace are those that size_workspace counts, for a call with an input of In. */
+template <class Tag, class In, class Work>
+struct is_workspace
+    : std::integral_constant<bool, sizeof(Work) == (traits<Tag>::is_real ? 1 : 2) *
+                                                       sizeof(typename element<In>::real)> {};
+
+/* Returns a workspace of a call. */
+template <class Tag, class In, class Work> void *memory_for(Work *workspace) {
+    static_assert(is_workspace<Tag, In, Work>::value,
+                  "a workspace is of complex numbers of the call's precision, and of real ones in "
+                  "real-to-real transforms");
+    return workspace;
+}
+
 template <class Tag, class index>
 class plan_base : public backend::device_instance<typename traits<Tag>::location> {
     static_assert(traits<Tag>::is_served, "fftnd serves hosts and devices of CUDA");
@@ -33,7 +47,7 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
     std::size_t size_outbox() const {
         return plans_->of().count(1);
     }
-    /** Elements, of the type of the results, that a workspace has for each field of a batch. */
+    /** Complex numbers that a workspace has for each field of a batch; real ones in real-to-real transforms. */
     std::size_t size_workspace() const {
         return std::max(size_inbox(), size_outbox());
     }

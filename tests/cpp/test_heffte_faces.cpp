@@ -105,6 +105,13 @@ void test_tags() {
         std::is_same<heffte::fft_output<float>::type, std::complex<float>>::value &&
             std::is_same<heffte::transform_output<float, backend::fftw_cos>::type, float>::value,
         "types of results");
+    using heffte::detail::is_workspace;
+    static_assert(is_workspace<tag, double, complex>::value &&
+                      !is_workspace<tag, complex, double>::value &&
+                      !is_workspace<tag, complex, std::complex<float>>::value &&
+                      is_workspace<backend::fftw_cos, float, float>::value &&
+                      !is_workspace<backend::fftw_cos, double, float>::value,
+                  "elements of a workspace");
     expect(backend::name<tag>() == "fftw" && !backend::name<backend::cufft_cos1>().empty(),
            "names");
     expect(backend::device_instance<heffte::tag::cpu>().stream() == nullptr, "the host's stream");
