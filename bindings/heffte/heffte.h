@@ -55,8 +55,8 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
         : fft3d(of, in, out, in, out, comm, options) {
     }
     /**
-     * The same for arrays with room around the boxes, such as ghosts: each allocated box contains the other one, and
-     * may go beyond the world. What is in that room is left alone. Not in heFFTe.
+     * The same for arrays with room around the boxes, such as ghosts: each allocated box contains the other one, in
+     * whose order the array is, and may go beyond the world. What is in that room is left alone. Not in heFFTe.
      */
     fft3d(const box &in, const box &out, const box &allocated_in, const box &allocated_out,
           MPI_Comm comm, const plan_options &options = default_options<Tag>())

@@ -80,8 +80,9 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
               const box &allocated_out, int halved_dimension, MPI_Comm comm,
               const plan_options &options)
         : backend_device(of), inbox_(in), outbox_(out),
-          plans_(new transforms(sides({widened(in), widened(out), widened(allocated_in),
-                                       widened(allocated_out), halved_dimension},
+          plans_(new transforms(sides({widened(in, in.order), widened(out, out.order),
+                                       widened(allocated_in, in.order),
+                                       widened(allocated_out, out.order), halved_dimension},
                                       comm, options, memory<location_tag>::space, of,
                                       traits<Tag>::is_real, traits<Tag>::type))) {
     }

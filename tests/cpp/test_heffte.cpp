@@ -81,7 +81,7 @@ heffte::box3d<index> with_room(const heffte::box3d<index> &box, bool has_room, s
         result.low[d] -= static_cast<index>((rank + d) % 3);
         result.high[d] += static_cast<index>((rank + 2 * d) % 2);
     }
-    return heffte::box3d<index>(result.low, result.high, result.order);
+    return heffte::box3d<index>(result.low, result.high); /* the array is in the order of the box */
 }
 
 /* The whole spectrum by FFTW, dimension 0 fastest; for real-to-real transforms the coefficients. */

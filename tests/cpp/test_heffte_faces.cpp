@@ -212,6 +212,21 @@ void test_forms() {
     expect(std::abs(fft.get_scale_factor(heffte::scale::full) * 168 - 1) < 1e-12, "factor");
 }
 
+/* An allocated box says no order: the array is in that of the box. */
+void test_rooms() {
+    const box3d<> part = own(slabs(world, 1));
+    const box3d<> box(part.low, part.high, {{2, 1, 0}}),
+        room({{-1, part.low[1] - 2, 0}}, {{part.high[0], part.high[1], part.high[2] + 1}});
+    const heffte::fft3d<tag> fft(box, box, room, box, MPI_COMM_WORLD);
+    std::vector<complex> points(fft.size_inbox()), modes(fft.size_outbox()), other(modes);
+    std::vector<double> real(points.size());
+    for (std::size_t i = 0; i < real.size(); i++)
+        points[i] = real[i] = static_cast<double>(i * i % 17);
+    fft.forward(points.data(), modes.data());
+    fft.forward(real.data(), other.data());
+    expect(difference(modes, other.data()) < 1e-12, "real numbers in an array with room");
+}
+
 void test_planes() {
     const heffte::box2d<> whole({{0, 0}}, {{8, 5}});
     const auto boxes = slabs<int>(whole, 1), modes = slabs<int>(whole.r2c(0), 1);
@@ -437,6 +452,7 @@ int main(int argc, char **argv) {
     test_tags();
     test_no_device();
     test_forms();
+    test_rooms();
     test_planes();
     test_memory();
     test_reshapes();
