@@ -139,16 +139,17 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
     template <class Out, class Container>
     buffer_container<Out> contained(redist_direction direction, const Container &in,
                                     scale factor) const {
-        buffer_container<Out> out(plans_->of().count(!direction));
-        any(direction, 1, in.data(), out.data(), nullptr, factor, refusal_of(direction, in.size()));
+        const char *refusal = refusal_of(direction, in.size());
+        buffer_container<Out> out = result_of<Out>(direction, refusal);
+        any(direction, 1, in.data(), out.data(), nullptr, factor, refusal);
         return out;
     }
     template <class Out, class Container>
     buffer_container<Out> contained_halved(redist_direction direction, const Container &in,
                                            scale factor) const {
-        buffer_container<Out> out(plans_->of().count(!direction));
-        halved(direction, 1, in.data(), out.data(), nullptr, factor,
-               refusal_of(direction, in.size()));
+        const char *refusal = refusal_of(direction, in.size());
+        buffer_container<Out> out = result_of<Out>(direction, refusal);
+        halved(direction, 1, in.data(), out.data(), nullptr, factor, refusal);
         return out;
     }
 
@@ -164,6 +165,17 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
         return length >= plans_->of().count(direction)
                    ? nullptr
                    : "heffte: the container of the input is shorter than this rank's box";
+    }
+
+    /* Makes the container of a result; without memory this rank takes part in the call to refuse it. */
+    template <class Out>
+    buffer_container<Out> result_of(redist_direction direction, const char *&refusal) const {
+        try {
+            return buffer_container<Out>(plans_->of().count(!direction));
+        } catch (const std::exception &) { /* of std::vector, or of a device */
+            refusal = "heffte: no memory for the container of the result";
+        }
+        return buffer_container<Out>();
     }
 
     /* Memory for complex numbers in the place of one real array; where there is none, the reason. */

@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 namespace {
-long allocations; /* of C++ on this rank */
-}
+const std::size_t no_limit = static_cast<std::size_t>(-1);
+long allocations;             /* of C++ on this rank */
+std::size_t limit = no_limit; /* of the bytes of one */
+} // namespace
 
 [[gnu::noinline]] void *operator new(std::size_t bytes) {
     allocations++;
-    if (void *memory = std::malloc(bytes != 0 ? bytes : 1))
+    if (void *memory = bytes < limit ? std::malloc(bytes != 0 ? bytes : 1) : nullptr)
         return memory;
     throw std::bad_alloc();
 }
@@ -398,6 +400,9 @@ void test_wrong_calls() {
         expect_throw<std::invalid_argument>([&] { fft.forward(0, points.data(), modes.data()); },
                                             "batch_size = 0");
     }
+    limit = is_first ? modes.size() * sizeof(complex) : no_limit; /* a smaller message finds room */
+    expect_throw<std::invalid_argument>([&] { (void)fft.backward(modes); }, "memory for the cont");
+    limit = no_limit;
     expect(points == kept, "nothing was touched");
     fft.forward(points.data(), modes.data());
     fft.backward(modes.data(), points.data(), heffte::scale::full);
