@@ -36,9 +36,9 @@ namespace heffte {
 template <class Tag, class index = int> class fft3d : public detail::plan_base<Tag, index> {
     using base = detail::plan_base<Tag, index>;
     using typename base::box;
-    using typename base::stream;
 
   public:
+    using typename base::stream_type;
     template <class T> using buffer_container = typename base::template buffer_container<T>;
     template <class T> using output = typename transform_output<T, Tag>::type;
 
@@ -50,7 +50,7 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
           const plan_options &options = default_options<Tag>())
         : fft3d(in, out, in, out, comm, options) {
     }
-    fft3d(stream of, const box &in, const box &out, MPI_Comm comm,
+    fft3d(stream_type of, const box &in, const box &out, MPI_Comm comm,
           const plan_options &options = default_options<Tag>())
         : fft3d(of, in, out, in, out, comm, options) {
     }
@@ -62,7 +62,7 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
           MPI_Comm comm, const plan_options &options = default_options<Tag>())
         : fft3d(nullptr, in, out, allocated_in, allocated_out, comm, options) {
     }
-    fft3d(stream of, const box &in, const box &out, const box &allocated_in,
+    fft3d(stream_type of, const box &in, const box &out, const box &allocated_in,
           const box &allocated_out, MPI_Comm comm,
           const plan_options &options = default_options<Tag>())
         : base(of, in, out, allocated_in, allocated_out, -1, comm, options) {
@@ -145,17 +145,17 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
 template <class Tag, class index = int> class fft3d_r2c : public detail::plan_base<Tag, index> {
     using base = detail::plan_base<Tag, index>;
     using typename base::box;
-    using typename base::stream;
     static_assert(!detail::traits<Tag>::is_real, "a Fourier transform");
 
   public:
+    using typename base::stream_type;
     template <class T> using buffer_container = typename base::template buffer_container<T>;
 
     fft3d_r2c(const box &in, const box &out, int r2c_direction, MPI_Comm comm,
               const plan_options &options = default_options<Tag>())
         : fft3d_r2c(in, out, in, out, r2c_direction, comm, options) {
     }
-    fft3d_r2c(stream of, const box &in, const box &out, int r2c_direction, MPI_Comm comm,
+    fft3d_r2c(stream_type of, const box &in, const box &out, int r2c_direction, MPI_Comm comm,
               const plan_options &options = default_options<Tag>())
         : fft3d_r2c(of, in, out, in, out, r2c_direction, comm, options) {
     }
@@ -164,7 +164,7 @@ template <class Tag, class index = int> class fft3d_r2c : public detail::plan_ba
               const plan_options &options = default_options<Tag>())
         : fft3d_r2c(nullptr, in, out, allocated_in, allocated_out, r2c_direction, comm, options) {
     }
-    fft3d_r2c(stream of, const box &in, const box &out, const box &allocated_in,
+    fft3d_r2c(stream_type of, const box &in, const box &out, const box &allocated_in,
               const box &allocated_out, int r2c_direction, MPI_Comm comm,
               const plan_options &options = default_options<Tag>())
         : base(of, in, out, allocated_in, allocated_out, detail::halved(r2c_direction), comm,

@@ -37,6 +37,7 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
     using backend_tag = Tag;
     using location_tag = typename traits<Tag>::location;
     using backend_device = backend::device_instance<location_tag>;
+    using stream_type = typename backend_device::stream_type;
     template <class T>
     using buffer_container = typename backend::buffer_traits<Tag>::template container<T>;
 
@@ -74,9 +75,8 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
 
   protected:
     using box = box3d<index>;
-    using stream = typename backend_device::stream_type;
 
-    plan_base(stream of, const box &in, const box &out, const box &allocated_in,
+    plan_base(stream_type of, const box &in, const box &out, const box &allocated_in,
               const box &allocated_out, int halved_dimension, MPI_Comm comm,
               const plan_options &options)
         : backend_device(of), inbox_(in), outbox_(out),

@@ -131,7 +131,8 @@ void test_tags() {
 /* Compiled only: devices need one at run time. */
 void compile_devices(const box3d<> &box, CUstream_st *stream) {
     using device = heffte::backend::cufft;
-    const heffte::fft3d<device> fft(stream, box, box, MPI_COMM_WORLD);
+    const heffte::fft3d<device>::stream_type given = stream;
+    const heffte::fft3d<device> fft(given, box, box, MPI_COMM_WORLD);
     heffte::gpu::vector<complex> in(fft.size_inbox()), out(fft.size_outbox());
     fft.forward(in.data(), out.data(), heffte::scale::full);
     heffte::gpu::vector<complex> third = fft.backward(fft.forward(in));
@@ -142,6 +143,7 @@ void compile_devices(const box3d<> &box, CUstream_st *stream) {
     const auto reshape = heffte::make_reshape3d<device>(stream, std::vector<box3d<>>{box},
                                                         std::vector<box3d<>>{box}, MPI_COMM_WORLD);
     reshape->apply(1, in.data(), out.data(), third.data());
+    expect(fft.stream() == stream && cosine.stream() == stream, "streams");
 }
 
 void test_no_device() {
@@ -193,6 +195,7 @@ void test_forms() {
     expect(difference(modes, other.data()) < 1e-12, "a plan by 12 numbers");
     by_orders.forward(points.data(), other.data());
     expect(difference(modes, other.data()) < 1e-12, "a plan by 18 numbers");
+    expect(with_stream.stream() == nullptr && fft.stream() == nullptr, "the stream of a plan");
     with_stream.forward(points.data(), other.data());
     expect(difference(modes, other.data()) < 1e-12, "a plan with a stream");
     double(*const a)[2] = reinterpret_cast<double(*)[2]>(points.data());
