@@ -36,9 +36,9 @@ namespace heffte {
 template <class Tag, class index = int> class fft3d : public detail::plan_base<Tag, index> {
     using base = detail::plan_base<Tag, index>;
     using typename base::box;
-    using typename base::stream;
 
   public:
+    using typename base::stream_type;
     template <class T> using buffer_container = typename base::template buffer_container<T>;
     template <class T> using output = typename transform_output<T, Tag>::type;
 
@@ -50,19 +50,19 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
           const plan_options &options = default_options<Tag>())
         : fft3d(in, out, in, out, comm, options) {
     }
-    fft3d(stream of, const box &in, const box &out, MPI_Comm comm,
+    fft3d(stream_type of, const box &in, const box &out, MPI_Comm comm,
           const plan_options &options = default_options<Tag>())
         : fft3d(of, in, out, in, out, comm, options) {
     }
     /**
-     * The same for arrays with room around the boxes, such as ghosts: each allocated box contains the other one, and
-     * may go beyond the world. What is in that room is left alone. Not in heFFTe.
+     * The same for arrays with room around the boxes, such as ghosts: each allocated box contains the other one, in
+     * whose order the array is, and may go beyond the world. What is in that room is left alone. Not in heFFTe.
      */
     fft3d(const box &in, const box &out, const box &allocated_in, const box &allocated_out,
           MPI_Comm comm, const plan_options &options = default_options<Tag>())
         : fft3d(nullptr, in, out, allocated_in, allocated_out, comm, options) {
     }
-    fft3d(stream of, const box &in, const box &out, const box &allocated_in,
+    fft3d(stream_type of, const box &in, const box &out, const box &allocated_in,
           const box &allocated_out, MPI_Comm comm,
           const plan_options &options = default_options<Tag>())
         : base(of, in, out, allocated_in, allocated_out, -1, comm, options) {
@@ -85,10 +85,11 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
     void forward(const In in[], Out out[], scale factor = scale::none) const {
         base::any(REDIST_FORWARD, 1, in, out, nullptr, factor);
     }
-    /** The same with size_workspace() elements of the output's type. */
+    /** The same with a workspace of size_workspace() complex numbers of the call's precision; real numbers with tags of
+     * real-to-real transforms. */
     template <class In, class Out, class Work>
     void forward(const In in[], Out out[], Work workspace[], scale factor = scale::none) const {
-        base::any(REDIST_FORWARD, 1, in, out, workspace, factor);
+        base::any(REDIST_FORWARD, 1, in, out, detail::memory_for<Tag, In>(workspace), factor);
     }
     /** The same for fields one after the other; the workspace as often. */
     template <class In, class Out>
@@ -98,7 +99,8 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
     template <class In, class Out, class Work>
     void forward(int batch_size, const In in[], Out out[], Work workspace[],
                  scale factor = scale::none) const {
-        base::any(REDIST_FORWARD, batch_size, in, out, workspace, factor);
+        base::any(REDIST_FORWARD, batch_size, in, out, detail::memory_for<Tag, In>(workspace),
+                  factor);
     }
     /** The same for a container of size_inbox() elements or more. */
     template <class In>
@@ -114,7 +116,7 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
     }
     template <class In, class Out, class Work>
     void backward(const In in[], Out out[], Work workspace[], scale factor = scale::none) const {
-        base::any(REDIST_BACKWARD, 1, in, out, workspace, factor);
+        base::any(REDIST_BACKWARD, 1, in, out, detail::memory_for<Tag, In>(workspace), factor);
     }
     template <class In, class Out>
     void backward(int batch_size, const In in[], Out out[], scale factor = scale::none) const {
@@ -123,7 +125,8 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
     template <class In, class Out, class Work>
     void backward(int batch_size, const In in[], Out out[], Work workspace[],
                   scale factor = scale::none) const {
-        base::any(REDIST_BACKWARD, batch_size, in, out, workspace, factor);
+        base::any(REDIST_BACKWARD, batch_size, in, out, detail::memory_for<Tag, In>(workspace),
+                  factor);
     }
     template <class In>
     buffer_container<In> backward(const buffer_container<In> &in,
@@ -142,17 +145,17 @@ template <class Tag, class index = int> class fft3d : public detail::plan_base<T
 template <class Tag, class index = int> class fft3d_r2c : public detail::plan_base<Tag, index> {
     using base = detail::plan_base<Tag, index>;
     using typename base::box;
-    using typename base::stream;
     static_assert(!detail::traits<Tag>::is_real, "a Fourier transform");
 
   public:
+    using typename base::stream_type;
     template <class T> using buffer_container = typename base::template buffer_container<T>;
 
     fft3d_r2c(const box &in, const box &out, int r2c_direction, MPI_Comm comm,
               const plan_options &options = default_options<Tag>())
         : fft3d_r2c(in, out, in, out, r2c_direction, comm, options) {
     }
-    fft3d_r2c(stream of, const box &in, const box &out, int r2c_direction, MPI_Comm comm,
+    fft3d_r2c(stream_type of, const box &in, const box &out, int r2c_direction, MPI_Comm comm,
               const plan_options &options = default_options<Tag>())
         : fft3d_r2c(of, in, out, in, out, r2c_direction, comm, options) {
     }
@@ -161,7 +164,7 @@ template <class Tag, class index = int> class fft3d_r2c : public detail::plan_ba
               const plan_options &options = default_options<Tag>())
         : fft3d_r2c(nullptr, in, out, allocated_in, allocated_out, r2c_direction, comm, options) {
     }
-    fft3d_r2c(stream of, const box &in, const box &out, const box &allocated_in,
+    fft3d_r2c(stream_type of, const box &in, const box &out, const box &allocated_in,
               const box &allocated_out, int r2c_direction, MPI_Comm comm,
               const plan_options &options = default_options<Tag>())
         : base(of, in, out, allocated_in, allocated_out, detail::halved(r2c_direction), comm,
@@ -188,7 +191,7 @@ template <class Tag, class index = int> class fft3d_r2c : public detail::plan_ba
     }
     template <class In, class Out, class Work>
     void forward(const In in[], Out out[], Work workspace[], scale factor = scale::none) const {
-        base::halved(REDIST_FORWARD, 1, in, out, workspace, factor);
+        base::halved(REDIST_FORWARD, 1, in, out, detail::memory_for<Tag, In>(workspace), factor);
     }
     template <class In, class Out>
     void forward(int batch_size, const In in[], Out out[], scale factor = scale::none) const {
@@ -197,7 +200,8 @@ template <class Tag, class index = int> class fft3d_r2c : public detail::plan_ba
     template <class In, class Out, class Work>
     void forward(int batch_size, const In in[], Out out[], Work workspace[],
                  scale factor = scale::none) const {
-        base::halved(REDIST_FORWARD, batch_size, in, out, workspace, factor);
+        base::halved(REDIST_FORWARD, batch_size, in, out, detail::memory_for<Tag, In>(workspace),
+                     factor);
     }
     template <class In>
     buffer_container<typename fft_output<In>::type> forward(const buffer_container<In> &in,
@@ -212,7 +216,7 @@ template <class Tag, class index = int> class fft3d_r2c : public detail::plan_ba
     }
     template <class In, class Out, class Work>
     void backward(const In in[], Out out[], Work workspace[], scale factor = scale::none) const {
-        base::halved(REDIST_BACKWARD, 1, in, out, workspace, factor);
+        base::halved(REDIST_BACKWARD, 1, in, out, detail::memory_for<Tag, In>(workspace), factor);
     }
     template <class In, class Out>
     void backward(int batch_size, const In in[], Out out[], scale factor = scale::none) const {
@@ -221,7 +225,8 @@ template <class Tag, class index = int> class fft3d_r2c : public detail::plan_ba
     template <class In, class Out, class Work>
     void backward(int batch_size, const In in[], Out out[], Work workspace[],
                   scale factor = scale::none) const {
-        base::halved(REDIST_BACKWARD, batch_size, in, out, workspace, factor);
+        base::halved(REDIST_BACKWARD, batch_size, in, out, detail::memory_for<Tag, In>(workspace),
+                     factor);
     }
     template <class In>
     buffer_container<typename detail::element<In>::real>

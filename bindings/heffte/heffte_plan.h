@@ -15,6 +15,20 @@ inline int halved(int direction) {
     return direction == -1 ? 3 : direction;
 }
 
+/* Whether elements of a workspace are those that size_workspace counts, for a call with an input of In. */
+template <class Tag, class In, class Work>
+struct is_workspace
+    : std::integral_constant<bool, sizeof(Work) == (traits<Tag>::is_real ? 1 : 2) *
+                                                       sizeof(typename element<In>::real)> {};
+
+/* Returns a workspace of a call. */
+template <class Tag, class In, class Work> void *memory_for(Work *workspace) {
+    static_assert(is_workspace<Tag, In, Work>::value,
+                  "a workspace is of complex numbers of the call's precision, and of real ones in "
+                  "real-to-real transforms");
+    return workspace;
+}
+
 template <class Tag, class index>
 class plan_base : public backend::device_instance<typename traits<Tag>::location> {
     static_assert(traits<Tag>::is_served, "fftnd serves hosts and devices of CUDA");
@@ -23,6 +37,7 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
     using backend_tag = Tag;
     using location_tag = typename traits<Tag>::location;
     using backend_device = backend::device_instance<location_tag>;
+    using stream_type = typename backend_device::stream_type;
     template <class T>
     using buffer_container = typename backend::buffer_traits<Tag>::template container<T>;
 
@@ -33,7 +48,7 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
     std::size_t size_outbox() const {
         return plans_->of().count(1);
     }
-    /** Elements, of the type of the results, that a workspace has for each field of a batch. */
+    /** Complex numbers that a workspace has for each field of a batch; real ones in real-to-real transforms. */
     std::size_t size_workspace() const {
         return std::max(size_inbox(), size_outbox());
     }
@@ -60,14 +75,14 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
 
   protected:
     using box = box3d<index>;
-    using stream = typename backend_device::stream_type;
 
-    plan_base(stream of, const box &in, const box &out, const box &allocated_in,
+    plan_base(stream_type of, const box &in, const box &out, const box &allocated_in,
               const box &allocated_out, int halved_dimension, MPI_Comm comm,
               const plan_options &options)
         : backend_device(of), inbox_(in), outbox_(out),
-          plans_(new transforms(sides({widened(in), widened(out), widened(allocated_in),
-                                       widened(allocated_out), halved_dimension},
+          plans_(new transforms(sides({widened(in, in.order), widened(out, out.order),
+                                       widened(allocated_in, in.order),
+                                       widened(allocated_out, out.order), halved_dimension},
                                       comm, options, memory<location_tag>::space, of,
                                       traits<Tag>::is_real, traits<Tag>::type))) {
     }
@@ -124,16 +139,17 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
     template <class Out, class Container>
     buffer_container<Out> contained(redist_direction direction, const Container &in,
                                     scale factor) const {
-        buffer_container<Out> out(plans_->of().count(!direction));
-        any(direction, 1, in.data(), out.data(), nullptr, factor, refusal_of(direction, in.size()));
+        const char *refusal = refusal_of(direction, in.size());
+        buffer_container<Out> out = result_of<Out>(direction, refusal);
+        any(direction, 1, in.data(), out.data(), nullptr, factor, refusal);
         return out;
     }
     template <class Out, class Container>
     buffer_container<Out> contained_halved(redist_direction direction, const Container &in,
                                            scale factor) const {
-        buffer_container<Out> out(plans_->of().count(!direction));
-        halved(direction, 1, in.data(), out.data(), nullptr, factor,
-               refusal_of(direction, in.size()));
+        const char *refusal = refusal_of(direction, in.size());
+        buffer_container<Out> out = result_of<Out>(direction, refusal);
+        halved(direction, 1, in.data(), out.data(), nullptr, factor, refusal);
         return out;
     }
 
@@ -149,6 +165,17 @@ class plan_base : public backend::device_instance<typename traits<Tag>::location
         return length >= plans_->of().count(direction)
                    ? nullptr
                    : "heffte: the container of the input is shorter than this rank's box";
+    }
+
+    /* Makes the container of a result; without memory this rank takes part in the call to refuse it. */
+    template <class Out>
+    buffer_container<Out> result_of(redist_direction direction, const char *&refusal) const {
+        try {
+            return buffer_container<Out>(plans_->of().count(!direction));
+        } catch (const std::exception &) { /* of std::vector, or of a device */
+            refusal = "heffte: no memory for the container of the result";
+        }
+        return buffer_container<Out>();
     }
 
     /* Memory for complex numbers in the place of one real array; where there is none, the reason. */

@@ -40,15 +40,16 @@ inline bool mpi_runs() {
 
 using wide_box = box3d<long long>;
 
-template <class index> wide_box widened(const box3d<index> &box) {
+template <class index>
+wide_box widened(const box3d<index> &box, const std::array<int, 3> &order) {
     return wide_box({{box.low[0], box.low[1], box.low[2]}},
-                    {{box.high[0], box.high[1], box.high[2]}}, box.order);
+                    {{box.high[0], box.high[1], box.high[2]}}, order);
 }
 
 /* What a rank passes to a plan. */
 struct local_sides {
     wide_box in, out;
-    wide_box allocated_in, allocated_out; /* with the room around the boxes */
+    wide_box allocated_in, allocated_out; /* with the room around the boxes, in their orders */
     int halved;                           /* the dimension of r2c, or -1 */
 };
 

@@ -143,17 +143,18 @@ class transforms {
     /* Transforms. Whether all ranks pass one array for input and output is known to none of them: the plan of the last
      * call answers on all ranks alike that it needs two or one, before anything is touched. */
     void run(const request &wanted) {
-        if (wanted.refusal != nullptr && mpi::comm_size(sides_.comm()) == 1) /* nobody agrees */
-            throw std::invalid_argument(std::string(wanted.refusal) + " (rank 0)");
+        expect_part(wanted.refusal);
         const bool is_single =
             wanted.batch == 1; /* fields of a batch would meet their neighbours */
         if (is_single)
             guess_arrays(wanted);
         const bool in_place = in_place_ && is_single;
+        if (sides_.is_asynchronous()) /* other plans are for all ranks, which do not know of this one's arrays */
+            return check(in_place ? run_with(wanted, true) : run_copied(wanted));
         int code = run_with(wanted, in_place);
         if (is_single && is_about_arrays(code)) {
             code = run_with(wanted, !in_place);
-            in_place_ = code == REDIST_OK ? !in_place : in_place_;
+            in_place_ = is_about_arrays(code) ? in_place : !in_place; /* on all ranks alike */
         }
         if (is_about_arrays(code))
             code = run_copied(wanted);
@@ -183,6 +184,13 @@ class transforms {
   private:
     static bool is_about_arrays(int code) {
         return code == REDIST_ERR_OVERLAP || code == REDIST_ERR_ARGUMENT;
+    }
+
+    /* Throws the reason why this rank takes no part, if no agreement passes it on. */
+    void expect_part(const char *refusal) const {
+        if (refusal != nullptr && (sides_.is_asynchronous() || mpi::comm_size(sides_.comm()) == 1))
+            throw std::invalid_argument(std::string(refusal) + " (rank " +
+                                        std::to_string(mpi::comm_rank(sides_.comm())) + ")");
     }
 
     /* Finds out whether input and output are one array: with all ranks where a plan is to be made; in each call that
@@ -222,6 +230,7 @@ class transforms {
                 wanted.refusal = "heffte: input and output overlap; on a device that needs CUDA's "
                                  "header before heffte.h here";
             from = copy;
+            expect_part(wanted.refusal);
         }
         return find(wanted, false).run(wanted, from, wanted.out);
     }

@@ -81,7 +81,7 @@ heffte::box3d<index> with_room(const heffte::box3d<index> &box, bool has_room, s
         result.low[d] -= static_cast<index>((rank + d) % 3);
         result.high[d] += static_cast<index>((rank + 2 * d) % 2);
     }
-    return heffte::box3d<index>(result.low, result.high, result.order);
+    return heffte::box3d<index>(result.low, result.high); /* the array is in the order of the box */
 }
 
 /* The whole spectrum by FFTW, dimension 0 fastest; for real-to-real transforms the coefficients. */
@@ -402,10 +402,43 @@ void run_case(int number) {
     }
 }
 
+#ifdef HEFFTE_ON_DEVICE
+/* One rank's wrong arrays in calls that agree on nothing: it throws, and its next call is the one that others wait for.
+ */
+void test_alone() {
+    using tag = tags::cufft;
+    const heffte::box3d<> world({{0, 0, 0}}, {{5, 4, 7}});
+    const std::array<int, 3> grid{{1, 1, self().nranks}};
+    const heffte::box3d<> box =
+        heffte::split_world(world, grid)[static_cast<std::size_t>(self().rank)];
+    heffte::plan_options options = heffte::default_options<tag>();
+    options.asynchronous = true;
+    const one_stream stream;
+    const heffte::fft3d<tag> fft(stream.handle, box, box, MPI_COMM_WORLD, options);
+    const std::size_t n = fft.size_inbox();
+    heffte::gpu::vector<complex> points(n + 1), modes(n), few(n - 1);
+    std::fill_n(points.data(), n + 1, complex(1, 0));
+    for (int call = 0; call < 2; call++) {
+        if (self().rank == 0) {
+            expect_throw<std::invalid_argument>([&] { (void)fft.forward(few); }, "shorter");
+            expect_throw<std::invalid_argument>(
+                [&] { fft.forward(points.data(), call ? points.data() + 1 : nullptr); },
+                call ? "overlap" : "NULL");
+        }
+        fft.forward(points.data(), modes.data());
+        stream.wait();
+    }
+    expect(self().rank != 0 || std::abs(modes.data()[0] - 240.0) < 1e-9, "calls after errors");
+}
+#endif
+
 } // namespace
 
 int main(int argc, char **argv) {
     checks::start(&argc, &argv);
+#ifdef HEFFTE_ON_DEVICE
+    test_alone();
+#endif
     checks::repeat(0.5, run_case);
     return checks::finish();
 }

@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 namespace {
-long allocations; /* of C++ on this rank */
-}
+const std::size_t no_limit = static_cast<std::size_t>(-1);
+long allocations;             /* of C++ on this rank */
+std::size_t limit = no_limit; /* of the bytes of one */
+} // namespace
 
 [[gnu::noinline]] void *operator new(std::size_t bytes) {
     allocations++;
-    if (void *memory = std::malloc(bytes != 0 ? bytes : 1))
+    if (void *memory = bytes < limit ? std::malloc(bytes != 0 ? bytes : 1) : nullptr)
         return memory;
     throw std::bad_alloc();
 }
@@ -105,6 +107,13 @@ void test_tags() {
         std::is_same<heffte::fft_output<float>::type, std::complex<float>>::value &&
             std::is_same<heffte::transform_output<float, backend::fftw_cos>::type, float>::value,
         "types of results");
+    using heffte::detail::is_workspace;
+    static_assert(is_workspace<tag, double, complex>::value &&
+                      !is_workspace<tag, complex, double>::value &&
+                      !is_workspace<tag, complex, std::complex<float>>::value &&
+                      is_workspace<backend::fftw_cos, float, float>::value &&
+                      !is_workspace<backend::fftw_cos, double, float>::value,
+                  "elements of a workspace");
     expect(backend::name<tag>() == "fftw" && !backend::name<backend::cufft_cos1>().empty(),
            "names");
     expect(backend::device_instance<heffte::tag::cpu>().stream() == nullptr, "the host's stream");
@@ -122,7 +131,8 @@ void test_tags() {
 /* Compiled only: devices need one at run time. */
 void compile_devices(const box3d<> &box, CUstream_st *stream) {
     using device = heffte::backend::cufft;
-    const heffte::fft3d<device> fft(stream, box, box, MPI_COMM_WORLD);
+    const heffte::fft3d<device>::stream_type given = stream;
+    const heffte::fft3d<device> fft(given, box, box, MPI_COMM_WORLD);
     heffte::gpu::vector<complex> in(fft.size_inbox()), out(fft.size_outbox());
     fft.forward(in.data(), out.data(), heffte::scale::full);
     heffte::gpu::vector<complex> third = fft.backward(fft.forward(in));
@@ -133,6 +143,7 @@ void compile_devices(const box3d<> &box, CUstream_st *stream) {
     const auto reshape = heffte::make_reshape3d<device>(stream, std::vector<box3d<>>{box},
                                                         std::vector<box3d<>>{box}, MPI_COMM_WORLD);
     reshape->apply(1, in.data(), out.data(), third.data());
+    expect(fft.stream() == stream && cosine.stream() == stream, "streams");
 }
 
 void test_no_device() {
@@ -184,6 +195,7 @@ void test_forms() {
     expect(difference(modes, other.data()) < 1e-12, "a plan by 12 numbers");
     by_orders.forward(points.data(), other.data());
     expect(difference(modes, other.data()) < 1e-12, "a plan by 18 numbers");
+    expect(with_stream.stream() == nullptr && fft.stream() == nullptr, "the stream of a plan");
     with_stream.forward(points.data(), other.data());
     expect(difference(modes, other.data()) < 1e-12, "a plan with a stream");
     double(*const a)[2] = reinterpret_cast<double(*)[2]>(points.data());
@@ -203,6 +215,21 @@ void test_forms() {
     expect(fft.inbox() == in && fft.outbox() == out && fft.size_comm_buffers() == 0,
            "about a plan");
     expect(std::abs(fft.get_scale_factor(heffte::scale::full) * 168 - 1) < 1e-12, "factor");
+}
+
+/* An allocated box says no order: the array is in that of the box. */
+void test_rooms() {
+    const box3d<> part = own(slabs(world, 1));
+    const box3d<> box(part.low, part.high, {{2, 1, 0}}),
+        room({{-1, part.low[1] - 2, 0}}, {{part.high[0], part.high[1], part.high[2] + 1}});
+    const heffte::fft3d<tag> fft(box, box, room, box, MPI_COMM_WORLD);
+    std::vector<complex> points(fft.size_inbox()), modes(fft.size_outbox()), other(modes);
+    std::vector<double> real(points.size());
+    for (std::size_t i = 0; i < real.size(); i++)
+        points[i] = real[i] = static_cast<double>(i * i % 17);
+    fft.forward(points.data(), modes.data());
+    fft.forward(real.data(), other.data());
+    expect(difference(modes, other.data()) < 1e-12, "real numbers in an array with room");
 }
 
 void test_planes() {
@@ -376,6 +403,9 @@ void test_wrong_calls() {
         expect_throw<std::invalid_argument>([&] { fft.forward(0, points.data(), modes.data()); },
                                             "batch_size = 0");
     }
+    limit = is_first ? modes.size() * sizeof(complex) : no_limit; /* a smaller message finds room */
+    expect_throw<std::invalid_argument>([&] { (void)fft.backward(modes); }, "memory for the cont");
+    limit = no_limit;
     expect(points == kept, "nothing was touched");
     fft.forward(points.data(), modes.data());
     fft.backward(modes.data(), points.data(), heffte::scale::full);
@@ -430,6 +460,7 @@ int main(int argc, char **argv) {
     test_tags();
     test_no_device();
     test_forms();
+    test_rooms();
     test_planes();
     test_memory();
     test_reshapes();
