@@ -141,8 +141,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- options */
 
-/* All members of fftnd_options in their order: another value than that of `usual`, or the same where plans do not differ
- * (also the stream, which is for devices). A member that is not in the list is a warning about `changed`. */
+/* All members of fftnd_options in their order: another value than that of `usual`, or the same where plans do not
+ * differ (also the stream, which is for devices). A member that is not in the list is a warning about `changed`. */
 #define MEMBERS(ITEM)                                                                              \
     ITEM(size, sizeof(fftnd_options))                                                              \
     ITEM(grid_ndims, 2)                                                                            \
