@@ -591,14 +591,15 @@ REDIST_API int fftnd_predict(const redist_model *model, int nranks, int ndims,
 REDIST_API int fftnd_plan_free(fftnd_plan **plan);
 
 /**
- * Frees the plans that a communicator keeps: those made with fftnd_options.keep, or while the environment variable
+ * Frees what a communicator keeps of freed plans: work space of up to 4 MiB on each rank, which waits for the next
+ * plan in host memory, and whole plans: those made with fftnd_options.keep, or while the environment variable
  * FFTND_KEEP was 1 on all ranks (0: none are kept), and freed without a failure. Each communicator keeps the last 8,
- * with at most 256 MiB of work space, tiles and buffers of exchanges together on each rank; the least recently used are
- * freed first, all of them with the communicator. A plan is the same for the same arguments and options by value,
+ * with at most 256 MiB of work space, tiles and buffers of exchanges together on each rank; the least recently used
+ * are freed first, all of them with the communicator. A plan is the same for the same arguments and options by value,
  * except `plan`. Plans of a device, or with options.user_workspace or options.phases, are not kept, nor those that
  * failed, or whose mapped arrays turned out not to be mapped, or for which there is no memory or no tag to keep them.
  * Environment variables and wisdom count when a plan is first made.
- *   comm  a communicator; nothing happens if it keeps no plans. MPI_COMM_NULL: all that keep some, as is needed before
+ *   comm  a communicator; nothing happens if it keeps none. MPI_COMM_NULL: all that keep some, as is needed before
  *         fftw_cleanup, which leaves FFTW's plans so that they cannot even be freed
  * Collective on comm, or on all of them. Errors: ERR_STATE (MPI is not running), ERR_COMM, ERR_MPI.
  */

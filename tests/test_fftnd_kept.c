@@ -554,6 +554,28 @@ START_TEST(given_back) {
 }
 END_TEST
 
+/* Plans on a grid, and returns the mappings that remain after it is freed. */
+static long count_mappings_after(int dim0, int dim1) {
+    fft_case given = FFT_CASE(FFTND_C2C, 8, 8, 8);
+    FFT_GRID(&given, dim0, dim1);
+    (void)plan_and_free(MPI_COMM_WORLD, &given);
+    return counters_taken().mappings;
+}
+
+/* Work space of freed plans waits once for a communicator, whatever the grids, until fftnd_cache_clear. */
+START_TEST(spare_work_space) {
+    (void)count_mappings_after(1, harness_nranks); /* grids keep what they need */
+    (void)count_mappings_after(harness_nranks, 1);
+    clear();
+    long before = counters_taken().mappings, one = count_mappings_after(1, harness_nranks);
+    long two = count_mappings_after(harness_nranks, 1);
+    check_all(one == two, "%ld mappings after one grid, %ld after two", one, two);
+    check_all(harness_nranks == 1 || one > before, "no spare work space");
+    clear();
+    check_all(counters_taken().mappings == before, "mappings after fftnd_cache_clear");
+}
+END_TEST
+
 /* Kept plans that are left to MPI_Finalize, which other tests would clear. */
 START_TEST(left) {
     fft_case given = FFT_CASE(FFTND_R2C, 6, 5, 8);
@@ -563,10 +585,12 @@ START_TEST(left) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases,  last_eight,          twins,        options,
-                                  own_phases,    differing_arguments, not_kept,     made_plain,
-                                  others_stay,   environment,         disagreement, memory_of_keys,
-                                  freed_handles, given_back,          left,         NULL};
+    const TTest *const tests[] = {random_cases,  last_eight,   twins,
+                                  options,       own_phases,   differing_arguments,
+                                  not_kept,      made_plain,   others_stay,
+                                  environment,   disagreement, memory_of_keys,
+                                  freed_handles, given_back,   spare_work_space,
+                                  left,          NULL};
     MPI_Init(&argc, &argv);
     counters_begin();
     return harness_run(argc, argv, "test_fftnd_kept", tests);

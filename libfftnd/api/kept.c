@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kept.h"
+#include "../engine/spare.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -263,8 +264,11 @@ int fftnd_cache_clear(MPI_Comm comm) {
     }
     REDIST_TRY(redist_check_comm(comm));
     REDIST_TRY(redist_private_comm_find(comm, &comm));
-    struct cache *cache = comm != MPI_COMM_NULL ? redist_kept_find(comm, dispose) : NULL;
+    if (comm == MPI_COMM_NULL)
+        return REDIST_OK;
+    struct cache *cache = redist_kept_find(comm, dispose);
     if (cache != NULL)
         dispose(cache);
+    fftnd__spare_clear(comm);
     return REDIST_OK;
 }

@@ -47,8 +47,8 @@ static void use_spare(struct fftnd__engine *engine, struct spare *spare) {
 
 static int allocate(struct fftnd__engine *engine, size_t bytes) {
     void *memory = NULL;
-    REDIST_TRY(
-        redist_alloc_in(engine->transform.comm, engine->transform.library->space, bytes, &memory));
+    REDIST_TRY(redist_alloc_in(engine->transform.plan_comm, engine->transform.library->space, bytes,
+                               &memory));
     engine->workspace = memory;
     engine->workspace_bytes = bytes;
     engine->workspace_number = 0;
@@ -57,11 +57,10 @@ static int allocate(struct fftnd__engine *engine, size_t bytes) {
 
 int fftnd__spare_take(struct fftnd__engine *engine, size_t bytes) {
     void *data = NULL;
-    MPI_Comm comm;
+    MPI_Comm comm = engine->transform.plan_comm;
     int fits;
     if (engine->transform.library->space != REDIST_SPACE_HOST)
         return allocate(engine, bytes);
-    REDIST_TRY(redist_private_comm(engine->transform.comm, &comm));
     REDIST_TRY(redist_kept_provide(comm, sizeof(struct spare), dispose, &data));
     struct spare *spare = data;
     if (spare == NULL) /* on all ranks: the user has freed the communicator */
@@ -76,14 +75,12 @@ int fftnd__spare_take(struct fftnd__engine *engine, size_t bytes) {
     return REDIST_OK;
 }
 
-/* Finds where small work space may wait; NULL = nowhere. */
+/* Finds where small work space may wait; NULL = nowhere. The grid refers to the communicator, which the user may have
+ * freed. */
 static struct spare *find_spare(const struct fftnd__engine *engine) {
-    MPI_Comm comm;
-    if (engine->workspace_number == 0 || engine->workspace_bytes > MOST_BYTES ||
-        engine->failure.code != REDIST_OK ||
-        redist_private_comm(engine->transform.comm, &comm) != REDIST_OK)
-        return NULL;
-    return redist_kept_find(comm, dispose);
+    int may_wait = engine->transform.grid != NULL && engine->workspace_number != 0 &&
+                   engine->workspace_bytes <= MOST_BYTES && engine->failure.code == REDIST_OK;
+    return may_wait ? redist_kept_find(engine->transform.plan_comm, dispose) : NULL;
 }
 
 void fftnd__spare_put(struct fftnd__engine *engine) {
@@ -96,4 +93,10 @@ void fftnd__spare_put(struct fftnd__engine *engine) {
     dispose(spare);
     *spare = (struct spare){memory, engine->workspace_bytes, engine->workspace_number,
                             spare->allocations};
+}
+
+void fftnd__spare_clear(MPI_Comm comm) {
+    struct spare *spare = redist_kept_find(comm, dispose);
+    if (spare != NULL)
+        dispose(spare);
 }

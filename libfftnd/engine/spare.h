@@ -13,4 +13,7 @@ int fftnd__spare_take(struct fftnd__engine *engine, size_t bytes);
  * no rank waits for another one. */
 void fftnd__spare_put(struct fftnd__engine *engine);
 
+/* Frees the spare work space of a communicator of the library, if it has any. As fftnd__spare_put. */
+void fftnd__spare_clear(MPI_Comm comm);
+
 #endif

@@ -135,6 +135,7 @@ static int keep_sides(struct fftnd__transform *transform) {
 int fftnd__transform_create(struct fftnd__transform *transform,
                             const struct fftnd__request *request,
                             const struct fftnd__configuration *configuration) {
+    transform->plan_comm = request->comm;
     transform->precision = request->precision;
     transform->settings = request->settings;
     transform->configuration = *configuration;
