@@ -206,9 +206,9 @@ typedef struct fftnd_operator fftnd_operator;
  *   op       out: the operator, freed with fftnd_operator_free
  * Collective on the plan's communicator; kind and options must agree.
  * Errors: ERR_STATE (plan freed, or a transform is pending), on this rank only; ERR_ARGUMENT (kind, options, an
- * unsupported plan), ERR_AXIS (an axis that has no such derivative, or is left out but named in a list, or a number of
- * axes that has no curl), ERR_NULL, ERR_DISAGREE, ERR_LIMIT (fields times batch, or elements), ERR_METHOD, ERR_MEMORY,
- * ERR_MPI, ERR_SERIAL, ERR_DEVICE.
+ * unsupported plan), ERR_AXIS (an axis that has no such derivative, cannot be in free space, or is left out but named
+ * in a list, or a number of axes that has no curl), ERR_NULL, ERR_DISAGREE, ERR_LIMIT (fields times batch, elements, or
+ * lengths of free axes that differ too much), ERR_METHOD, ERR_MEMORY, ERR_MPI, ERR_SERIAL, ERR_DEVICE.
  */
 REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
                                      const fftnd_operator_options *options, fftnd_operator **op);

@@ -9,6 +9,7 @@
 #include "counters.h"
 #include "fft_random.h"
 #include "fft_run.h"
+#include "fftnd_operators.h"
 #include "harness.h"
 
 enum { SLOTS = 8, FEW_ALLOCATIONS = 8 };
@@ -576,6 +577,33 @@ START_TEST(spare_work_space) {
 }
 END_TEST
 
+/* Makes an operator whose factors take plans inside of the library. */
+static void make_operator(fftnd_plan *plan, double length) {
+    const double lengths[2] = {length, 1};
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    fftnd_operator *op = NULL;
+    options.lengths = lengths;
+    check_ok(fftnd_operator_create(plan, FFTND_OPEN_POISSON, &options, &op));
+    check_ok(fftnd_operator_free(&op));
+}
+
+/* Plans inside of the library are not kept, and have no configuration from the environment. */
+START_TEST(inner_plans) {
+    const fft_case given = FFT_CASE(FFTND_C2C, 8, 8);
+    fftnd_plan *plan = NULL;
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+    make_operator(plan, 1);
+    long before = counters.memory;
+    setenv("FFTND_KEEP", "1", 1);
+    setenv("FFTND_CONFIGURATION", "of no plan", 1);
+    make_operator(plan, 1);
+    unsetenv("FFTND_CONFIGURATION");
+    unsetenv("FFTND_KEEP");
+    check_all(counters.memory == before, "%ld allocations are kept", counters.memory - before);
+    check_ok(fftnd_plan_free(&plan));
+}
+END_TEST
+
 /* Kept plans that are left to MPI_Finalize, which other tests would clear. */
 START_TEST(left) {
     fft_case given = FFT_CASE(FFTND_R2C, 6, 5, 8);
@@ -585,12 +613,11 @@ START_TEST(left) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases,  last_eight,   twins,
-                                  options,       own_phases,   differing_arguments,
-                                  not_kept,      made_plain,   others_stay,
-                                  environment,   disagreement, memory_of_keys,
-                                  freed_handles, given_back,   spare_work_space,
-                                  left,          NULL};
+    const TTest *const tests[] = {
+        random_cases,        last_eight,     twins,         options,     own_phases,
+        differing_arguments, not_kept,       made_plain,    others_stay, environment,
+        disagreement,        memory_of_keys, freed_handles, given_back,  spare_work_space,
+        inner_plans,         left,           NULL};
     MPI_Init(&argc, &argv);
     counters_begin();
     return harness_run(argc, argv, "test_fftnd_kept", tests);

@@ -213,22 +213,27 @@ static int make_plan(const struct fftnd__arguments *arguments, fftnd_plan **resu
     return REDIST_OK;
 }
 
+int fftnd__plan_create(struct fftnd__arguments *arguments, const fftnd_options *options,
+                       fftnd_plan **result) {
+    fftnd_plan *kept;
+    REDIST_TRY(redist_check_comm(arguments->user_comm));
+    REDIST_TRY(redist_private_comm(arguments->user_comm, &arguments->comm));
+    int code = fftnd__check_own(arguments, options, result);
+    REDIST_TRY(fftnd__kept_take(arguments, code, &kept));
+    if (kept != NULL) {
+        *result = kept;
+        return REDIST_OK;
+    }
+    REDIST_TRY(fftnd__agree_on_plan(arguments, code));
+    return make_plan(arguments, result);
+}
+
 int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum fftnd_kind kind,
                       enum fftnd_precision precision, const fftnd_options *options,
                       fftnd_plan **result) {
     struct fftnd__arguments arguments = {
         .user_comm = comm, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
-    fftnd_plan *kept;
-    REDIST_TRY(redist_check_comm(comm));
-    REDIST_TRY(redist_private_comm(comm, &arguments.comm));
-    int code = fftnd__check_own(&arguments, options, result);
-    REDIST_TRY(fftnd__kept_take(&arguments, code, &kept));
-    if (kept != NULL) {
-        *result = kept;
-        return REDIST_OK;
-    }
-    REDIST_TRY(fftnd__agree_on_plan(&arguments, code));
-    return make_plan(&arguments, result);
+    return fftnd__plan_create(&arguments, options, result);
 }
 
 /* ---------------------------------------------------------------- work space */

@@ -8,7 +8,8 @@
 
 /* The arguments of fftnd_plan_create, or of fftnd_predict. */
 struct fftnd__arguments {
-    const char *function;     /* of the user, for messages */
+    const char *function; /* of the user, for messages */
+    int is_inner; /* of a plan of the library's own, which no environment variable changes */
     MPI_Comm comm, user_comm; /* the library's own one of the same ranks; the user's */
     int nranks, ndims;
     const redist_index *sizes;

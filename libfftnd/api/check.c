@@ -85,7 +85,7 @@ static int copy_options(struct fftnd__arguments *arguments, const fftnd_options 
     if (options != NULL)
         REDIST_TRY(redist_struct_read(arguments->function, "options", options, &arguments->options,
                                       sizeof arguments->options));
-    if (keep != NULL && (strcmp(keep, "0") == 0 || strcmp(keep, "1") == 0))
+    if (keep != NULL && !arguments->is_inner && (strcmp(keep, "0") == 0 || strcmp(keep, "1") == 0))
         arguments->options.keep = keep[0] == '1';
     return REDIST_OK;
 }

@@ -260,6 +260,7 @@ void fftnd__kept_forget(fftnd_plan *plan, int failed) {
 int fftnd_cache_clear(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) {
         redist_kept_dispose(dispose);
+        fftnd__spare_clear(MPI_COMM_NULL);
         return REDIST_OK;
     }
     REDIST_TRY(redist_check_comm(comm));

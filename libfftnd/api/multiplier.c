@@ -26,8 +26,10 @@ struct passage {
     MPI_Datatype type;
     size_t item; /* bytes of an element */
     redist_index sizes[REDIST_MAX_NDIMS];
-    redist_box from, to; /* by the library's axes */
-    char *arrays[2];     /* dense, in host memory */
+    redist_box from, to;        /* by the library's axes */
+    const redist__space *space; /* of the user's array */
+    void
+        *arrays[2]; /* dense, in host memory; number 0 page-locked: kernels of a device may write */
 };
 
 static size_t elements_of(const redist_box *box, int ndims) {
@@ -74,11 +76,18 @@ static void find_boxes(struct passage *passage, const struct fftnd__operator *op
 }
 
 static int allocate(struct passage *passage, int ndims) {
-    passage->arrays[0] = redist_calloc(elements_of(&passage->from, ndims) + 1, passage->item);
+    const size_t bytes = (elements_of(&passage->from, ndims) + 1) * passage->item;
     passage->arrays[1] = redist_calloc(elements_of(&passage->to, ndims) + 1, passage->item);
-    return passage->arrays[0] != NULL && passage->arrays[1] != NULL
-               ? REDIST_OK
-               : FAIL(REDIST_ERR_MEMORY, "no memory for options->multiplier");
+    int code = passage->space->allocate_pinned(bytes, &passage->arrays[0]);
+    return code == REDIST_ERR_MEMORY || passage->arrays[1] == NULL
+               ? FAIL(REDIST_ERR_MEMORY, "no memory for options->multiplier")
+               : code;
+}
+
+static void release(struct passage *passage) {
+    if (passage->arrays[0] != NULL)
+        passage->space->release_pinned(passage->arrays[0]);
+    redist_release(passage->arrays[1]);
 }
 
 int fftnd__multiply_by_array(struct fftnd__operator *op, const fftnd_plan *plan,
@@ -89,7 +98,8 @@ int fftnd__multiply_by_array(struct fftnd__operator *op, const fftnd_plan *plan,
     const int real_side = transform->chain.real[FFTND_SPECTRAL];
     const int is_real = real_side || options->real_multiplier;
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
-    struct passage passage = {.type = fftnd__element_type(transform, is_real),
+    struct passage passage = {.space = transform->space,
+                              .type = fftnd__element_type(transform, is_real),
                               .item = fftnd__element_bytes(transform, is_real)};
     int code = fftnd_plan_layout(plan, FFTND_SPECTRAL, &layout);
     if (code == REDIST_OK)
@@ -110,7 +120,6 @@ int fftnd__multiply_by_array(struct fftnd__operator *op, const fftnd_plan *plan,
                                options->conjugated);
     if (code == REDIST_OK && factors->are_of_kernel)
         fftnd__multiplier_halve(op, &engine->transform);
-    for (int i = 0; i < 2; i++)
-        redist_release(passage.arrays[i]);
+    release(&passage);
     return code;
 }

@@ -127,8 +127,13 @@ static int plan_cosines(const struct solver *solver, int is_longer, struct cosin
     options.in_place = 1;
     options.effort = FFTND_ESTIMATE;
     options.space = REDIST_SPACE_HOST;
-    return fftnd_plan_create(solver->comm, solver->ndims, sizes, FFTND_MIXED, FFTND_DOUBLE,
-                             &options, &cosines->plan);
+    struct fftnd__arguments arguments = {.is_inner = 1,
+                                         .user_comm = solver->comm,
+                                         .ndims = solver->ndims,
+                                         .sizes = sizes,
+                                         .kind = FFTND_MIXED,
+                                         .precision = FFTND_DOUBLE};
+    return fftnd__plan_create(&arguments, &options, &cosines->plan);
 }
 
 /* Collective. */

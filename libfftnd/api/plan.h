@@ -44,6 +44,10 @@ struct fftnd_plan {
     double planning_seconds, choice_seconds, engine_seconds; /* in which it was made */
 };
 
+/* Makes a plan of arguments without `options`, `function` and `comm`, as fftnd_plan_create. Collective. */
+int fftnd__plan_create(struct fftnd__arguments *arguments, const fftnd_options *options,
+                       fftnd_plan **plan);
+
 /* Destroys a plan. Collective. */
 void fftnd__plan_destroy(fftnd_plan *plan);
 

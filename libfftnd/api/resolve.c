@@ -233,6 +233,7 @@ struct fftnd__request fftnd__resolve(const struct fftnd__arguments *arguments) {
                                      .mixes_kinds = arguments->kind == FFTND_MIXED,
                                      .has_grid = options->grid != NULL,
                                      .grid_ndims = options->grid_ndims};
+    request.settings.is_inner = arguments->is_inner;
     if (request.settings.plan_seconds == 0)
         request.settings.plan_seconds = usual_seconds(arguments);
     for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)

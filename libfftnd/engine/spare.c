@@ -96,6 +96,10 @@ void fftnd__spare_put(struct fftnd__engine *engine) {
 }
 
 void fftnd__spare_clear(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) {
+        redist_kept_dispose(dispose);
+        return;
+    }
     struct spare *spare = redist_kept_find(comm, dispose);
     if (spare != NULL)
         dispose(spare);

@@ -13,7 +13,8 @@ int fftnd__spare_take(struct fftnd__engine *engine, size_t bytes);
  * no rank waits for another one. */
 void fftnd__spare_put(struct fftnd__engine *engine);
 
-/* Frees the spare work space of a communicator of the library, if it has any. As fftnd__spare_put. */
+/* Frees the spare work space of a communicator of the library, if it has any, or of all (MPI_COMM_NULL). As
+ * fftnd__spare_put. */
 void fftnd__spare_clear(MPI_Comm comm);
 
 #endif

@@ -149,10 +149,14 @@ static int recall_or_measure(struct fftnd__search *search, struct fftnd__candida
 /* ---------------------------------------------------------------- choosing */
 
 /* The configuration in the environment, which is rank 0's; for tests, and to have one again. Collective. */
-static int find_dictated(MPI_Comm comm, char text[FFTND__CONFIGURATION_BYTES]) {
+static int find_dictated(const struct fftnd__request *request,
+                         char text[FFTND__CONFIGURATION_BYTES]) {
+    MPI_Comm comm = request->comm;
     int rank;
     MPI_Comm_rank(comm, &rank);
     text[0] = '\0';
+    if (request->settings.is_inner)
+        return REDIST_OK;
     if (rank == 0 && getenv("FFTND_CONFIGURATION") != NULL)
         snprintf(text, FFTND__CONFIGURATION_BYTES, "%s", getenv("FFTND_CONFIGURATION"));
     return redist_broadcast(comm, text, FFTND__CONFIGURATION_BYTES, 0);
@@ -245,7 +249,7 @@ int fftnd__planner_choose(struct fftnd__request *request,
     char dictated[FFTND__CONFIGURATION_BYTES];
     int recalls = *remembered, ranks = wanted.ranks;
     *remembered = 0;
-    REDIST_TRY(find_dictated(request->comm, dictated));
+    REDIST_TRY(find_dictated(request, dictated));
     if (fftnd__configuration_ranks(dictated) != 0)
         ranks = fftnd__configuration_ranks(dictated);
     else if (ranks == FFTND_CHOOSE_RANKS) {

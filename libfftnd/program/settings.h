@@ -35,6 +35,7 @@ struct fftnd__settings {
     double plan_seconds, wait_seconds, tolerance;
     size_t tile_bytes; /* 0 = to be chosen */
     int threads, verbose, phases;
+    int is_inner; /* a plan of the library's own, not of the configuration in the environment */
 };
 
 /* A transform that is to be planned. Axes are numbered in their order in memory on the physical side. */

@@ -192,21 +192,33 @@ static int open_converted(struct reading *reading, MPI_Comm comm) {
                              &options, &reading->converted);
 }
 
-/* Converts a field, and copies it into the user's array. */
+/* Copies a converted field into the user's array. A device's kernel copies short rows, from page-locked memory only. */
+static int copy_converted(const struct redist__file_field *field, const void *array) {
+    const size_t extent = field->element.extent, bytes = own_elements(field) * extent;
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    void *pinned = NULL;
+    if (field->space->asynchronous) {
+        REDIST_TRY(field->space->allocate_pinned(bytes, &pinned));
+        array = memcpy(pinned, array, bytes);
+    }
+    redist__strides(field->ndims, field->own.count, extent, stride);
+    int code = redist_copy_box_in(field->space->id, NULL, field->ndims, field->own.count, extent,
+                                  array, stride, field->first, field->stride);
+    int waited = field->space->stream_wait(NULL);
+    if (pinned != NULL)
+        field->space->release_pinned(pinned);
+    return code != REDIST_OK ? code : waited;
+}
+
 static int convert(const struct reading *reading, int index) {
     const struct redist__file_field *field = &reading->checkpoint.file.fields[index];
-    size_t elements = own_elements(field), extent = field->element.extent;
+    void *array = reading->fields[index].array;
     int widens = reading->converts[index] > 0;
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
-    if (elements == 0)
+    size_t bytes = own_elements(field) * field->element.extent;
+    if (bytes == 0)
         return REDIST_OK;
-    redist__type_convert(reading->fields[index].array,
-                         elements * extent / (widens ? sizeof(double) : sizeof(float)), widens);
-    redist__strides(field->ndims, field->own.count, extent, stride);
-    REDIST_TRY(redist_copy_box_in(field->space->id, NULL, field->ndims, field->own.count, extent,
-                                  reading->fields[index].array, stride, field->first,
-                                  field->stride));
-    return field->space->stream_wait(NULL);
+    redist__type_convert(array, bytes / (widens ? sizeof(double) : sizeof(float)), widens);
+    return copy_converted(field, array);
 }
 
 static int convert_all(const struct reading *reading) {
