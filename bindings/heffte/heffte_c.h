@@ -6,7 +6,7 @@
  * Functions return Heffte_SUCCESS (0) or a code of REDIST_ERRORS (redist_base.h), where heFFTe's transforms return
  * nothing. redist_error_message() explains the code. Wrong arguments of a rank, and failures while a plan is made, are
  * an error on all ranks. A transform that fails in the middle fails on all ranks, in that call or in the next one with
- * the plan.
+ * the plan, which a rank with a failure therefore makes, too, before it destroys the plan.
  */
 #ifndef HEFFTE_C_H
 #define HEFFTE_C_H
