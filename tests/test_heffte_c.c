@@ -263,8 +263,8 @@ static int create_slabs_on(MPI_Comm comm, int backend, int missing, int directio
     struct side out = make_slab(0);
     out.high[0] = direction == 0 ? 2 : 3;
     if (direction < 0)
-        return heffte_plan_create(backend, in.low, in.high, NULL, out.low, out.high, NULL,
-                                  comm, NULL, plan);
+        return heffte_plan_create(backend, in.low, in.high, NULL, out.low, out.high, NULL, comm,
+                                  NULL, plan);
     return heffte_plan_create_r2c(backend, in.low, in.high, NULL, out.low, out.high, NULL,
                                   direction, comm, NULL, plan);
 }
@@ -384,7 +384,7 @@ START_TEST(failures_of_others) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_boxes, wrong_plans, wrong_on_one_rank, wrong_calls,
-                                  failures_of_others, NULL};
+    const TTest *const tests[] = {random_boxes, wrong_plans,        wrong_on_one_rank,
+                                  wrong_calls,  failures_of_others, NULL};
     return harness_run(argc, argv, "test_heffte_c", tests);
 }

@@ -40,8 +40,7 @@ inline bool mpi_runs() {
 
 using wide_box = box3d<long long>;
 
-template <class index>
-wide_box widened(const box3d<index> &box, const std::array<int, 3> &order) {
+template <class index> wide_box widened(const box3d<index> &box, const std::array<int, 3> &order) {
     return wide_box({{box.low[0], box.low[1], box.low[2]}},
                     {{box.high[0], box.high[1], box.high[2]}}, order);
 }

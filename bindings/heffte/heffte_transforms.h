@@ -154,7 +154,8 @@ class transforms {
         if (is_single)
             guess_arrays(wanted);
         const bool in_place = in_place_ && is_single;
-        if (sides_.is_asynchronous()) /* other plans are for all ranks, which do not know of this one's arrays */
+        if (sides_
+                .is_asynchronous()) /* other plans are for all ranks, which do not know of this one's arrays */
             return check(in_place ? run_with(wanted, true) : run_copied(wanted));
         int code = run_with(wanted, in_place);
         if (is_single && is_about_arrays(code)) {
@@ -294,7 +295,7 @@ class transforms {
     sides sides_;
     std::vector<std::unique_ptr<member>> members_;
     member *latest_ = nullptr; /* that was used last; the same on all ranks */
-    bool in_place_ = false; /* as the last call; the same on all ranks */
+    bool in_place_ = false;    /* as the last call; the same on all ranks */
     void *scratch_ = nullptr;
     std::size_t scratch_bytes_ = 0;
 };
