@@ -273,10 +273,11 @@ static int create_slabs(int backend, int missing, int direction, heffte_plan *pl
     return create_slabs_on(MPI_COMM_WORLD, backend, missing, direction, plan);
 }
 
-#define check_refused(call, words)                                                                 \
+#define check_refused(call, wanted, words)                                                         \
     do {                                                                                           \
         const int refused_code = (call);                                                           \
-        check_all(refused_code != Heffte_SUCCESS, "%s is accepted", #call);                        \
+        check_all(refused_code == REDIST_ERR_##wanted, "%s: %s", #call,                            \
+                  redist_error_name(refused_code));                                                \
         check_all(strstr(redist_error_message(), words) != NULL, "%s: %s", #call,                  \
                   redist_error_message());                                                         \
     } while (0)
@@ -286,19 +287,19 @@ START_TEST(wrong_plans) {
     const struct side slab = make_slab(0);
     heffte_plan_options options;
     heffte_plan plan = NULL;
-    check_refused(create_slabs(5, 0, -1, &plan), "backend");
+    check_refused(create_slabs(5, 0, -1, &plan), ARGUMENT, "backend");
     check_all(plan == NULL, "a plan was made");
-    check_refused(create_slabs(Heffte_BACKEND_FFTW, 1, -1, &plan), "box");
-    check_refused(create_slabs(Heffte_BACKEND_FFTW, 0, 3, &plan), "direction");
+    check_refused(create_slabs(Heffte_BACKEND_FFTW, 1, -1, &plan), ARGUMENT, "box");
+    check_refused(create_slabs(Heffte_BACKEND_FFTW, 0, 3, &plan), ARGUMENT, "direction");
     check_refused(heffte_plan_create(Heffte_BACKEND_FFTW, slab.low, slab.high, order, slab.low,
                                      slab.high, NULL, MPI_COMM_WORLD, NULL, &plan),
-                  "order");
+                  ARGUMENT, "order");
     check_refused(heffte_plan_create(Heffte_BACKEND_FFTW, slab.low, NULL, NULL, slab.low, slab.high,
                                      NULL, MPI_COMM_WORLD, NULL, &plan),
-                  "inbox_high");
-    check_refused(create_slabs(Heffte_BACKEND_FFTW, 0, -1, NULL), "plan");
-    check_refused(heffte_set_default_options(7, &options), "backend");
-    check_refused(heffte_set_default_options(Heffte_BACKEND_FFTW, NULL), "options");
+                  NULL, "inbox_high");
+    check_refused(create_slabs(Heffte_BACKEND_FFTW, 0, -1, NULL), NULL, "plan");
+    check_refused(heffte_set_default_options(7, &options), ARGUMENT, "backend");
+    check_refused(heffte_set_default_options(Heffte_BACKEND_FFTW, NULL), NULL, "options");
     check_all(plan == NULL, "a plan was made");
 }
 END_TEST
@@ -308,11 +309,12 @@ START_TEST(wrong_on_one_rank) {
     heffte_plan plan = NULL;
     double _Complex array[64] = {0}, modes[64];
     const int is_last = harness_rank == harness_nranks - 1;
-    check_refused(create_slabs(is_last ? 5 : Heffte_BACKEND_FFTW, 0, -1, &plan), "");
+    check_refused(create_slabs(is_last ? 5 : Heffte_BACKEND_FFTW, 0, -1, &plan), ARGUMENT, "");
     check_all(plan == NULL, "a plan was made");
     check_ok(create_slabs(Heffte_BACKEND_FFTW, 0, -1, &plan));
     check_ok(heffte_forward_z2z(plan, array, modes, Heffte_SCALE_NONE));
-    check_refused(heffte_forward_z2z(plan, is_last ? NULL : array, modes, Heffte_SCALE_FULL), "");
+    check_refused(heffte_forward_z2z(plan, is_last ? NULL : array, modes, Heffte_SCALE_FULL), NULL,
+                  "");
     check_ok(heffte_backward_z2z(plan, modes, array, Heffte_SCALE_FULL));
     check_ok(heffte_plan_destroy(plan));
 }
@@ -323,10 +325,10 @@ START_TEST(wrong_calls) {
     double points[64] = {0};
     double _Complex array[64] = {0};
     check_ok(create_slabs(Heffte_BACKEND_FFTW, 0, 0, &plan));
-    check_refused(heffte_forward_z2z(plan, array, array, Heffte_SCALE_NONE), "real");
-    check_refused(heffte_backward_c2c(plan, array, array, Heffte_SCALE_NONE), "real");
-    check_refused(heffte_forward_z2z(NULL, array, array, Heffte_SCALE_NONE), "plan");
-    check_refused(heffte_forward_d2z(plan, points, array, 3), "scale");
+    check_refused(heffte_forward_z2z(plan, array, array, Heffte_SCALE_NONE), ARGUMENT, "real");
+    check_refused(heffte_backward_c2c(plan, array, array, Heffte_SCALE_NONE), ARGUMENT, "real");
+    check_refused(heffte_forward_z2z(NULL, array, array, Heffte_SCALE_NONE), NULL, "plan");
+    check_refused(heffte_forward_d2z(plan, points, array, 3), ARGUMENT, "scale");
     check_all(heffte_size_inbox(NULL) == -1 && heffte_size_outbox(NULL) == -1 &&
                   heffte_size_workspace(NULL) == -1 && heffte_get_backend(NULL) == -1 &&
                   heffte_is_r2c(NULL) == -1,
