@@ -3,11 +3,13 @@
  * heFFTe's interface for C: random boxes in random orders, all types, with a workspace and without, in place and not,
  * against serial FFTW; and what is refused.
  */
+#include "faults.h"
 #include "harness.h"
 #include "heffte_c.h"
 
 #include <complex.h>
 #include <fftw3.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,21 +257,27 @@ static struct side make_slab(int missing) {
     return slab;
 }
 
-static int create_slabs(int backend, int missing, int direction, heffte_plan *plan) {
+static int create_slabs_on(MPI_Comm comm, int backend, int missing, int direction,
+                           heffte_plan *plan) {
     const struct side in = make_slab(missing);
     struct side out = make_slab(0);
     out.high[0] = direction == 0 ? 2 : 3;
     if (direction < 0)
-        return heffte_plan_create(backend, in.low, in.high, NULL, out.low, out.high, NULL,
-                                  MPI_COMM_WORLD, NULL, plan);
+        return heffte_plan_create(backend, in.low, in.high, NULL, out.low, out.high, NULL, comm,
+                                  NULL, plan);
     return heffte_plan_create_r2c(backend, in.low, in.high, NULL, out.low, out.high, NULL,
-                                  direction, MPI_COMM_WORLD, NULL, plan);
+                                  direction, comm, NULL, plan);
 }
 
-#define check_refused(call, words)                                                                 \
+static int create_slabs(int backend, int missing, int direction, heffte_plan *plan) {
+    return create_slabs_on(MPI_COMM_WORLD, backend, missing, direction, plan);
+}
+
+#define check_refused(call, wanted, words)                                                         \
     do {                                                                                           \
         const int refused_code = (call);                                                           \
-        check_all(refused_code != Heffte_SUCCESS, "%s is accepted", #call);                        \
+        check_all(refused_code == REDIST_ERR_##wanted, "%s: %s", #call,                            \
+                  redist_error_name(refused_code));                                                \
         check_all(strstr(redist_error_message(), words) != NULL, "%s: %s", #call,                  \
                   redist_error_message());                                                         \
     } while (0)
@@ -279,19 +287,19 @@ START_TEST(wrong_plans) {
     const struct side slab = make_slab(0);
     heffte_plan_options options;
     heffte_plan plan = NULL;
-    check_refused(create_slabs(5, 0, -1, &plan), "backend");
+    check_refused(create_slabs(5, 0, -1, &plan), ARGUMENT, "backend");
     check_all(plan == NULL, "a plan was made");
-    check_refused(create_slabs(Heffte_BACKEND_FFTW, 1, -1, &plan), "box");
-    check_refused(create_slabs(Heffte_BACKEND_FFTW, 0, 3, &plan), "direction");
+    check_refused(create_slabs(Heffte_BACKEND_FFTW, 1, -1, &plan), ARGUMENT, "box");
+    check_refused(create_slabs(Heffte_BACKEND_FFTW, 0, 3, &plan), ARGUMENT, "direction");
     check_refused(heffte_plan_create(Heffte_BACKEND_FFTW, slab.low, slab.high, order, slab.low,
                                      slab.high, NULL, MPI_COMM_WORLD, NULL, &plan),
-                  "order");
+                  ARGUMENT, "order");
     check_refused(heffte_plan_create(Heffte_BACKEND_FFTW, slab.low, NULL, NULL, slab.low, slab.high,
                                      NULL, MPI_COMM_WORLD, NULL, &plan),
-                  "inbox_high");
-    check_refused(create_slabs(Heffte_BACKEND_FFTW, 0, -1, NULL), "plan");
-    check_refused(heffte_set_default_options(7, &options), "backend");
-    check_refused(heffte_set_default_options(Heffte_BACKEND_FFTW, NULL), "options");
+                  NULL, "inbox_high");
+    check_refused(create_slabs(Heffte_BACKEND_FFTW, 0, -1, NULL), NULL, "plan");
+    check_refused(heffte_set_default_options(7, &options), ARGUMENT, "backend");
+    check_refused(heffte_set_default_options(Heffte_BACKEND_FFTW, NULL), NULL, "options");
     check_all(plan == NULL, "a plan was made");
 }
 END_TEST
@@ -301,11 +309,12 @@ START_TEST(wrong_on_one_rank) {
     heffte_plan plan = NULL;
     double _Complex array[64] = {0}, modes[64];
     const int is_last = harness_rank == harness_nranks - 1;
-    check_refused(create_slabs(is_last ? 5 : Heffte_BACKEND_FFTW, 0, -1, &plan), "");
+    check_refused(create_slabs(is_last ? 5 : Heffte_BACKEND_FFTW, 0, -1, &plan), ARGUMENT, "");
     check_all(plan == NULL, "a plan was made");
     check_ok(create_slabs(Heffte_BACKEND_FFTW, 0, -1, &plan));
     check_ok(heffte_forward_z2z(plan, array, modes, Heffte_SCALE_NONE));
-    check_refused(heffte_forward_z2z(plan, is_last ? NULL : array, modes, Heffte_SCALE_FULL), "");
+    check_refused(heffte_forward_z2z(plan, is_last ? NULL : array, modes, Heffte_SCALE_FULL), NULL,
+                  "");
     check_ok(heffte_backward_z2z(plan, modes, array, Heffte_SCALE_FULL));
     check_ok(heffte_plan_destroy(plan));
 }
@@ -316,10 +325,10 @@ START_TEST(wrong_calls) {
     double points[64] = {0};
     double _Complex array[64] = {0};
     check_ok(create_slabs(Heffte_BACKEND_FFTW, 0, 0, &plan));
-    check_refused(heffte_forward_z2z(plan, array, array, Heffte_SCALE_NONE), "real");
-    check_refused(heffte_backward_c2c(plan, array, array, Heffte_SCALE_NONE), "real");
-    check_refused(heffte_forward_z2z(NULL, array, array, Heffte_SCALE_NONE), "plan");
-    check_refused(heffte_forward_d2z(plan, points, array, 3), "scale");
+    check_refused(heffte_forward_z2z(plan, array, array, Heffte_SCALE_NONE), ARGUMENT, "real");
+    check_refused(heffte_backward_c2c(plan, array, array, Heffte_SCALE_NONE), ARGUMENT, "real");
+    check_refused(heffte_forward_z2z(NULL, array, array, Heffte_SCALE_NONE), NULL, "plan");
+    check_refused(heffte_forward_d2z(plan, points, array, 3), ARGUMENT, "scale");
     check_all(heffte_size_inbox(NULL) == -1 && heffte_size_outbox(NULL) == -1 &&
                   heffte_size_workspace(NULL) == -1 && heffte_get_backend(NULL) == -1 &&
                   heffte_is_r2c(NULL) == -1,
@@ -329,7 +338,55 @@ START_TEST(wrong_calls) {
 }
 END_TEST
 
+/* Transforms, and lets the k-th poll of the last rank fail. Returns whether it failed here; polls: those of this rank. */
+static int try_forward(heffte_plan plan, int k, int *polls) {
+    static double _Complex array[64], modes[64]; /* which a failed call may leave to MPI */
+    if (harness_rank == harness_nranks - 1)
+        faults_arm_several(FAULT_POLL, k, 2); /* of which one may be tried again */
+    const int code = heffte_forward_z2z(plan, array, modes, Heffte_SCALE_NONE);
+    *polls = faults_count(FAULT_POLL);
+    faults_disarm();
+    return code != Heffte_SUCCESS;
+}
+
+/* Lets one of the last polls of a transform fail, of which other ranks may not know, and calls one of another plan of
+ * libfftnd, which may be there. Returns whether a rank has learnt of the failure; all have to. */
+static int fail_at_the_end(int is_there) {
+    heffte_plan plan = NULL;
+    static float _Complex other[64];
+    int polls, ends[2];
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    check_ok(create_slabs_on(comm, Heffte_BACKEND_FFTW, 0, -1, &plan));
+    if (is_there)
+        check_ok(heffte_forward_c2c(plan, other, other, Heffte_SCALE_NONE));
+    for (int i = 0; i < 2; i++) /* the first one makes the plan */
+        check_all(!try_forward(plan, INT_MAX, &polls), "a transform failed by itself");
+    const int back = random_between(0, 3);
+    int failed = try_forward(plan, polls > back ? polls - back : 1, &polls);
+    failed |= heffte_forward_c2c(plan, other, other, Heffte_SCALE_NONE) != Heffte_SUCCESS;
+    check_ok(heffte_plan_destroy(plan));
+    MPI_Allreduce(&failed, &ends[0], 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&failed, &ends[1], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    check_all(ends[0] == ends[1], "a rank does not know of a failure");
+    MPI_Comm_free(&comm);
+    return failed;
+}
+
+START_TEST(failures_of_others) {
+    int known = 0;
+    setenv("REDIST_NODE_SIZE", "1", 1); /* messages */
+    for (int i = 0; i < 12 && harness_nranks > 1; i++) {
+        harness_case("plan there %d", i & 1);
+        known += fail_at_the_end(i & 1);
+    }
+    unsetenv("REDIST_NODE_SIZE");
+    check_all(known > 0 || harness_nranks == 1, "nothing failed");
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_boxes, wrong_plans, wrong_on_one_rank, wrong_calls, NULL};
+    const TTest *const tests[] = {random_boxes, wrong_plans,        wrong_on_one_rank,
+                                  wrong_calls,  failures_of_others, NULL};
     return harness_run(argc, argv, "test_heffte_c", tests);
 }

@@ -427,18 +427,22 @@ START_TEST(as_liblammps) {
 }
 END_TEST
 
-/* Calls that end the program: a box beyond the grid, or one that all ranks have. */
+/* Calls that end the program: a box beyond the grid, or one that all ranks have; a caller with other signs. */
 static int refuse(const char *what) {
     double data[2 * 8 * 8 * 8] = {0};
     int nbuf, high = strcmp(what, "bounds") == 0 ? 8 : 7;
     MPI_Init(NULL, NULL);
     fft_3d(data, data, 1,
-           fft_3d_create_plan(MPI_COMM_WORLD, 8, 8, 8, 0, high, 0, 7, 0, 7, 0, 7, 0, 7, 0, 7, 0, 0,
-                              &nbuf, 0));
+           (strcmp(what, "old") == 0 ? old_create_plan : fft_3d_create_plan)(
+               MPI_COMM_WORLD, 8, 8, 8, 0, high, 0, 7, 0, 7, 0, 7, 0, 7, 0, 7, 0, 0, &nbuf, 0));
     return MPI_Finalize();
 }
 
 int main(int argc, char **argv) {
+    /* of rank 0 alone: launchers do not pass it on to other machines */
+    if (argc == 1 && getenv("OMPI_COMM_WORLD_RANK") != NULL)
+        setenv("FFTND_LAMMPS_EFFORT",
+               strcmp(getenv("OMPI_COMM_WORLD_RANK"), "0") == 0 ? "estimate" : "measure", 1);
     const TTest *const tests[] = {transforms, remaps, lines, as_liblammps, NULL};
     if (argc == 3 && strcmp(argv[1], "refuse") == 0)
         return refuse(argv[2]);

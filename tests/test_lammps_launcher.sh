@@ -53,3 +53,4 @@ refused() { # what, words of the message, RUN_RANKS_ARGUMENT...
 
 refused bounds 'fft_3d_create_plan: in_ilo = 0 and in_ihi = 8 have to be within 0 and nfast - 1 = 7' "$@"
 refused overlap 'fft_3d: fftnd_plan_create: options->box[FFTND_PHYSICAL] of ranks 0 and 1 overlap' "$@"
+refused old 'fft_3d_create_plan: this LAMMPS is older than 10 Mar 2021' "$@"

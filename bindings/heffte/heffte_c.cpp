@@ -34,6 +34,12 @@ template <class Function> int guard(Function function) {
     try {
         function();
         return Heffte_SUCCESS;
+    } catch (const heffte::detail::coded<std::invalid_argument> &error) {
+        code = error.code;
+        redist_set_message(error.what());
+    } catch (const heffte::detail::coded<std::runtime_error> &error) {
+        code = error.code;
+        redist_set_message(error.what());
     } catch (const std::invalid_argument &error) {
         code = REDIST_ERR_ARGUMENT;
         redist_set_message(error.what());
@@ -53,6 +59,12 @@ void expect(bool holds, const std::string &text) {
         throw std::invalid_argument("heffte: " + text);
 }
 
+void expect_given(const void *pointer, const std::string &name) {
+    if (pointer == nullptr)
+        throw heffte::detail::coded<std::invalid_argument>(REDIST_ERR_NULL,
+                                                           "heffte: " + name + " is NULL");
+}
+
 bool is_device(int backend) {
     return backend == Heffte_BACKEND_CUFFT;
 }
@@ -68,8 +80,8 @@ struct corners {
     const int *low, *high, *order;
 
     void check() const {
-        expect(low != nullptr, std::string(name) + "_low is NULL");
-        expect(high != nullptr, std::string(name) + "_high is NULL");
+        expect_given(low, std::string(name) + "_low");
+        expect_given(high, std::string(name) + "_high");
     }
     heffte::box3d<> box() const {
         static const int usual[3] = {0, 1, 2};
@@ -102,7 +114,7 @@ int create(int backend, const corners &in, const corners &out, int is_r2c, int d
         *plan = nullptr;
     std::unique_ptr<heffte_fft_plan> made;
     int code = guard([&] {
-        expect(plan != nullptr, "plan is NULL");
+        expect_given(plan, "plan");
         expect_backend(backend);
         in.check();
         out.check();
@@ -143,7 +155,7 @@ template <class Points, class Modes>
 int transform(heffte_plan plan, redist_direction direction, const void *input, void *output,
               void *workspace, int scale) {
     return guard([&] {
-        expect(plan != nullptr, "plan is NULL");
+        expect_given(plan, "plan");
         expect(scale >= Heffte_SCALE_NONE && scale <= Heffte_SCALE_SYMMETRIC,
                "scale = " + std::to_string(scale) + " is none of Heffte_SCALE_*");
         std::visit(
@@ -172,7 +184,7 @@ int transform(heffte_plan plan, redist_direction direction, const void *input, v
 int heffte_set_default_options(int backend, heffte_plan_options *options) {
     return guard([&] {
         expect_backend(backend);
-        expect(options != nullptr, "options is NULL");
+        expect_given(options, "options");
         *options = options_of(heffte::default_options<host>());
     });
 }

@@ -6,7 +6,7 @@
  * Functions return Heffte_SUCCESS (0) or a code of REDIST_ERRORS (redist_base.h), where heFFTe's transforms return
  * nothing. redist_error_message() explains the code. Wrong arguments of a rank, and failures while a plan is made, are
  * an error on all ranks. A transform that fails in the middle fails on all ranks, in that call or in the next one with
- * the plan.
+ * the plan, which a rank with a failure therefore makes, too, before it destroys the plan.
  */
 #ifndef HEFFTE_C_H
 #define HEFFTE_C_H
@@ -67,7 +67,7 @@ REDIST_API int heffte_set_default_options(int backend, heffte_plan_options *opti
  *   options       NULL = defaults
  *   plan          out: the plan, freed with heffte_plan_destroy; NULL after an error
  * The lists may be freed afterwards. Collective on comm, as are the first transforms of each type, which plan on
- * libfftnd. Errors: ERR_ARGUMENT (backend, boxes, order), ERR_NULL, and those of fftnd_plan_create.
+ * libfftnd. Errors: ERR_ARGUMENT (backend, boxes, order, comm), ERR_NULL (lists, plan), ERR_MEMORY.
  */
 REDIST_API int heffte_plan_create(int backend, const int inbox_low[3], const int inbox_high[3],
                                   const int *inbox_order, const int outbox_low[3],
@@ -110,9 +110,10 @@ REDIST_API int heffte_is_r2c(heffte_plan plan);
  *   output     out: the elements of the output box; the same pointer or another array
  *   workspace  heffte_size_workspace elements of the output's complex type, overwritten; NULL = the plan's own memory
  *   scale      Heffte_SCALE_*; must agree
- * The user owns all memory. Collective on the plan's communicator. Errors: ERR_ARGUMENT (no plan; scale; complex input
- * of a plan for real input), on this rank only; ERR_ARGUMENT for arrays, and ERR_MPI for what fftnd_plan_create and
- * fftnd_forward have found, on all ranks.
+ * The user owns all memory. Collective on the plan's communicator. Errors: ERR_NULL (plan) and ERR_ARGUMENT (scale; complex
+ * input of a plan for real input), on this rank only; on all ranks ERR_ARGUMENT for real arrays that are NULL and memory
+ * that is missing for their copies, ERR_MPI for an earlier failure of another rank, and those of fftnd_plan_create and
+ * fftnd_forward.
  */
 REDIST_API int heffte_forward_s2c(heffte_plan plan, const float *input, void *output, int scale);
 /** As heffte_forward_s2c. */

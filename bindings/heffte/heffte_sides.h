@@ -13,6 +13,13 @@
 namespace heffte {
 namespace detail {
 
+/* An exception with a code of REDIST_ERRORS, for heffte_c.h. */
+template <class Base> struct coded : Base {
+    coded(int code_of, const std::string &text) : Base(text), code(code_of) {
+    }
+    int code;
+};
+
 /* Throws what the last call of fftnd or redist said, unless it returned REDIST_OK. */
 inline void check(int code) {
     switch (code) {
@@ -25,9 +32,9 @@ inline void check(int code) {
     case REDIST_ERR_AXIS:
     case REDIST_ERR_COMM:
     case REDIST_ERR_DISAGREE:
-        throw std::invalid_argument(redist_error_message());
+        throw coded<std::invalid_argument>(code, redist_error_message());
     default:
-        throw std::runtime_error(redist_error_message());
+        throw coded<std::runtime_error>(code, redist_error_message());
     }
 }
 

@@ -90,6 +90,11 @@ class member {
         return code;
     }
 
+    /* Returns the code of this rank's first failure, whose message is the last one. */
+    int failure() const {
+        return fftnd_plan_query(plan_);
+    }
+
     /* The scaling of a plan with these factors; -1 = none has them. */
     static int scaling_of(scale forward, scale backward) {
         for (int i = FFTND_SCALE_NONE; i <= FFTND_SCALE_UNITARY; i++)
@@ -202,6 +207,7 @@ class transforms {
         int is_one = wanted.in == wanted.out || is_empty;
         if (!sides_.is_asynchronous() && look_up(wanted, in_place_) != nullptr)
             return;
+        leave_latest(nullptr);
         if (!is_alone)
             MPI_Allreduce(MPI_IN_PLACE, &is_one, 1, MPI_INT, MPI_LAND, sides_.comm());
         in_place_ = is_one;
@@ -244,7 +250,28 @@ class transforms {
     }
     member &find(const request &wanted, bool in_place, int preferred = -1) {
         member *found = look_up(wanted, in_place);
-        return found != nullptr ? *found : make(wanted, in_place, preferred);
+        leave_latest(found);
+        latest_ = found != nullptr ? found : &make(wanted, in_place, preferred);
+        return *latest_;
+    }
+
+    /* Passes on this rank's failures before another plan is used, which knows nothing of them. Collective: a rank that
+     * has freed the object after a failure is waited for. */
+    void leave_latest(const member *next) {
+        const int rank = mpi::comm_rank(sides_.comm()), size = mpi::comm_size(sides_.comm());
+        if (latest_ == nullptr || latest_ == next || sides_.is_asynchronous() || size == 1)
+            return;
+        std::string text;
+        for (std::unique_ptr<member> &one : members_)
+            if (text.empty() && one->failure() != REDIST_OK)
+                text = redist_error_message();
+        int failed = text.empty() ? size : rank;
+        MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, sides_.comm());
+        if (failed == size)
+            return;
+        if (text.empty())
+            text = "heffte: an earlier transform has failed on rank " + std::to_string(failed);
+        throw std::runtime_error(text);
     }
 
     member &make(const request &wanted, bool in_place, int scaling) {
@@ -260,14 +287,15 @@ class transforms {
         for (std::unique_ptr<member> &one : members_)
             if (!made->replaces(*one))
                 kept.push_back(std::move(one));
+        kept.push_back(std::move(made));
         members_.swap(kept);
-        members_.push_back(std::move(made));
         return *members_.back();
     }
 
     sides sides_;
     std::vector<std::unique_ptr<member>> members_;
-    bool in_place_ = false; /* as the last call; the same on all ranks */
+    member *latest_ = nullptr; /* that was used last; the same on all ranks */
+    bool in_place_ = false;    /* as the last call; the same on all ranks */
     void *scratch_ = nullptr;
     std::size_t scratch_bytes_ = 0;
 };

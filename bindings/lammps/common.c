@@ -45,7 +45,7 @@ void fftnd_lammps__report(MPI_Comm comm, const char *format, ...) {
     fprintf(stderr, "libfftnd-lammps: %s\n", text);
 }
 
-enum fftnd_effort fftnd_lammps__effort(MPI_Comm comm) {
+static enum fftnd_effort own_effort(MPI_Comm comm) {
     static const char *const names[] = {"estimate", "measure", "patient"};
     const char *name = getenv("FFTND_LAMMPS_EFFORT");
     for (int effort = FFTND_ESTIMATE; name != NULL && effort <= FFTND_PATIENT; effort++)
@@ -56,6 +56,15 @@ enum fftnd_effort fftnd_lammps__effort(MPI_Comm comm) {
             comm, "planning",
             "FFTND_LAMMPS_EFFORT = \"%s\", but it has to be estimate, measure or patient", name);
     return FFTND_MEASURE;
+}
+
+enum fftnd_effort fftnd_lammps__effort(MPI_Comm comm) {
+    int effort = FFTND_MEASURE, rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        effort = own_effort(comm);
+    MPI_Bcast(&effort, 1, MPI_INT, 0, comm);
+    return (enum fftnd_effort)effort;
 }
 
 /* ---------------------------------------------------------------- boxes */

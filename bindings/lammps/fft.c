@@ -26,19 +26,33 @@ struct fft_plan_3d {
 
 /* ---------------------------------------------------------------- making plans */
 
-/* Returns the precision of the library with an address, by the remap_3d which that library itself defines: a library in
- * single precision has the same names of transforms. A program that is no shared library has to use double. */
-static enum fftnd_precision precision_at(void *address) {
-    Dl_info caller, found;
-    if (!dladdr(address, &caller))
-        return FFTND_DOUBLE;
-    void *library = dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+/* What the names that a library itself defines tell about it. */
+struct caller {
+    enum fftnd_precision precision;
+    int is_old; /* LAMMPS with other signs */
+};
+
+static int defines(void *library, const Dl_info *at, const char *name) {
+    Dl_info found;
+    void *symbol = dlsym(library, name);
+    return symbol != NULL && dladdr(symbol, &found) && found.dli_fbase == at->dli_fbase;
+}
+
+/* Returns what is known of the library with an address: one in single precision has another remap_3d, but the same names
+ * of transforms; one without plugins may be older than the signs that transforms have here. A program that is no shared
+ * library has to use double and these signs. */
+static struct caller caller_at(void *address) {
+    struct caller caller = {.precision = FFTND_DOUBLE};
+    Dl_info at;
+    void *library = dladdr(address, &at) ? dlopen(at.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     if (library == NULL)
-        return FFTND_DOUBLE;
-    void *symbol = dlsym(library, FFTND_LAMMPS_FLOAT);
-    int is_float = symbol != NULL && dladdr(symbol, &found) && found.dli_fbase == caller.dli_fbase;
+        return caller;
+    if (defines(library, &at, FFTND_LAMMPS_FLOAT))
+        caller.precision = FFTND_FLOAT;
+    caller.is_old =
+        defines(library, &at, "lammps_open") && !defines(library, &at, "lammps_plugin_count");
     dlclose(library);
-    return is_float ? FFTND_FLOAT : FFTND_DOUBLE;
+    return caller;
 }
 
 static void check_bounds(MPI_Comm comm, const int n[], const int bounds[], const char *side) {
@@ -64,7 +78,12 @@ struct fft_plan_3d *fft_3d_create_plan(MPI_Comm comm, int nfast, int nmid, int n
     const int n[AXES] = {nfast, nmid, nslow};
     const int in[2 * AXES] = {in_ilo, in_ihi, in_jlo, in_jhi, in_klo, in_khi};
     const int out[2 * AXES] = {out_ilo, out_ihi, out_jlo, out_jhi, out_klo, out_khi};
+    const struct caller caller = caller_at(__builtin_return_address(0));
     (void)usecollective;
+    if (caller.is_old)
+        fftnd_lammps__refuse(comm, "fft_3d_create_plan",
+                             "this LAMMPS is older than 10 Mar 2021, and may transform with "
+                             "other signs: run it without libfftnd-lammps");
     check_bounds(comm, n, in, "in");
     check_bounds(comm, n, out, "out");
     struct fft_plan_3d *plan = malloc(sizeof *plan);
@@ -72,7 +91,7 @@ struct fft_plan_3d *fft_3d_create_plan(MPI_Comm comm, int nfast, int nmid, int n
         fftnd_lammps__refuse(comm, "fft_3d_create_plan", "no memory for a plan");
     *plan = (struct fft_plan_3d){
         .comm = comm,
-        .precision = precision_at(__builtin_return_address(0)),
+        .precision = caller.precision,
         .sizes = {nslow, nmid, nfast},
         .boxes = {fftnd_lammps__box(in), fftnd_lammps__box(out)},
         .order = fftnd_lammps__order(comm, "fft_3d_create_plan", permute),

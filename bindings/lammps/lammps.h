@@ -31,7 +31,8 @@ struct remap_plan_3d;
 
 /*
  * Makes a plan of three-dimensional complex transforms; the libraries' plans are made at the first transform of each
- * sign. Numbers are float if the caller's library has the remap_3d of floats, else double.
+ * sign. Numbers are float if the caller's library has the remap_3d of floats, else double. Ends the program if that is
+ * a LAMMPS without plugins, from before 10 Mar 2021: until about January 2021 its signs were the opposite ones.
  *   in_*, out_*    bounds of this rank's box of the input and the output; the boxes of all ranks cover the grid once
  *   scaled         nonzero: transforms of sign +1 divide by the number of points
  *   permute        0..2: how often the output's axes in memory are rotated, so that mid, then slow becomes fast
@@ -95,7 +96,8 @@ redist_box fftnd_lammps__box(const int bounds[2 * FFTND_LAMMPS_AXES]);
 
 redist_index fftnd_lammps__volume(const redist_box *box);
 
-/* Returns the effort of FFTND_LAMMPS_EFFORT, or FFTND_MEASURE; ends the program if it has another value. */
+/* Returns the effort of rank 0's FFTND_LAMMPS_EFFORT, or FFTND_MEASURE; ends the
+ * program if it has another value. Collective on comm. */
 enum fftnd_effort fftnd_lammps__effort(MPI_Comm comm);
 
 /* Ends the program with a message of this rank. */

@@ -2,6 +2,11 @@
 /* A library in single precision, as LAMMPS's is with FFT_SINGLE: the face knows it by the remap_3d that it defines. */
 #include "single.h"
 
+#ifdef LAMMPS_OLD /* or one in double precision that has LAMMPS's names of before its plugins */
+REDIST_API void lammps_open(void);
+void lammps_open(void) {
+}
+#else
 void remap_3d_of_floats(float *in, float *out, float *buffer,
                         struct remap_plan_3d *plan) __asm__(FFTND_LAMMPS_FLOAT);
 
@@ -10,6 +15,7 @@ REDIST_API void remap_3d_of_floats(float *in, float *out, float *buffer,
     (void)in, (void)out, (void)buffer, (void)plan;
     MPI_Abort(MPI_COMM_WORLD, 1); /* the face's comes first */
 }
+#endif
 
 struct fft_plan_3d *single_create_plan(MPI_Comm comm, int nfast, int nmid, int nslow, int in_ilo,
                                        int in_ihi, int in_jlo, int in_jhi, int in_klo, int in_khi,
