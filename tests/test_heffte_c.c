@@ -338,7 +338,7 @@ START_TEST(wrong_calls) {
 }
 END_TEST
 
-/* Transforms, and lets the k-th poll of the last rank fail. Returns whether it failed here; polls: those of this rank. */
+/* Transforms, and lets the k-th poll of the last rank fail. Returns whether it failed here, and this rank's polls. */
 static int try_forward(heffte_plan plan, int k, int *polls) {
     static double _Complex array[64], modes[64]; /* which a failed call may leave to MPI */
     if (harness_rank == harness_nranks - 1)

@@ -14,7 +14,8 @@ template <class index = int> class reshape3d_base {
   public:
     using boxes = std::vector<box3d<index>>;
 
-    /** Of the options only `effort` counts, where more than FFTND_ESTIMATE measures. Plans nothing yet: plans of redist are made at the first call of each type and batch. Not collective. */
+    /** Plans nothing yet: plans of redist are made at the first call of each type and batch. Of the options only
+     * `effort` counts, where more than FFTND_ESTIMATE measures. Not collective. */
     reshape3d_base(const boxes &in, const boxes &out, MPI_Comm comm, const plan_options &options,
                    redist_space space, void *stream)
         : world_(find_world(in)), in_(own(in, comm)), out_(own(out, comm)), comm_(comm),

@@ -38,9 +38,9 @@ static int defines(void *library, const Dl_info *at, const char *name) {
     return symbol != NULL && dladdr(symbol, &found) && found.dli_fbase == at->dli_fbase;
 }
 
-/* Returns what is known of the library with an address: one in single precision has another remap_3d, but the same names
- * of transforms; one without plugins may be older than the signs that transforms have here. A program that is no shared
- * library has to use double and these signs. */
+/* Returns what is known of the library with an address: one in single precision has another remap_3d, but the same
+ * names of transforms; one without plugins may be older than the signs that transforms have here. A program that is no
+ * shared library has to use double and these signs. */
 static struct caller caller_at(void *address) {
     struct caller caller = {.precision = FFTND_DOUBLE};
     Dl_info at;

@@ -106,7 +106,8 @@ template <class index> heffte::box3d<index> world_of(std::array<int, 3> size) {
     return heffte::box3d<index>({{0, 0, 0}}, {{size[0] - 1, size[1] - 1, size[2] - 1}});
 }
 
-/* Calls function(place in the world, dimension 0 fastest; place in the local array of `room`, in the box's order) for a box's elements. */
+/* Calls function(place in the world, dimension 0 fastest; place in the local array of `room`, in the box's order) for a
+ * box's elements. */
 template <class index, class Function>
 void for_each(const heffte::box3d<index> &box, const heffte::box3d<index> &room,
               std::array<int, 3> world, Function function) {
