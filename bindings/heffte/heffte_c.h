@@ -112,7 +112,7 @@ REDIST_API int heffte_is_r2c(heffte_plan plan);
  *   scale      Heffte_SCALE_*; must agree
  * The user owns all memory. Collective on the plan's communicator. Errors: ERR_NULL (plan) and ERR_ARGUMENT (scale;
  * complex input of a plan for real input), on this rank only; on all ranks ERR_ARGUMENT for real arrays that are NULL
- * and memory that is missing for their copies, ERR_MPI for an earlier failure of another rank, and those of
+ * and memory that is missing for their copies, also for an earlier failure of a rank, and those of
  * fftnd_plan_create and fftnd_forward.
  */
 REDIST_API int heffte_forward_s2c(heffte_plan plan, const float *input, void *output, int scale);

@@ -14,7 +14,8 @@ template <class index = int> class reshape3d_base {
   public:
     using boxes = std::vector<box3d<index>>;
 
-    /** Plans nothing yet: plans of redist are made at the first call of each type and batch. Not collective. */
+    /** Plans nothing yet: plans of redist are made at the first call of each type and batch. Of the options only
+     * `effort` counts, where more than FFTND_ESTIMATE measures. Not collective. */
     reshape3d_base(const boxes &in, const boxes &out, MPI_Comm comm, const plan_options &options,
                    redist_space space, void *stream)
         : world_(find_world(in)), in_(own(in, comm)), out_(own(out, comm)), comm_(comm),
@@ -26,6 +27,10 @@ template <class index = int> class reshape3d_base {
         is_permuted_ = !world_.ordered_same_as(other);
         expect_order(in, world_);
         expect_order(out, other);
+        if (is_permuted_ && space_ != REDIST_SPACE_HOST)
+            throw std::invalid_argument(
+                "heffte: reshapes into another order are for arrays in host memory: give the boxes "
+                "of both sides one order");
     }
     reshape3d_base(const reshape3d_base &) = delete;
     reshape3d_base &operator=(const reshape3d_base &) = delete;
@@ -96,9 +101,7 @@ template <class index = int> class reshape3d_base {
     template <class T> T *stage(T *workspace, const T *destination, std::size_t fields) const {
         const std::size_t bytes = fields * size_output() * sizeof(T);
         const char *reason = nullptr;
-        if (space_ != REDIST_SPACE_HOST)
-            reason = "heffte: reshapes into another order are for host memory";
-        else if (destination == nullptr)
+        if (destination == nullptr)
             reason = "heffte: destination = NULL, but this rank has elements of it";
         else if (workspace != nullptr)
             return workspace;
@@ -181,7 +184,8 @@ template <class index = int> class reshape3d_base {
 };
 
 /**
- * Makes a reshape from the boxes of all ranks, the same lists on all of them. Each list fills one world, in one order.
+ * Makes a reshape from the boxes of all ranks, the same lists on all of them. Each list fills one world, in one order,
+ * which on devices is that of both lists. Of the options only `effort` counts.
  * Calls and the end of the object are collective on comm, which outlives it. Throws std::invalid_argument.
  */
 template <class Tag, class index>

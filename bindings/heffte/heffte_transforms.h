@@ -143,6 +143,7 @@ class transforms {
         wanted.direction = REDIST_BACKWARD;
         wanted.factor = backward;
         find(wanted, in_place, scaling).keep(REDIST_BACKWARD);
+        redist_refuse(nullptr); /* if no plan was made */
     }
 
     /* Transforms. Whether all ranks pass one array for input and output is known to none of them: the plan of the last
@@ -207,7 +208,6 @@ class transforms {
         int is_one = wanted.in == wanted.out || is_empty;
         if (!sides_.is_asynchronous() && look_up(wanted, in_place_) != nullptr)
             return;
-        leave_latest(nullptr);
         if (!is_alone)
             MPI_Allreduce(MPI_IN_PLACE, &is_one, 1, MPI_INT, MPI_LAND, sides_.comm());
         in_place_ = is_one;
@@ -250,28 +250,19 @@ class transforms {
     }
     member &find(const request &wanted, bool in_place, int preferred = -1) {
         member *found = look_up(wanted, in_place);
-        leave_latest(found);
+        if (latest_ != nullptr && latest_ != found)
+            refuse_after_failure();
         latest_ = found != nullptr ? found : &make(wanted, in_place, preferred);
         return *latest_;
     }
 
-    /* Passes on this rank's failures before another plan is used, which knows nothing of them. Collective: a rank that
-     * has freed the object after a failure is waited for. */
-    void leave_latest(const member *next) {
-        const int rank = mpi::comm_rank(sides_.comm()), size = mpi::comm_size(sides_.comm());
-        if (latest_ == nullptr || latest_ == next || sides_.is_asynchronous() || size == 1)
+    /* Has the next agreement, of another plan, pass on a failure of this rank, of which that plan does not know. */
+    void refuse_after_failure() {
+        if (sides_.is_asynchronous() || mpi::comm_size(sides_.comm()) == 1)
             return;
-        std::string text;
         for (std::unique_ptr<member> &one : members_)
-            if (text.empty() && one->failure() != REDIST_OK)
-                text = redist_error_message();
-        int failed = text.empty() ? size : rank;
-        MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, sides_.comm());
-        if (failed == size)
-            return;
-        if (text.empty())
-            text = "heffte: an earlier transform has failed on rank " + std::to_string(failed);
-        throw std::runtime_error(text);
+            if (one->failure() != REDIST_OK)
+                return redist_refuse(redist_error_message());
     }
 
     member &make(const request &wanted, bool in_place, int scaling) {

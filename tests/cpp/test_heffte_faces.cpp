@@ -328,6 +328,9 @@ void test_reshapes() {
     expect_throw<std::invalid_argument>(
         [&] { heffte::make_reshape3d<tag>(boxes, slabs(world.r2c(0), 1), MPI_COMM_WORLD); },
         "same world");
+    expect_throw<std::invalid_argument>(
+        [&] { heffte::make_reshape3d<heffte::backend::cufft>(boxes, turned, MPI_COMM_WORLD); },
+        "another order");
     boxes.push_back(boxes[0]);
     expect_throw<std::invalid_argument>(
         [&] { heffte::make_reshape3d<tag>(boxes, slabs(world, 1), MPI_COMM_WORLD); },
