@@ -580,10 +580,10 @@ END_TEST
 /* Makes an operator whose factors take plans inside of the library. */
 static void make_operator(fftnd_plan *plan, double length) {
     const double lengths[2] = {length, 1};
-    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    fftnd_operator_options given = FFTND_OPERATOR_OPTIONS_DEFAULT;
     fftnd_operator *op = NULL;
-    options.lengths = lengths;
-    check_ok(fftnd_operator_create(plan, FFTND_OPEN_POISSON, &options, &op));
+    given.lengths = lengths;
+    check_ok(fftnd_operator_create(plan, FFTND_OPEN_POISSON, &given, &op));
     check_ok(fftnd_operator_free(&op));
 }
 

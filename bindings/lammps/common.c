@@ -62,7 +62,7 @@ enum fftnd_effort fftnd_lammps__effort(MPI_Comm comm) {
     int effort = FFTND_MEASURE, rank = 0;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
-        effort = own_effort(comm);
+        effort = (int)own_effort(comm);
     MPI_Bcast(&effort, 1, MPI_INT, 0, comm);
     return (enum fftnd_effort)effort;
 }

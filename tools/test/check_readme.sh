@@ -18,9 +18,9 @@ extract_programs() {
         inside { print > file }' README.md docs/guide.md docs/*.md
 }
 
-# Makes lines of C, about a communicator, a number of bytes, a stream, a plan and its arrays, one function.
+# Makes lines of C, about a communicator, a number of bytes, a stream, a plan, its arrays and a kernel, one function.
 wrap_lines() { # file
-    local lines parameters='MPI_Comm comm, size_t bytes, void *stream, fftnd_plan *plan, double *f, double *u'
+    local lines parameters='MPI_Comm comm, size_t bytes, void *stream, fftnd_plan *plan, double *f, double *u, double *kernel'
     lines=$(cat "$1")
     {
         [[ $lines != *redist_hdf5* ]] || echo '#include <redist_hdf5.h>'
