@@ -3,11 +3,13 @@
  * heFFTe's interface for C: random boxes in random orders, all types, with a workspace and without, in place and not,
  * against serial FFTW; and what is refused.
  */
+#include "faults.h"
 #include "harness.h"
 #include "heffte_c.h"
 
 #include <complex.h>
 #include <fftw3.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,6 +255,18 @@ static struct side make_slab(int missing) {
     slab.high[2] = 4 * (harness_rank + 1) / harness_nranks - 1;
     slab.high[2] -= harness_rank == harness_nranks - 1 ? missing : 0;
     return slab;
+}
+
+static int create_slabs_on(MPI_Comm comm, int backend, int missing, int direction,
+                           heffte_plan *plan) {
+    const struct side in = make_slab(missing);
+    struct side out = make_slab(0);
+    out.high[0] = direction == 0 ? 2 : 3;
+    if (direction < 0)
+        return heffte_plan_create(backend, in.low, in.high, NULL, out.low, out.high, NULL, comm,
+                                  NULL, plan);
+    return heffte_plan_create_r2c(backend, in.low, in.high, NULL, out.low, out.high, NULL,
+                                  direction, comm, NULL, plan);
 }
 
 static int create_slabs(int backend, int missing, int direction, heffte_plan *plan) {
