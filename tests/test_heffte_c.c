@@ -3,13 +3,11 @@
  * heFFTe's interface for C: random boxes in random orders, all types, with a workspace and without, in place and not,
  * against serial FFTW; and what is refused.
  */
-#include "faults.h"
 #include "harness.h"
 #include "heffte_c.h"
 
 #include <complex.h>
 #include <fftw3.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,20 +255,15 @@ static struct side make_slab(int missing) {
     return slab;
 }
 
-static int create_slabs_on(MPI_Comm comm, int backend, int missing, int direction,
-                           heffte_plan *plan) {
+static int create_slabs(int backend, int missing, int direction, heffte_plan *plan) {
     const struct side in = make_slab(missing);
     struct side out = make_slab(0);
     out.high[0] = direction == 0 ? 2 : 3;
     if (direction < 0)
-        return heffte_plan_create(backend, in.low, in.high, NULL, out.low, out.high, NULL, comm,
-                                  NULL, plan);
+        return heffte_plan_create(backend, in.low, in.high, NULL, out.low, out.high, NULL,
+                                  MPI_COMM_WORLD, NULL, plan);
     return heffte_plan_create_r2c(backend, in.low, in.high, NULL, out.low, out.high, NULL,
-                                  direction, comm, NULL, plan);
-}
-
-static int create_slabs(int backend, int missing, int direction, heffte_plan *plan) {
-    return create_slabs_on(MPI_COMM_WORLD, backend, missing, direction, plan);
+                                  direction, MPI_COMM_WORLD, NULL, plan);
 }
 
 #define check_refused(call, wanted, words)                                                         \
@@ -338,52 +331,7 @@ START_TEST(wrong_calls) {
 }
 END_TEST
 
-/* Transforms, and lets the k-th poll of the last rank fail. Returns whether it failed here. */
-static int try_forward(heffte_plan plan, int k) {
-    static double _Complex array[64], modes[64]; /* which a failed call may leave to MPI */
-    if (harness_rank == harness_nranks - 1)
-        faults_arm_several(FAULT_POLL, k, 2); /* of which one may be tried again */
-    const int code = heffte_forward_z2z(plan, array, modes, Heffte_SCALE_NONE);
-    faults_disarm();
-    return code != Heffte_SUCCESS;
-}
-
-/* Lets a late poll of a transform fail, of which other ranks may not know, and calls one of another plan of
- * libfftnd, which may be there. Returns whether a rank has learnt of the failure; all have to. */
-static int fail_at_the_end(int is_there) {
-    heffte_plan plan = NULL;
-    static float _Complex other[64];
-    int ends[2];
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    check_ok(create_slabs_on(comm, Heffte_BACKEND_FFTW, 0, -1, &plan));
-    if (is_there)
-        check_ok(heffte_forward_c2c(plan, other, other, Heffte_SCALE_NONE));
-    check_all(!try_forward(plan, INT_MAX), "a transform failed by itself"); /* it makes the plan */
-    int failed = try_forward(plan, random_between(4, 20));
-    failed |= heffte_forward_c2c(plan, other, other, Heffte_SCALE_NONE) != Heffte_SUCCESS;
-    check_ok(heffte_plan_destroy(plan));
-    MPI_Allreduce(&failed, &ends[0], 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    MPI_Allreduce(&failed, &ends[1], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    check_all(ends[0] == ends[1], "a rank does not know of a failure");
-    MPI_Comm_free(&comm);
-    return failed;
-}
-
-START_TEST(failures_of_others) {
-    int known = 0;
-    setenv("REDIST_NODE_SIZE", "1", 1); /* messages */
-    for (int i = 0; i < 12 && harness_nranks > 1; i++) {
-        harness_case("plan there %d", i & 1);
-        known += fail_at_the_end(i & 1);
-    }
-    unsetenv("REDIST_NODE_SIZE");
-    check_all(known > 0 || harness_nranks == 1, "nothing failed");
-}
-END_TEST
-
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_boxes, wrong_plans,        wrong_on_one_rank,
-                                  wrong_calls,  failures_of_others, NULL};
+    const TTest *const tests[] = {random_boxes, wrong_plans, wrong_on_one_rank, wrong_calls, NULL};
     return harness_run(argc, argv, "test_heffte_c", tests);
 }
