@@ -191,7 +191,7 @@ pass_valgrind() {
 # Random work of all kinds.
 pass_soak() {
     check "random exchanges, transforms and faults" bash tools/commands/soak.sh --minutes 1
-    check "300 killed ranks" bash tools/commands/soak.sh --kills 300
+    check "200 killed ranks" bash tools/commands/soak.sh --kills 200
 }
 
 check_format() {
