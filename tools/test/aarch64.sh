@@ -76,6 +76,6 @@ fi
 write_cross_file
 # What ./dev test aarch64 runs
 build_targets=(tests/libyield.so tests/test_redist_{copy,loops,steps,join,exchange,tiles,partitions,boxes}
-    tests/test_fftnd_{random,partitions,calls} tests/test_soak)
+    tests/test_fftnd_{random,partitions,calls} tests/soak)
 build_folder build-test/aarch64 --cross-file "$folder/cross.ini" --buildtype=release -Ddebug=true \
     -Dmpi=mpich -Dcuda=disabled -Djson=disabled -Dexamples=false -Dbenchmarks=false -Dwerror=true
