@@ -71,7 +71,7 @@ static void set_axis(struct solver *solver, const struct fftnd__symbols *along,
     double length = along->length > 0 ? along->length : 2 * acos(-1);
     axis->half = chain->points[along->axis] / 2;
     axis->distance = length / (double)chain->points[along->axis];
-    solver->diameter = hypot(solver->diameter, (double)axis->half * axis->distance);
+    solver->diameter = fftnd__length(solver->diameter, (double)axis->half * axis->distance);
 }
 
 static void describe(struct solver *solver, const struct fftnd__operator *op,

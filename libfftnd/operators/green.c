@@ -72,8 +72,13 @@ static double value_1d(const double x[]) {
     return -fabs(x[0]) / 2;
 }
 
+double fftnd__length(double x, double y) {
+    const double most = fmax(fabs(x), fabs(y));
+    return most > 0 ? most * sqrt(x / most * (x / most) + y / most * (y / most)) : 0;
+}
+
 static double value_2d(const double x[]) {
-    return -log(hypot(x[0], x[1])) / (2 * pi);
+    return -log(fftnd__length(x[0], x[1])) / (2 * pi);
 }
 
 static double value_3d(const double x[]) {

@@ -12,6 +12,9 @@ double fftnd__green_transform(int ndims, double kappa, double s, double reach);
  * 2006). */
 double fftnd__green_cell(int ndims, const double x[], const double h[]);
 
+/* Returns the length of a vector without overflow. hypot of glibc 2.35 would bind wheels to that version. */
+double fftnd__length(double x, double y);
+
 /* Returns the value at x times the cell's volume for kappa = 0; at 0 the integral. */
 double fftnd__green_point(int ndims, const double x[], const double h[]);
 
