@@ -350,8 +350,7 @@ class PFFT:
         split = order[:max(1, len(chain) - 1)]
         comm, owned = self._ranks(split)
         real = self._dtype.kind == "f"
-        # plans are kept with a communicator, and one of this transform is freed with it
-        keywords = {"keep": not owned, "dtype": self._dtype, "grid": [self.subcomm[axis].Get_size() for axis in split],
+        keywords = {"dtype": self._dtype, "grid": [self.subcomm[axis].Get_size() for axis in split],
                     "order": order, "effort": _EFFORTS.get(kw.get("planner_effort"), "measure"),
                     "threads": kw.get("threads", 1), "halved_axis": chain[-1] if real else -1}
         if tuple(modes) != self._input_shape:
