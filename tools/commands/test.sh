@@ -174,7 +174,7 @@ pass_plain() {
 pass_aarch64() {
     export REDIST_TEST_WRAPPER="qemu-aarch64 -L $PWD/build-test/arm64/sysroot"
     run_some aarch64 "$emulated"
-    REDIST_TEST_SECONDS=4 run_tests aarch64 build-test/aarch64 '^test_soak-(2|3)$'
+    REDIST_TEST_SECONDS=4 REDIST_TEST_LIMIT=240 run_tests aarch64 build-test/aarch64 '^test_soak-(2|3)$'
     unset REDIST_TEST_WRAPPER
 }
 
