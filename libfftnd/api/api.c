@@ -43,27 +43,6 @@ int fftnd_phases_init(fftnd_phases *phases, size_t size) {
 
 /* ---------------------------------------------------------------- making a plan */
 
-static void empty_plan(fftnd_plan *plan) {
-    redist_life *life = plan->engine.life;
-    int failed = plan->engine.failure.code;
-    failed = failed != REDIST_OK ? failed : plan->operators_failed;
-    fftnd__engine_destroy(&plan->engine);
-    fftnd__kept_forget(plan, failed);
-    redist_life_end(&life, failed);
-}
-
-void fftnd__plan_destroy(fftnd_plan *plan) {
-    if (plan == NULL)
-        return;
-    redist_closer_remove(&plan->closer);
-    if (!plan->closed)
-        empty_plan(plan);
-    redist_handle_remove(plan);
-    redist_release(plan->method);
-    redist_release(plan->wisdom_file);
-    redist_release(plan);
-}
-
 /* Copies a text of the user's options: exchanges may be planned later. */
 static int keep_text(const char **text, char **copy) {
     if (*text == NULL)
@@ -154,7 +133,7 @@ static void close_plan(redist_closer *closer) {
     const redist_place place = fftnd__place_of_rest(plan);
     redist_visit visit;
     (void)redist_enter(&place, &visit);
-    empty_plan(plan);
+    fftnd__plan_empty(plan);
     redist_leave(&visit);
     plan->closed = 1;
 }

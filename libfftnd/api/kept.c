@@ -251,12 +251,6 @@ int fftnd__kept_put(fftnd_plan *plan, int code) {
     return keeping->is_kept;
 }
 
-void fftnd__kept_forget(fftnd_plan *plan, int failed) {
-    redist_life_end(&plan->keeping.life, failed);
-    redist_release(plan->keeping.key);
-    plan->keeping.key = NULL;
-}
-
 int fftnd_cache_clear(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) {
         redist_kept_dispose(dispose);

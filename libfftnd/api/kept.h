@@ -22,7 +22,4 @@ int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *argumen
  * Collective, but a rank that has seen a failure does not wait for the others. */
 int fftnd__kept_put(fftnd_plan *plan, int code);
 
-/* Ends the agreements about keeping the plan, and frees its key; `failed`: the code of its failure. */
-void fftnd__kept_forget(fftnd_plan *plan, int failed);
-
 #endif

@@ -48,8 +48,9 @@ struct fftnd_plan {
 int fftnd__plan_create(struct fftnd__arguments *arguments, const fftnd_options *options,
                        fftnd_plan **plan);
 
-/* Destroys a plan. Collective. */
+/* Destroy a plan; or its engine alone, with all that refers to the communicator. Collective. */
 void fftnd__plan_destroy(fftnd_plan *plan);
+void fftnd__plan_empty(fftnd_plan *plan);
 
 /* Check that the plan is alive; and idle, too: a transform under way may change it in a thread. Not collective.
  * REDIST_ERR_STATE. */

@@ -12,7 +12,7 @@
 
 /* One rank's view of an operation. */
 struct group {
-    const struct redist__context *context;
+    struct redist__context *context;
     MPI_Comm comm;
     int rank, size;
     struct redist__life *life; /* plan whose execution contains the operation, or NULL */
@@ -126,11 +126,11 @@ static int rank_at(const struct group *group, int distance) {
     return (group->rank + distance % group->size + group->size) % group->size;
 }
 
-static struct group group_of(const struct redist__context *context) {
+static struct group group_of(struct redist__context *context) {
     return (struct group){context, context->comm, context->rank, context->size, context->agreeing};
 }
 
-int redist__send_receive(const struct redist__context *context, int to, const void *out, int from,
+int redist__send_receive(struct redist__context *context, int to, const void *out, int from,
                          void *in, size_t bytes) {
     const struct group group = group_of(context);
     const struct span sent = {(char *)(size_t)out, bytes, 0, bytes}, got = {in, bytes, 0, bytes};
@@ -246,7 +246,7 @@ int redist__find_alike(MPI_Comm comm, int is_right, uint64_t number, int *alike)
     return code;
 }
 
-int redist__find_common(const struct redist__context *context, int bits, int *found) {
+int redist__find_common(struct redist__context *context, int bits, int *found) {
     const struct group group = group_of(context);
     return vote(&group, common, bits, found);
 }
@@ -356,7 +356,7 @@ int redist_all_gather(MPI_Comm comm, const void *own, size_t bytes, void *all) {
     return run(&operation, own, all);
 }
 
-int redist__all_to_all(const struct redist__context *context, const void *own, size_t bytes,
+int redist__all_to_all(struct redist__context *context, const void *own, size_t bytes,
                        void *theirs) {
     const struct group group = group_of(context);
     int code = REDIST_OK;

@@ -122,6 +122,7 @@ struct redist__context {
     uint64_t number;               /* unique, the same on all ranks */
     _Atomic int references;        /* the user's communicator, plans, arrays, grids */
     int is_left;                   /* the user has freed the communicator */
+    _Atomic int has_notices;       /* of failures: this rank has sent or received some */
     struct redist__context *older; /* list of all contexts */
 };
 
@@ -214,14 +215,11 @@ int redist__peers_look_now(const struct redist__context *context);
 int redist__peers_see(const struct redist__context *context);
 
 /* Receives notices that a rank is gone, or that a plan is over. Returns the code of MPI. */
-int redist__peers_hear(const struct redist__context *context);
+int redist__peers_hear(struct redist__context *context);
 
 /* Completes a collective call of MPI on a communicator that is not watched, unless the process of one of its ranks has
  * ended, as far as other communicators show: REDIST_ERR_PEER then, if the call may be given up. Also REDIST_ERR_MPI. */
 int redist__peers_complete(MPI_Comm comm, MPI_Request *request, int may_give_up);
-
-/* Returns whether there were notices between the ranks of the context, as far as this one knows. */
-int redist__peers_sent_notices(const struct redist__context *context);
 
 /* Gives up: this rank no longer waits for its peers, nor they for it. */
 void redist__give_up(const struct redist__context *context);
@@ -296,15 +294,15 @@ const struct redist__process *redist__peers_process(const struct redist__context
 
 /* Runs in loops that wait for peers, in iteration `poll`: lets MPI make progress and other processes run. Returns
  * REDIST_OK, REDIST_ERR_PEER if a peer is gone, or REDIST_ERR_MPI. */
-int redist__pause(const struct redist__context *context, unsigned poll);
+int redist__pause(struct redist__context *context, unsigned poll);
 
 /* Replaces redist__pause in threads that may not call MPI. */
-int redist__pause_beside(const struct redist__context *context, unsigned poll);
+int redist__pause_beside(struct redist__context *context, unsigned poll);
 
 /* Replaces redist__pause in loops that must wait for one rank of the node that may use memory of this rank: an error
  * only if that rank has ended; or, before it has begun to (its counter is below the value), if it has given up. */
-int redist__pause_for(const struct redist__context *context, int rank,
-                      const _Atomic uint64_t *begun, uint64_t value, unsigned poll);
+int redist__pause_for(struct redist__context *context, int rank, const _Atomic uint64_t *begun,
+                      uint64_t value, unsigned poll);
 
 /* ---------------------------------------------------------------- collective operations (collective.c) */
 
@@ -317,18 +315,18 @@ struct redist__scratch {
 };
 
 /* Finds the bitwise and of all ranks of the context. Collective, and ends when a peer is gone, as the next two do. */
-int redist__find_common(const struct redist__context *context, int bits, int *common);
+int redist__find_common(struct redist__context *context, int bits, int *common);
 
 /* Finds whether all ranks pass the same number, and is_right. Collective; on a communicator of the library it ends when
  * a peer is gone. */
 int redist__find_alike(MPI_Comm comm, int is_right, uint64_t number, int *alike);
 
 /* Sends the i-th `bytes` bytes of `own` to rank i, and receives those for this rank into `theirs`. Collective. */
-int redist__all_to_all(const struct redist__context *context, const void *own, size_t bytes,
+int redist__all_to_all(struct redist__context *context, const void *own, size_t bytes,
                        void *theirs);
 
 /* Sends bytes to one rank of the context, and receives as many from another one, on all ranks in matching order. */
-int redist__send_receive(const struct redist__context *context, int to, const void *out, int from,
+int redist__send_receive(struct redist__context *context, int to, const void *out, int from,
                          void *in, size_t bytes);
 
 /* ---------------------------------------------------------------- failures of executions (failure.c) */

@@ -147,12 +147,20 @@ static int unlink_context(const struct redist__context *context) {
     return found;
 }
 
+/* Returns whether the ranks have told each other of failures, as far as this one knows. */
+static int expects_notices(struct redist__context *context) {
+    int are_waiting = 0;
+    (void)MPI_Iprobe(MPI_ANY_SOURCE, REDIST__NOTICE_TAG, context->comm, &are_waiting,
+                     MPI_STATUS_IGNORE);
+    return are_waiting || atomic_load(&context->has_notices);
+}
+
 /* Frees the communicators, except one in which notices of a failure may be on their way: some MPI libraries end the
  * program that frees it then. MPI_Finalize takes such a one. */
 static void free_comms(struct redist__context *context) {
     if (context->node != MPI_COMM_NULL)
         MPI_Comm_free(&context->node);
-    if (context->comm != MPI_COMM_NULL && !redist__peers_sent_notices(context))
+    if (context->comm != MPI_COMM_NULL && !expects_notices(context))
         MPI_Comm_free(&context->comm);
 }
 

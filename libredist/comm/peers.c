@@ -7,11 +7,10 @@
 static const double seconds_per_look = 0.2;
 
 struct redist__peers {
-    int count;           /* peers found, */
-    _Atomic int known;   /* and watched: from then on other threads check, too */
-    uint64_t given_up;   /* the count of this process when it made the context */
-    double looked;       /* time of the last check */
-    _Atomic int notices; /* were sent or received */
+    int count;         /* peers found, */
+    _Atomic int known; /* and watched: from then on other threads check, too */
+    uint64_t given_up; /* the count of this process when it made the context */
+    double looked;     /* time of the last check */
     struct redist__peer of[];
 };
 
@@ -77,14 +76,13 @@ enum { NOTICE_NUMBERS = sizeof(struct notice) / sizeof(uint64_t) };
 static const struct redist__end whole; /* no member */
 
 /* Sends notices, for which no rank waits; MPI delivers them at some time, and they stay in memory until then. */
-static void tell(const struct redist__context *context, uint64_t plan,
-                 const struct redist__end *end) {
+static void tell(struct redist__context *context, uint64_t plan, const struct redist__end *end) {
     enum { NOTICES = 1024 };
     static struct notice notices[NOTICES];
     static _Atomic unsigned next;
     struct notice *notice = &notices[atomic_fetch_add(&next, 1) % NOTICES];
     *notice = (struct notice){context->number, plan, end->member, end->agreements};
-    atomic_store(&context->peers->notices, 1);
+    atomic_store(&context->has_notices, 1);
     for (int rank = 0; rank < context->size; rank++) {
         MPI_Request request = MPI_REQUEST_NULL;
         if (rank != context->rank &&
@@ -92,15 +90,6 @@ static void tell(const struct redist__context *context, uint64_t plan,
                       &request) == MPI_SUCCESS)
             (void)MPI_Request_free(&request);
     }
-}
-
-int redist__peers_sent_notices(const struct redist__context *context) {
-    int are_waiting = 0;
-    if (!redist__peers_known(context))
-        return 0;
-    (void)MPI_Iprobe(MPI_ANY_SOURCE, REDIST__NOTICE_TAG, context->comm, &are_waiting,
-                     MPI_STATUS_IGNORE);
-    return are_waiting || atomic_load(&context->peers->notices);
 }
 
 static int is_broken(const struct redist__context *context) {
@@ -168,7 +157,7 @@ static void take_notice(const struct redist__context *context, const struct noti
         end_plan(life, rank);
 }
 
-int redist__peers_hear(const struct redist__context *context) {
+int redist__peers_hear(struct redist__context *context) {
     for (int flag = 1; flag;) {
         struct notice notice = {0};
         MPI_Status status;
@@ -181,7 +170,7 @@ int redist__peers_hear(const struct redist__context *context) {
         if (result != MPI_SUCCESS)
             return result;
         if (flag)
-            atomic_store(&context->peers->notices, 1);
+            atomic_store(&context->has_notices, 1);
         if (notice.context == context->number && notice.plan != 0)
             take_notice(context, &notice, status.MPI_SOURCE);
         else if (notice.context == context->number)

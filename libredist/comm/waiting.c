@@ -8,7 +8,7 @@
 static const unsigned spins = 20000, crowded_spins = 20, polls_per_look = 64;
 
 /* Spins for a short time, then calls MPI and yields, as a peer may need this rank's progress in MPI, or its core. */
-int redist__pause(const struct redist__context *context, unsigned poll) {
+int redist__pause(struct redist__context *context, unsigned poll) {
     if (poll <= (context->crowded ? crowded_spins : spins))
         return REDIST_OK;
     int code = redist_check_mpi(redist__peers_hear(context));
@@ -21,7 +21,7 @@ int redist__pause(const struct redist__context *context, unsigned poll) {
     return code;
 }
 
-int redist__pause_beside(const struct redist__context *context, unsigned poll) {
+int redist__pause_beside(struct redist__context *context, unsigned poll) {
     const unsigned polls_without_time = 512 * polls_per_look;
     if (poll > spins)
         sched_yield();
@@ -30,8 +30,8 @@ int redist__pause_beside(const struct redist__context *context, unsigned poll) {
 }
 
 /* Reads the announcement after the count: a process that gives up reads its own count after its announcement. */
-int redist__pause_for(const struct redist__context *context, int rank,
-                      const _Atomic uint64_t *begun, uint64_t value, unsigned poll) {
+int redist__pause_for(struct redist__context *context, int rank, const _Atomic uint64_t *begun,
+                      uint64_t value, unsigned poll) {
     int code = redist__pause(context, poll);
     if (code == REDIST_OK)
         return REDIST_OK;

@@ -71,7 +71,7 @@ static int neighbour(const struct redist__stage *stage, int rank, int digit) {
     return rank + (there - here) * stage->stride;
 }
 
-static const struct redist__context *context_of(const struct redist__kway_shape *shape) {
+static struct redist__context *context_of(const struct redist__kway_shape *shape) {
     return shape->problem->context;
 }
 
@@ -100,7 +100,7 @@ static int copy_sizes(const struct redist__stage *stage, int digit, int nranks, 
 static void find_stage_sizes(const struct redist__kway_shape *shape,
                              const struct redist__stage *stage, uint64_t before[], uint64_t after[],
                              uint64_t scratch[], int *code) {
-    const struct redist__context *context = context_of(shape);
+    struct redist__context *context = context_of(shape);
     int size = context->size;
     memcpy(after, before, (size_t)size * sizeof *after);
     for (int digit = 1; digit <= redist__kway_most(stage); digit++) {

@@ -17,7 +17,7 @@ struct redist__remote redist__remote_describe(const struct redist__problem *prob
 
 int redist__remotes_exchange(const struct redist__problem *problem,
                              const struct redist__remotes own[], struct redist__remotes theirs[]) {
-    const struct redist__context *context = problem->context;
+    struct redist__context *context = problem->context;
     return redist_agree(context->comm, redist__all_to_all(context, own, sizeof *own, theirs));
 }
 

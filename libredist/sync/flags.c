@@ -176,7 +176,7 @@ void redist__flags_publish_done(const struct redist__flags *flags, int failure) 
 void redist__flags_wait_done(const struct redist__flags *flags, int peer, uint64_t number,
                              struct redist__failure *failure, void (*progress)(void *data),
                              void *data) {
-    const struct redist__context *context = flags->context;
+    struct redist__context *context = flags->context;
     const struct redist__flag_block *block = block_of(flags, peer);
     int code = REDIST_OK;
     for (unsigned poll = 0;

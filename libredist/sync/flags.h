@@ -34,7 +34,7 @@ _Static_assert(ATOMIC_LONG_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2 &&
 
 /* The flags of a plan. */
 struct redist__flags {
-    const struct redist__context *context;
+    struct redist__context *context;
     struct redist__flag_pool *pool; /* of its blocks, or NULL */
     void **blocks;                  /* of each rank of the node, */
     int index;                      /* index of the plan's block in them */

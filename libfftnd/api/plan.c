@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a plan: the user frees it, or one that is kept makes room. */
+#include "plan.h"
+
+void fftnd__plan_empty(fftnd_plan *plan) {
+    redist_life *life = plan->engine.life;
+    int failed = plan->engine.failure.code;
+    failed = failed != REDIST_OK ? failed : plan->operators_failed;
+    fftnd__engine_destroy(&plan->engine);
+    redist_life_end(&plan->keeping.life, failed);
+    redist_release(plan->keeping.key);
+    plan->keeping.key = NULL;
+    redist_life_end(&life, failed);
+}
+
+void fftnd__plan_destroy(fftnd_plan *plan) {
+    if (plan == NULL)
+        return;
+    redist_closer_remove(&plan->closer);
+    if (!plan->closed)
+        fftnd__plan_empty(plan);
+    redist_handle_remove(plan);
+    redist_release(plan->method);
+    redist_release(plan->wisdom_file);
+    redist_release(plan);
+}
