@@ -159,6 +159,16 @@ int fft_case_r2r(const fft_case *given, int axis) {
     return is_r2r ? (int)given->r2r[axis] : -1;
 }
 
+void fft_case_retain(fft_case *given, const int retained[]) {
+    given->drops_modes = 1;
+    memcpy(given->retained, retained, sizeof(retained[0]) * (size_t)given->ndims);
+}
+
+void fft_case_fill(fft_case *given, const int filled[]) {
+    given->drops_points = 1;
+    memcpy(given->filled, filled, sizeof(filled[0]) * (size_t)given->ndims);
+}
+
 int fft_case_retained(const fft_case *given, int axis) {
     return given->drops_modes ? given->retained[axis] : given->sizes[axis];
 }

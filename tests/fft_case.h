@@ -92,6 +92,10 @@ int fft_case_halved_axis(const fft_case *given);
 /** The real-to-real transform of an axis, or -1 if it has another one. */
 int fft_case_r2r(const fft_case *given, int axis);
 
+/** Sets the modes, or the points of the physical side, that each axis has. */
+void fft_case_retain(fft_case *given, const int retained[]);
+void fft_case_fill(fft_case *given, const int filled[]);
+
 /** Modes that are retained along an axis. */
 int fft_case_retained(const fft_case *given, int axis);
 

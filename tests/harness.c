@@ -84,6 +84,21 @@ static double random_seconds(void) {
     return text ? atof(text) : 0.3;
 }
 
+MPI_Comm harness_begin_nodes(int ranks) {
+    MPI_Comm comm;
+    char text[16];
+    snprintf(text, sizeof text, "%d", ranks);
+    if (ranks > 0)
+        setenv("REDIST_NODE_SIZE", text, 1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    return comm;
+}
+
+void harness_end_nodes(MPI_Comm *comm) {
+    unsetenv("REDIST_NODE_SIZE");
+    MPI_Comm_free(comm);
+}
+
 int harness_another(int i, int least) {
     int goes_on = 1;
     if (i == 0)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { AXES = 3, EXTENT = 12 };
@@ -166,6 +167,17 @@ static void time_is_up(int number) {
     ssize_t written = write(STDOUT_FILENO, text, sizeof(text) - 1);
     (void)written;
     _exit(EXIT_FAILURE);
+}
+
+static void die(int number) {
+    (void)number;
+    raise(SIGKILL);
+}
+
+void survivor_die_after(long microseconds) {
+    const struct itimerval timer = {.it_value = {microseconds / 1000000, microseconds % 1000000}};
+    signal(SIGALRM, die);
+    setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 void survivor_watch(unsigned seconds) {

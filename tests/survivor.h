@@ -67,6 +67,9 @@ const struct survivor_work *survivor_find(const struct survivor_work works[], co
 /** Ends a rank that still waits after REDIST_TEST_LIMIT seconds, by default so many. Uses SIGALRM. */
 void survivor_watch(unsigned seconds);
 
+/** Kills this rank after so many microseconds. Uses SIGALRM. */
+void survivor_die_after(long microseconds);
+
 /** Appends a line to a file, and waits until `expected` lines are in it: a rank that ends is gone for the others. */
 void survivor_report(const char *file, const char *line, int expected);
 

@@ -11,20 +11,6 @@
 #include "fftnd.h"
 #include "harness.h"
 
-/* With nodes of one or two ranks, or all ranks on one. */
-static MPI_Comm begin_nodes(int ranks) {
-    MPI_Comm comm;
-    if (ranks > 0)
-        setenv("REDIST_NODE_SIZE", ranks == 1 ? "1" : "2", 1);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    return comm;
-}
-
-static void end_nodes(MPI_Comm *comm) {
-    unsetenv("REDIST_NODE_SIZE");
-    MPI_Comm_free(comm);
-}
-
 /* ---------------------------------------------------------------- against the exact plan */
 
 struct trial {
@@ -167,10 +153,10 @@ static void try_random(int i) {
                  trial.options.method != NULL ? trial.options.method : "auto",
                  (int)trial.options.wire, (int)trial.options.wire_scope, node,
                  trial.options.grid_ndims);
-    MPI_Comm comm = begin_nodes(node);
+    MPI_Comm comm = harness_begin_nodes(node);
     check_trial(&trial, comm, trial.options.effort == FFTND_MEASURE,
                 everywhere ? harness_nranks > 1 : nnodes > 1);
-    end_nodes(&comm);
+    harness_end_nodes(&comm);
 }
 
 START_TEST(formats) {

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 enum { ROWS = 61, COLUMNS = 3001, LIMIT = 20, BEFORE = 2, AGAIN = 2, PERIOD = 7 };
@@ -78,17 +77,6 @@ static const char *judge_short_file(void) {
     return MPI_Wtime() - begin < 1 ? NULL : "a file that is too short is refused late";
 }
 
-static void die(int number) {
-    (void)number;
-    raise(SIGKILL);
-}
-
-static void die_after(long microseconds) {
-    const struct itimerval timer = {.it_value = {microseconds / 1000000, microseconds % 1000000}};
-    signal(SIGALRM, die);
-    setitimer(ITIMER_REAL, &timer, NULL);
-}
-
 /* Writes until a call fails; each later one has to fail, too. Returns the number of the first one. */
 static int write_until_failure(int *code) {
     int number = BEFORE;
@@ -114,7 +102,7 @@ int main(int argc, char **argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     survivor_watch(LIMIT);
     if (survivor.rank == atoi(argv[2]))
-        die_after(1 + atol(argv[1]));
+        survivor_die_after(1 + atol(argv[1]));
     double begin = MPI_Wtime();
     int number = write_until_failure(&code);
     double end = MPI_Wtime();

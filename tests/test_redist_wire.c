@@ -260,20 +260,6 @@ static void draw_boxes(struct trial *trial, const test_element *element, MPI_Com
     }
 }
 
-/* With nodes of one or two ranks, or all ranks on one. */
-static MPI_Comm begin_nodes(int ranks) {
-    MPI_Comm comm;
-    if (ranks > 0)
-        setenv("REDIST_NODE_SIZE", ranks == 1 ? "1" : "2", 1);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    return comm;
-}
-
-static void end_nodes(MPI_Comm *comm) {
-    unsetenv("REDIST_NODE_SIZE");
-    MPI_Comm_free(comm);
-}
-
 static void try_random(int i) {
     static const char *const methods[] = {"p2p", "alltoallv", "kway:2", "hier", "auto", "kway:3"},
                              *const others[] = {"alltoallw", "direct", "p2p-type", "p2p-streams"};
@@ -284,7 +270,7 @@ static void try_random(int i) {
     trial.wire = trial.kind->bytes == sizeof(double) ? (enum redist_wire)random_between(1, 2)
                                                      : REDIST_WIRE_16_BITS;
     int node = i % 2 ? 2 : random_between(0, 1);
-    MPI_Comm comm = begin_nodes(node);
+    MPI_Comm comm = harness_begin_nodes(node);
     const test_element element = element_of(trial.kind);
     draw_boxes(&trial, &element, comm);
     check_ok(redist_nodes(comm, 0, &trial.nnodes, &trial.node_of));
@@ -294,7 +280,7 @@ static void try_random(int i) {
                  (long long)trial.given.sizes[2]);
     sequence = random_bits() + (uint64_t)harness_rank;
     try_trial(&trial);
-    end_nodes(&comm);
+    harness_end_nodes(&comm);
 }
 
 START_TEST(exchanges) {
@@ -470,7 +456,7 @@ START_TEST(faults) {
     const enum test_memory memory[2] = {MEMORY_PLAIN, MEMORY_PLAIN};
     types[DOUBLE] = MPI_DOUBLE;
     const test_element element = element_of(&kinds[DOUBLE]);
-    MPI_Comm comm = begin_nodes(1), own;
+    MPI_Comm comm = harness_begin_nodes(1), own;
     struct job job = {.trial = {.kind = &kinds[DOUBLE]}};
     job.trial.given = exchange_between_axes(comm, &element, 3, sizes, 0, 1);
     exchange_arrays(&job.trial.given, memory, job.trial.arrays);
@@ -485,7 +471,7 @@ START_TEST(faults) {
     }
     fault_end();
     exchange_free_arrays(job.trial.arrays);
-    end_nodes(&comm);
+    harness_end_nodes(&comm);
 }
 END_TEST
 

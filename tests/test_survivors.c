@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "faults.h"
@@ -81,22 +80,11 @@ static const struct survivor_work works[] = {
 
 /* ---------------------------------------------------------------- who is left */
 
-static void die(int number) {
-    (void)number;
-    raise(SIGKILL);
-}
-
-static void die_after(long microseconds) {
-    const struct itimerval timer = {.it_value = {microseconds / 1000000, microseconds % 1000000}};
-    signal(SIGALRM, die);
-    setitimer(ITIMER_REAL, &timer, NULL);
-}
-
 static void arm(const char *fault, long number) {
     if (strcmp(fault, "kill") == 0)
-        die_after(number + 1);
+        survivor_die_after(number + 1);
     else if (strcmp(fault, "death") == 0 && number == 0)
-        die(SIGKILL);
+        raise(SIGKILL);
     else if (strcmp(fault, "death") == 0)
         faults_arm(FAULT_DEATH, (int)number);
     else if (strcmp(fault, "calls") == 0)
