@@ -22,7 +22,7 @@ struct request {
     int is_complex, calls, effort;
 };
 
-/* What all candidates have in common. */
+/* Data of all candidates. */
 struct problem {
     const bench_space *space;
     bench_problem sizes;

@@ -44,7 +44,7 @@ static int overlap(const part *a, const part *b, part *common) {
     return 1;
 }
 
-/* What this rank's part `own` has of each rank's part. */
+/* Intersects this rank's part `own` with each rank's part. */
 static void find_types(struct hop *hop, int side, int nranks, const part *own, const part parts[]) {
     hop->counts[side] = calloc((size_t)nranks, sizeof(int));
     hop->types[side] = malloc((size_t)nranks * sizeof(MPI_Datatype));

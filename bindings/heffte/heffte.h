@@ -254,7 +254,7 @@ fft3d_r2c<Tag, index> make_fft3d_r2c(const box3d<index> &in, const box3d<index> 
 
 } // namespace heffte
 
-/** What heFFTe does not have. */
+/** Additions to heFFTe's interface. */
 namespace fftnd_heffte {
 
 /**

@@ -102,7 +102,7 @@ template <class T> class vector {
 
 namespace detail {
 
-/* What a tag stands for. */
+/* Properties of a tag. */
 template <class Location, bool Served> struct fourier {
     using location = Location;
     static constexpr bool is_served = Served, is_real = false;

@@ -42,7 +42,7 @@ typedef struct heffte_plan_options {
     int use_gpu_aware; /**< nonzero: MPI takes memory of devices */
 } heffte_plan_options;
 
-/** What a plan points to. */
+/** Transforms and boxes; programs have a pointer to it. */
 typedef struct heffte_fft_plan heffte_fft_plan;
 
 /** A plan of transforms in both directions, in float and double. */
