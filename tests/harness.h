@@ -75,8 +75,8 @@ int harness_another(int i, int least);
  */
 int harness_draws_case(void);
 
-/** Duplicates MPI_COMM_WORLD with nodes of so many ranks (REDIST_NODE_SIZE), 0 = all on one, until harness_end_nodes frees
- * it: plans look at the variable, too. */
+/** Duplicates MPI_COMM_WORLD with nodes of so many ranks (REDIST_NODE_SIZE), 0 = all on one, until harness_end_nodes
+ * frees it: plans look at the variable, too. */
 MPI_Comm harness_begin_nodes(int ranks);
 void harness_end_nodes(MPI_Comm *comm);
 
