@@ -283,8 +283,9 @@ END_TEST
 
 /* ---------------------------------------------------------------- bad input */
 
+/* Each of up to nine ranks has points and modes. */
 static fftnd_plan *plan_of(enum fftnd_kind kind) {
-    const redist_index sizes[3] = {6, 5, 8};
+    const redist_index sizes[3] = {9, 9, 8};
     const enum fftnd_r2r r2r[3] = {FFTND_DCT2, FFTND_DST2, FFTND_DCT2};
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     fftnd_plan *plan = NULL;
@@ -304,7 +305,7 @@ static void check_named(int code, int expected, const char *text) {
 }
 
 START_TEST(bad_input) {
-    static double kernel[6 * 5 * 8], factors[2 * 6 * 5 * 5];
+    static double kernel[9 * 9 * 8], factors[2 * 9 * 9 * 5];
     const int is_last = harness_rank == harness_nranks - 1, without[3] = {1, 0, 1};
     fftnd_plan *plan = plan_of(FFTND_R2C);
     fftnd_operator *op = NULL;

@@ -108,6 +108,8 @@ static void check_trial(struct trial *trial, MPI_Comm comm, int may_decline, int
     enum redist_wire wire = trial->options.wire;
     fftnd_plan *narrow = plan_of(trial, comm, &infos[1]);
     trial->options.wire = REDIST_WIRE_SAME;
+    trial->options.grid_ndims = infos[1].grid_ndims; /* a measured one may differ */
+    trial->options.grid = infos[1].grid;
     fftnd_plan *exact = plan_of(trial, comm, &infos[0]);
     enum redist_wire expected = crosses && infos[1].nexchanges > 0 ? wire : REDIST_WIRE_SAME;
     check_all(infos[1].wire == expected || (may_decline && infos[1].wire == REDIST_WIRE_SAME),
