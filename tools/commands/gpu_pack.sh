@@ -46,6 +46,7 @@ describe() { # module, libraries
     version=$(pkg-config --modversion "$1")
     cat >"$pack/lib/pkgconfig/$1.pc" <<END
 prefix=\${pcfiledir}/../..
+includedir=\${prefix}/include
 
 Name: $1
 Description: packed by ./dev gpu-pack
