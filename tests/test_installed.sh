@@ -83,6 +83,12 @@ if [ "$fortran" != none ]; then
         $(pkg-config --cflags --libs fftnd-fortran)
     programs="$programs $temporary/with_modules"
 fi
+if [ -f "$pkgconfig/redist-hdf5-fortran.pc" ]; then
+    # shellcheck disable=SC2046
+    $fortran -J "$temporary" "$source_root/tests/installed/hdf5.f90" -o "$temporary/with_hdf5_module" \
+        $(pkg-config --cflags --libs redist-hdf5-fortran)
+    programs="$programs $temporary/with_hdf5_module"
+fi
 for program in $programs; do
     LD_LIBRARY_PATH=$library_folder "$@" 2 "$program"
 done
