@@ -144,23 +144,26 @@ template <> struct memory<tag::gpu> {
     static constexpr redist_space space = REDIST_SPACE_CUDA;
 };
 
-#ifdef CUDART_VERSION
-constexpr bool has_devices = true;
-#else
-constexpr bool has_devices = false;
-#endif
-
 } // namespace detail
 
 namespace backend {
 
+/* All that depends on CUDA's header: units of one program with and without it have the same types and functions else. */
+#ifdef CUDART_VERSION
+inline namespace with_devices {
+constexpr bool has_devices = true;
+#else
+inline namespace without_devices {
+constexpr bool has_devices = false;
+#endif
 /** Whether programs can use a backend: those of devices where CUDA's header came first, or with Heffte_ENABLE_CUDA. */
 template <class Tag>
 struct is_enabled
     : std::integral_constant<
           bool, detail::traits<Tag>::is_served &&
-                    (detail::has_devices ||
+                    (has_devices ||
                      std::is_same<typename detail::traits<Tag>::location, tag::cpu>::value)> {};
+} // namespace
 
 template <class Tag> struct buffer_traits {
     using location = typename detail::traits<Tag>::location;
@@ -240,17 +243,23 @@ template <class Tag> std::string name() {
 
 } // namespace backend
 
+namespace detail {
+
+/* Whether a type is of two numbers x and y, as cufftComplex (float) and cufftDoubleComplex (double). */
+template <class T, class R, class = R, class = R> struct is_pair : std::false_type {};
+template <class T, class R>
+struct is_pair<T, R, decltype(T::x), decltype(T::y)>
+    : std::integral_constant<bool, sizeof(T) == 2 * sizeof(R)> {};
+
+} // namespace detail
+
 /** Whether a type is a complex number of float, or of double. Programs may add their own types. */
-template <class T> struct is_ccomplex : std::false_type {};
-template <class T> struct is_zcomplex : std::false_type {};
+template <class T> struct is_ccomplex : detail::is_pair<T, float> {};
+template <class T> struct is_zcomplex : detail::is_pair<T, double> {};
 template <> struct is_ccomplex<std::complex<float>> : std::true_type {};
 template <> struct is_zcomplex<std::complex<double>> : std::true_type {};
 template <> struct is_ccomplex<float[2]> : std::true_type {};  /* fftwf_complex */
 template <> struct is_zcomplex<double[2]> : std::true_type {}; /* fftw_complex */
-#ifdef CUDART_VERSION
-template <> struct is_ccomplex<float2> : std::true_type {}; /* cufftComplex */
-template <> struct is_zcomplex<double2> : std::true_type {};
-#endif
 
 namespace detail {
 

@@ -11,13 +11,58 @@
 namespace heffte {
 namespace detail {
 
+/* Copies on devices. Functions return whether they could enqueue their work, or wait for it. */
+struct device_copies {
+    bool (*clear)(void *to, std::size_t bytes, void *stream);
+    bool (*move)(void *to, std::size_t to_step, const void *from, std::size_t from_step,
+                 std::size_t width, std::size_t count, void *stream);
+    bool (*complete)(void *stream);
+};
+
+/* Those of the program, from any of its units with CUDA's header; nullptr = none has it. So functions are the same in
+ * all units. */
+inline const device_copies *&copies_on_devices() {
+    static const device_copies *found = nullptr;
+    return found;
+}
+
+#ifdef CUDART_VERSION
+struct cuda_copies {
+    static bool clear(void *to, std::size_t bytes, void *stream) {
+        return bytes == 0 ||
+               cudaMemsetAsync(to, 0, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess;
+    }
+    static bool move(void *to, std::size_t to_step, const void *from, std::size_t from_step,
+                     std::size_t width, std::size_t count, void *stream) {
+        const cudaStream_t in = static_cast<cudaStream_t>(stream);
+        const cudaMemcpyKind kind = cudaMemcpyDeviceToDevice;
+        if (width * count == 0)
+            return true;
+        if (count == 1) /* steps are below 2^31 */
+            return cudaMemcpyAsync(to, from, width, kind, in) == cudaSuccess;
+        return cudaMemcpy2DAsync(to, to_step, from, from_step, width, count, kind, in) ==
+               cudaSuccess;
+    }
+    static bool complete(void *stream) {
+        return cudaStreamSynchronize(static_cast<cudaStream_t>(stream)) == cudaSuccess;
+    }
+    cuda_copies() {
+        static const device_copies all = {clear, move, complete};
+        copies_on_devices() = &all;
+    }
+};
+namespace {
+const cuda_copies copies_of_this_unit;
+}
+#endif
+
 /* Where arrays are. Functions return whether they could copy; those of devices only enqueue. */
 struct place {
     redist_space space;
     void *stream;
 
     bool has_copies() const {
-        return space == REDIST_SPACE_HOST || has_devices;
+        return space == REDIST_SPACE_HOST || copies_on_devices() != nullptr;
     }
     bool copy(void *to, const void *from, std::size_t bytes) const {
         if (space == REDIST_SPACE_HOST && bytes != 0)
@@ -29,7 +74,7 @@ struct place {
         for (std::size_t i = 0; space == REDIST_SPACE_HOST && i < count; i++)
             to[i] = from[i];
         return space == REDIST_SPACE_HOST ||
-               (clear(to, count * sizeof *to) &&
+               (has_copies() && copies_on_devices()->clear(to, count * sizeof *to, stream) &&
                 move(to, sizeof *to, from, sizeof *from, sizeof *from, count));
     }
     template <class R> bool to_real(R *to, const std::complex<R> *from, std::size_t count) const {
@@ -38,38 +83,17 @@ struct place {
         return space == REDIST_SPACE_HOST ||
                move(to, sizeof *to, from, sizeof *from, sizeof *to, count);
     }
-
-#ifdef CUDART_VERSION
     bool complete() const {
-        return space == REDIST_SPACE_HOST || cudaStreamSynchronize(handle()) == cudaSuccess;
+        return space == REDIST_SPACE_HOST ||
+               (has_copies() && copies_on_devices()->complete(stream));
     }
 
   private:
-    cudaStream_t handle() const {
-        return static_cast<cudaStream_t>(stream);
-    }
-    bool clear(void *to, std::size_t bytes) const {
-        return bytes == 0 || cudaMemsetAsync(to, 0, bytes, handle()) == cudaSuccess;
-    }
     bool move(void *to, std::size_t to_step, const void *from, std::size_t from_step,
               std::size_t width, std::size_t count) const {
-        return width * count == 0 ||
-               cudaMemcpy2DAsync(to, to_step, from, from_step, width, count,
-                                 cudaMemcpyDeviceToDevice, handle()) == cudaSuccess;
+        return has_copies() &&
+               copies_on_devices()->move(to, to_step, from, from_step, width, count, stream);
     }
-#else
-    bool complete() const {
-        return space == REDIST_SPACE_HOST;
-    }
-
-  private:
-    bool clear(void *, std::size_t) const {
-        return false;
-    }
-    bool move(void *, std::size_t, const void *, std::size_t, std::size_t, std::size_t) const {
-        return false;
-    }
-#endif
 };
 
 } // namespace detail

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -146,10 +147,28 @@ inline void start(int *argc, char ***argv) {
 inline int finish() {
     MPI_Allreduce(MPI_IN_PLACE, &self().failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (self().rank == 0)
-        std::printf("%d conditions on rank 0, %d failed on all ranks\n", self().conditions,
-                    self().failures);
+        std::printf("conditions on %d ranks: %d passed, %d failed, 0 skipped\n", self().nranks,
+                    self().conditions, self().failures);
     MPI_Finalize();
     return self().failures == 0 && self().conditions > 0 ? 0 : 1;
+}
+
+/* Whether to run on this number of ranks: with the argument "drawn" and REDIST_TEST_SHARE (0 to 1) that fraction of the
+ * programs runs. Collective. */
+inline bool is_drawn(int argc, char **argv) {
+    const char *share = std::getenv("REDIST_TEST_SHARE");
+    int drawn = argc < 2 || std::strcmp(argv[1], "drawn") != 0 || share == nullptr ||
+                random_between(0, 99) < 100 * std::atof(share);
+    MPI_Bcast(&drawn, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return drawn;
+}
+
+/* Ends a program that does not run here. */
+inline int skip(const char *reason) {
+    if (self().rank == 0)
+        std::printf("0 passed, 0 failed, 1 skipped (%s)\n", reason);
+    MPI_Finalize();
+    return 0;
 }
 
 /* Repeats cases for REDIST_TEST_SECONDS. Collective. */

@@ -5,14 +5,17 @@
 
 #include <fftw3.h>
 
+#include <cstring>
 #include <limits>
 
 #ifdef HEFFTE_ON_DEVICE
-extern "C" { /* of the stand-in for a device, whose memory is that of the host */
-void *stream_device_create(void);
-void stream_device_wait(void *stream);
-void stream_device_destroy(void *stream);
+extern "C" {
+#include "../stream_device.h"
 }
+/* The unit of the program that has CUDA's header: heffte_unit.cpp. */
+bool unit_is_enabled();
+void unit_forward(const heffte::fft3d<heffte::backend::cufft> &fft, const double *in,
+                  std::complex<double> *out);
 #endif
 
 namespace {
@@ -55,10 +58,18 @@ struct one_stream {
     void wait() const {
         stream_device_wait(handle);
     }
+    static void copy(void *to, const void *from, std::size_t bytes) {
+        if (bytes != 0)
+            stream_device_memory()->copy(to, from, bytes);
+    }
 #else
     static constexpr bool on_device = false;
     void *handle = nullptr;
     void wait() const {
+    }
+    static void copy(void *to, const void *from, std::size_t bytes) {
+        if (bytes != 0)
+            std::memcpy(to, from, bytes);
     }
 #endif
 };
@@ -141,9 +152,18 @@ template <class T, class index> struct local {
     }
 };
 
+/* Copies to and from arrays of a transform, which may be on a device. */
+template <class T> void put(T *to, const std::vector<T> &from) {
+    one_stream::copy(to, from.data(), from.size() * sizeof(T));
+}
+template <class T> std::vector<T> got(const T *from, std::size_t n) {
+    std::vector<T> result(n);
+    one_stream::copy(result.data(), from, n * sizeof(T));
+    return result;
+}
 template <class Array, class T> Array copied(const std::vector<T> &from) {
     Array result(from.size());
-    std::copy(from.begin(), from.end(), result.data());
+    put(result.data(), from);
     return result;
 }
 template <class T> std::vector<T> sentinels(std::size_t n) {
@@ -173,9 +193,10 @@ void run(const Plan &fft, const drawn &c, const one_stream &stream, const local<
     In *a = is_one ? reinterpret_cast<In *>(shared.data()) : first.data();
     In *b = is_one ? a : back.data();
     Out *s = is_one ? reinterpret_cast<Out *>(shared.data()) : second.data();
+    std::vector<In> kept = before_in;
     for (int f = 0; f < c.batch; f++)
-        in.fill(a, f, points[static_cast<std::size_t>(f)]);
-    const std::vector<In> kept(a, a + fields * in.length);
+        in.fill(kept.data(), f, points[static_cast<std::size_t>(f)]);
+    put(a, kept);
     modes_array work(c.has_workspace ? fields * fft.size_workspace() : 0);
     const double f_forward = fft.get_scale_factor(c.forward);
     const double f_backward = fft.get_scale_factor(c.backward);
@@ -183,7 +204,7 @@ void run(const Plan &fft, const drawn &c, const one_stream &stream, const local<
     if (c.in_containers) {
         const modes_array result = fft.forward(first, c.forward);
         stream.wait();
-        std::copy_n(result.data(), second.size(), second.data());
+        put(s, got(result.data(), out.length));
     } else if (c.has_workspace)
         fft.forward(c.batch, a, s, work.data(), c.forward);
     else if (c.batch > 1)
@@ -194,15 +215,16 @@ void run(const Plan &fft, const drawn &c, const one_stream &stream, const local<
     const double size = static_cast<double>(points[0].size());
     const double unit = /* both sides have numbers of about 1 in the input */
         400 * std::numeric_limits<typename heffte::detail::element<In>::real>::epsilon();
+    const std::vector<Out> found = got(s, fields * out.length);
     for (int f = 0; f < c.batch; f++) {
         const std::size_t at = static_cast<std::size_t>(f);
         const bool is_checked = !is_one && !c.in_containers;
-        expect(out.error(s, f, modes[at], f_forward, is_checked ? before_out.data() : nullptr) <=
+        expect(out.error(found.data(), f, modes[at], f_forward,
+                         is_checked ? before_out.data() : nullptr) <=
                    8 * unit * std::sqrt(size) * f_forward,
                "forward " + c.text);
     }
-    expect(is_one || std::equal(kept.begin(), kept.end(), first.data()),
-           "the input has changed: " + c.text);
+    expect(is_one || kept == got(a, kept.size()), "the input has changed: " + c.text);
 
     if (c.has_workspace)
         fft.backward(c.batch, s, b, work.data(), c.backward);
@@ -212,8 +234,9 @@ void run(const Plan &fft, const drawn &c, const one_stream &stream, const local<
         fft.backward(s, b, c.backward);
     stream.wait();
     const double factor = f_forward * f_backward / fft.get_scale_factor(heffte::scale::full);
+    const std::vector<In> returned = got(b, fields * in.length);
     for (int f = 0; f < c.batch; f++)
-        expect(in.error(b, f, points[static_cast<std::size_t>(f)], factor,
+        expect(in.error(returned.data(), f, points[static_cast<std::size_t>(f)], factor,
                         is_one ? nullptr : before_in.data()) <= unit * factor,
                "backward " + c.text);
 }
@@ -273,7 +296,7 @@ template <class Tag, class R, class index> class one_case {
     }
 
     void choose_ranks() {
-        options_.asynchronous = one_stream::on_device && random_one_of(2);
+        options_.asynchronous = one_stream::on_device && !c_.is_mixed && random_one_of(2);
         const int how = random_between(0, 5), n = random_between(1, self().nranks);
         if (how == 0)
             options_.use_num_subranks(n);
@@ -324,7 +347,7 @@ template <class Tag, class R, class index> void run_fourier(drawn &c) {
     one_case<Tag, R, index> one(c);
     if (c.direction >= 0)
         one.run_r2c();
-    else if (!one_stream::on_device && random_one_of(3))
+    else if (random_one_of(3))
         one.template run_fft3d<R, std::complex<R>>();
     else
         one.template run_fft3d<std::complex<R>, std::complex<R>>();
@@ -376,9 +399,7 @@ void run_case(int number) {
     c.has_room = random_one_of(4);
     c.in_containers = c.batch == 1 && !c.has_room && random_one_of(5);
     c.in_place = !c.in_containers && random_one_of(3);
-    if (one_stream::on_device && c.in_place)
-        c.batch = 1; /* copies need CUDA */
-    c.is_mixed = !one_stream::on_device && c.batch == 1 && random_one_of(4);
+    c.is_mixed = c.batch == 1 && random_one_of(4);
     c.has_workspace = !c.in_containers && random_one_of(2);
     c.forward = static_cast<heffte::scale>(random_between(0, 2));
     c.backward = static_cast<heffte::scale>(random_between(0, 2));
@@ -416,19 +437,34 @@ void test_alone() {
     const one_stream stream;
     const heffte::fft3d<tag> fft(stream.handle, box, box, MPI_COMM_WORLD, options);
     const std::size_t n = fft.size_inbox();
-    heffte::gpu::vector<complex> points(n + 1), modes(n), few(n - 1);
-    std::fill_n(points.data(), n + 1, complex(1, 0));
+    const heffte::gpu::vector<complex> few(n - 1);
+    complex *const none = nullptr;
+    const std::vector<complex> ones(n, complex(1, 0));
+    heffte::gpu::vector<complex> points = copied<heffte::gpu::vector<complex>>(ones), modes(n);
     for (int call = 0; call < 2; call++) {
         if (self().rank == 0) {
             expect_throw<std::invalid_argument>([&] { (void)fft.forward(few); }, "shorter");
-            expect_throw<std::invalid_argument>(
-                [&] { fft.forward(points.data(), call ? points.data() + 1 : nullptr); },
-                call ? "overlap" : "NULL");
+            expect_throw<std::invalid_argument>([&] { fft.forward(points.data(), none); }, "NULL");
         }
         fft.forward(points.data(), modes.data());
         stream.wait();
     }
-    expect(self().rank != 0 || std::abs(modes.data()[0] - 240.0) < 1e-9, "calls after errors");
+    expect(self().rank != 0 || std::abs(got(modes.data(), 1)[0] - 240.0) < 1e-9,
+           "calls after errors");
+}
+
+/* Units with and without CUDA's header are one program: copies of one serve both. */
+void test_units() {
+    using tag = tags::cufft;
+    expect(unit_is_enabled() && !heffte::backend::is_enabled<tag>::value, "an enabled backend");
+    const heffte::box3d<> box({{0, 0, self().rank}}, {{3, 4, self().rank}});
+    const heffte::fft3d<tag> fft(box, box, MPI_COMM_WORLD);
+    const std::vector<double> ones(fft.size_inbox(), 1);
+    heffte::gpu::vector<double> points = copied<heffte::gpu::vector<double>>(ones);
+    heffte::gpu::vector<complex> modes(fft.size_outbox());
+    unit_forward(fft, points.data(), modes.data());
+    const double sum = self().rank == 0 ? 20 * self().nranks : 0;
+    expect(std::abs(got(modes.data(), 1)[0] - sum) < 1e-9, "a call of another unit");
 }
 #endif
 
@@ -436,8 +472,13 @@ void test_alone() {
 
 int main(int argc, char **argv) {
     checks::start(&argc, &argv);
+    if (!checks::is_drawn(argc, argv))
+        return checks::skip("this number of ranks is not drawn");
 #ifdef HEFFTE_ON_DEVICE
+    if (!stream_device_begin())
+        return checks::skip("fewer CUDA devices than ranks");
     test_alone();
+    test_units();
 #endif
     checks::repeat(0.5, run_case);
     return checks::finish();
