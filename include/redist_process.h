@@ -66,7 +66,10 @@ REDIST_API void redist_set_allocator(void *(*allocate)(size_t bytes),
 /** Allocates zeroed memory of `count` items of `bytes` each from the allocator; NULL without memory. */
 REDIST_API void *redist_calloc(size_t count, size_t bytes);
 
-/** Frees memory of redist_calloc; NULL is allowed. */
+/** Allocates `bytes` bytes from the allocator, whose contents are undefined; NULL without memory. */
+REDIST_API void *redist_malloc(size_t bytes);
+
+/** Frees memory of redist_calloc and redist_malloc; NULL is allowed. */
 REDIST_API void redist_release(void *memory);
 
 /** Bytes of a key and of a choice in wisdom, at most, with the 0 at the end. */

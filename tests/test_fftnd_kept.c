@@ -577,6 +577,27 @@ START_TEST(spare_work_space) {
 }
 END_TEST
 
+/* Tiles of a freed plan, too: an allocation for the work space remains, and one for tiles, once. */
+START_TEST(spare_tiles) {
+    const fft_case given = FFT_CASE(FFTND_C2C, 24, 20, 22);
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    fftnd_plan *plan = NULL;
+    (void)plan_and_free(MPI_COMM_WORLD, &given); /* grids keep what they need */
+    clear();
+    long before = counters.memory;
+    for (int round = 0; round < 2; round++) {
+        (void)plan_again(MPI_COMM_WORLD, &given, &plan);
+        check_ok(fftnd_plan_get_info(plan, &info));
+        check_ok(fftnd_plan_free(&plan));
+        long wait = counters.memory - before, wanted = 1 + (info.scratch_bytes != 0);
+        check_all(wait == wanted, "%ld allocations wait after round %d", wait, round);
+    }
+    check_all(harness_nranks == 1 || info.scratch_bytes != 0, "the plan has no tiles");
+    clear();
+    check_all(counters.memory == before, "tiles after fftnd_cache_clear");
+}
+END_TEST
+
 /* Makes an operator whose factors take plans inside of the library. */
 static void make_operator(fftnd_plan *plan, double length) {
     const double lengths[2] = {length, 1};
@@ -617,7 +638,7 @@ int main(int argc, char **argv) {
         random_cases,        last_eight,     twins,         options,     own_phases,
         differing_arguments, not_kept,       made_plain,    others_stay, environment,
         disagreement,        memory_of_keys, freed_handles, given_back,  spare_work_space,
-        inner_plans,         left,           NULL};
+        spare_tiles,         inner_plans,    left,          NULL};
     MPI_Init(&argc, &argv);
     counters_begin();
     return harness_run(argc, argv, "test_fftnd_kept", tests);

@@ -77,8 +77,7 @@ static int allocate_tiles(struct fftnd__engine *engine) {
     engine->tile_bytes = bytes;
     if (bytes == 0)
         return REDIST_OK;
-    engine->tiles = redist_calloc(bytes + FFTND__ALIGNMENT, 1);
-    if (engine->tiles == NULL)
+    if (!fftnd__spare_take_tiles(engine, bytes + FFTND__ALIGNMENT))
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
                               bytes);
     char *memory = fftnd__align(engine->tiles, FFTND__ALIGNMENT);
@@ -100,7 +99,7 @@ static int plan_in_scratch(struct fftnd__engine *engine) {
         !fftnd__needs_scratch(&engine->programs[1], &engine->transform))
         return plan_programs(engine, apart);
     size_t bytes = fftnd__round_up(find_largest(engine) + 1, FFTND__ALIGNMENT);
-    char *memory = redist_calloc(2 * bytes + FFTND__ALIGNMENT, 1);
+    char *memory = redist_malloc(2 * bytes + FFTND__ALIGNMENT); /* FFTW writes before it measures */
     if (memory == NULL)
         return redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
                               "no memory for planning in two arrays of %zu bytes", bytes);
@@ -122,8 +121,7 @@ static void free_exchanges(struct fftnd__engine *engine) {
 static void free_stages(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++)
         fftnd__free_stages(&engine->programs[direction], &engine->transform);
-    redist_release(engine->tiles);
-    engine->tiles = NULL;
+    fftnd__spare_put_tiles(engine);
     engine->tile_bytes = 0;
 }
 

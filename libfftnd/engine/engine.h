@@ -28,7 +28,8 @@ struct fftnd__engine {
     size_t largest_bytes; /* of the arrays of any step */
     size_t work_bytes[3]; /* two arrays, scratch of the serial library */
     size_t tile_bytes;    /* of tiles in the caches, for all stages, */
-    void *tiles;          /* and their memory */
+    void *tiles;          /* and their memory, */
+    size_t tile_room;     /* of so many bytes */
     char *workspace;
     size_t workspace_bytes; /* allocated, at least those in use */
     int workspace_number;   /* of the allocation, if the work space may wait for another plan */

@@ -10,11 +10,19 @@ struct spare {
     void *memory; /* NULL = none */
     size_t bytes;
     int number, allocations;
+    void *tiles; /* of this rank alone; NULL = none */
+    size_t tile_room;
 };
+
+static void drop_tiles(struct spare *spare) {
+    redist_release(spare->tiles);
+    spare->tiles = NULL;
+}
 
 static void dispose(void *data) {
     struct spare *spare = data;
     redist_free(&spare->memory);
+    drop_tiles(spare);
 }
 
 /* Packs a number with its complement: the common bits of different numbers are fewer. */
@@ -34,7 +42,7 @@ static int find_fitting(struct spare *spare, MPI_Comm comm, size_t bytes, int *f
     int code = redist_all_common(comm, own, &common);
     *fits = code == REDIST_OK && is_packed(common);
     if (!*fits)
-        dispose(spare);
+        redist_free(&spare->memory);
     return code;
 }
 
@@ -75,24 +83,52 @@ int fftnd__spare_take(struct fftnd__engine *engine, size_t bytes) {
     return REDIST_OK;
 }
 
-/* Finds where small work space may wait; NULL = nowhere. The grid refers to the communicator, which the user may have
- * freed. */
+/* Finds the spare memory of the plan's communicator; NULL = none. The grid refers to the communicator, which the user
+ * may have freed. */
 static struct spare *find_spare(const struct fftnd__engine *engine) {
-    int may_wait = engine->transform.grid != NULL && engine->workspace_number != 0 &&
-                   engine->workspace_bytes <= MOST_BYTES && engine->failure.code == REDIST_OK;
-    return may_wait ? redist_kept_find(engine->transform.plan_comm, dispose) : NULL;
+    return engine->transform.grid != NULL ? redist_kept_find(engine->transform.plan_comm, dispose)
+                                          : NULL;
 }
 
 void fftnd__spare_put(struct fftnd__engine *engine) {
     void *memory = engine->workspace;
-    struct spare *spare = find_spare(engine);
+    int may_wait = engine->workspace_number != 0 && engine->workspace_bytes <= MOST_BYTES &&
+                   engine->failure.code == REDIST_OK;
+    struct spare *spare = may_wait ? find_spare(engine) : NULL;
     if (spare == NULL) {
         redist_free(&memory);
         return;
     }
-    dispose(spare);
-    *spare = (struct spare){memory, engine->workspace_bytes, engine->workspace_number,
-                            spare->allocations};
+    redist_free(&spare->memory);
+    spare->memory = memory;
+    spare->bytes = engine->workspace_bytes;
+    spare->number = engine->workspace_number;
+}
+
+int fftnd__spare_take_tiles(struct fftnd__engine *engine, size_t bytes) {
+    struct spare *spare = find_spare(engine);
+    engine->tile_room = bytes;
+    if (spare == NULL || spare->tiles == NULL || spare->tile_room < bytes) {
+        engine->tiles = redist_malloc(bytes);
+        return engine->tiles != NULL;
+    }
+    engine->tiles = spare->tiles;
+    engine->tile_room = spare->tile_room;
+    spare->tiles = NULL;
+    return 1;
+}
+
+void fftnd__spare_put_tiles(struct fftnd__engine *engine) {
+    int may_wait = engine->tiles != NULL && engine->tile_room <= MOST_BYTES;
+    struct spare *spare = may_wait ? find_spare(engine) : NULL;
+    if (spare == NULL) {
+        redist_release(engine->tiles);
+    } else {
+        drop_tiles(spare);
+        spare->tiles = engine->tiles;
+        spare->tile_room = engine->tile_room;
+    }
+    engine->tiles = NULL;
 }
 
 void fftnd__spare_clear(MPI_Comm comm) {

@@ -70,7 +70,7 @@ void fftnd__lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__stage_
 
 int fftnd__borrow_tile(struct fftnd__stage *stage, size_t bytes, size_t piece_bytes,
                        void **borrowed, char **memory) {
-    *borrowed = redist_calloc(bytes + FFTND__ALIGNMENT, 1);
+    *borrowed = redist_malloc(bytes + FFTND__ALIGNMENT);
     if (*borrowed == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
                               bytes);

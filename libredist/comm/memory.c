@@ -28,6 +28,10 @@ void *redist_calloc(size_t count, size_t bytes) {
     return memory != NULL ? memset(memory, 0, total) : NULL;
 }
 
+void *redist_malloc(size_t bytes) {
+    return allocate(bytes != 0 ? bytes : 1);
+}
+
 void redist_release(void *memory) {
     if (memory != NULL)
         release(memory);
