@@ -70,6 +70,8 @@ struct lines__panels {
     int kernel;
     int along; /* contiguous lines: neighbouring threads have elements of a line, else of neighbouring lines */
     unsigned n, npasses;
+    unsigned
+        filled; /* elements that the physical side has, the first ones, the others being zero; n = all */
     struct {
         unsigned radix, butterflies;      /* their product is n */
         struct lines__panel_divisor done; /* product of the radices before */
@@ -114,6 +116,11 @@ int lines__panels_repeat(struct lines__panels *panels, const struct lines__panel
                          const struct lines__panel_loop *side, int nouter,
                          const struct lines__panel_loop outer[]);
 
+/* Elements of a line on the side after transforms: targets cover them. */
+static inline unsigned lines__panels_end(const struct lines__panels *panels) {
+    return panels->backward ? panels->filled : panels->n;
+}
+
 /* Writes the roots of one for all radix passes, as many as a line has elements, and the factors of a real-to-real
  * transform: complex doubles or floats. */
 void lines__panels_roots(const struct lines__panels *panels, void *roots);
@@ -151,7 +158,7 @@ struct lines__panel_work {
     const struct lines__panel_gap *gap;
     const struct lines__panel_targets *targets; /* in the place of `out`; copied */
     /* round trips of complex lines: transforms, an operator on the modes (operation.h), and transforms back. The
-     * direction of the panels is backward. Axes of the operation are the lines, the side, and the outer loops; its
+     * direction of the panels is backward; what is filled is so before and after. Axes of the operation are the lines, the side, and the outer loops; its
      * arrays and strides are not used. */
     const struct lines__operation *operation;
 };
