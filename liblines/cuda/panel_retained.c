@@ -8,6 +8,8 @@
 #include "measure.h"
 #include "tasks.h"
 
+#include <limits.h>
+
 /* A loop: strides in elements of the arrays, and among the modes half-way. */
 struct loop {
     struct lines__loop arrays;
@@ -160,9 +162,11 @@ static struct lines__panel_gap find_gap(const struct lines__retained_plan *plan,
 }
 
 static int launch(const struct lines__retained_plan *plan, const char *in, char *out, char *area) {
-    const struct lines__panel_gap gap = find_gap(plan, area);
-    const struct lines__panel_work work = {.gap = plan->retained.modes > 0 ? &gap : NULL};
-    return lines__panel_plan_execute(plan->lines, &work, in, out, plan->stream);
+    static const struct lines__panel_gap none = {
+        .low = UINT_MAX, .high = UINT_MAX, .half = {UINT_MAX, UINT_MAX}};
+    const struct lines__panel_gap gap = plan->retained.modes > 0 ? find_gap(plan, area) : none;
+    return lines__panel_plan_execute(plan->lines, &(struct lines__panel_work){.gap = &gap}, in, out,
+                                     plan->stream);
 }
 
 /* Loops that a launch lacks are several launches. */

@@ -57,10 +57,12 @@ __device__ __forceinline__ void read_array(const lines__panels &p, unsigned pass
                 x[k] = read_retained(p, at, butterfly + k * apart, from);
             return;
         }
-    if (p.filled < p.n && (how == APPLIED || !p.backward))
-        load_filled(p, at, butterfly, apart, from, step, x);
-    else
-        load(p, at, from, step, x);
+    if constexpr (how != WHOLE)
+        if (how == RETAINED || (p.filled < p.n && (how == APPLIED || !p.backward))) {
+            load_filled(p, at, butterfly, apart, from, step, x);
+            return;
+        }
+    load(p, at, from, step, x);
 }
 
 template <class value, int radix, kind which, sort how>
@@ -87,38 +89,24 @@ __device__ __forceinline__ void write_shared(const lines__panels &p, unsigned pa
         to[k * step] = x[k];
 }
 
-/* Place of a result in its line: backward is forward with all elements but the first in the opposite order. */
-__device__ __forceinline__ unsigned place_of(const lines__panels &p, unsigned i) {
-    return p.backward && i > 0 ? p.n - i : i;
-}
-
-/* Writes results one by one, without those that the array lacks. */
-template <class value, int radix, sort how>
-__device__ __forceinline__ void write_filled(const lines__panels &p, unsigned apart,
-                                             const place<value, how> &at, unsigned butterfly,
-                                             const complex<value> (&x)[radix]) {
-    const unsigned end = p.backward ? p.filled : p.n;
-#pragma unroll
-    for (int k = 0; k < radix; k++) {
-        const unsigned i = place_of(p, butterfly + k * apart);
-        if (i >= end)
-            continue;
-        if constexpr (how == STORES)
-            write_target(p, at, i, x[k]);
-        else
-            write_one(p, at, at.lines.out + i * p.axis.out, p.second * p.side.out, x[k]);
-    }
-}
-
+/* Backward is forward with all elements but the first in the opposite order. */
 template <class value, int radix, sort how>
 __device__ __forceinline__ void write_array(const lines__panels &p, unsigned pass,
                                             const place<value, how> &at, unsigned butterfly,
                                             const complex<value> (&x)[radix]) {
     const unsigned apart = p.passes[pass].butterflies;
+    unsigned i = p.backward ? p.n - butterfly : butterfly;
     if constexpr (how == STORES) {
-        write_filled(p, apart, at, butterfly, x);
+        const unsigned end = lines__panels_end(&p);
+#pragma unroll
+        for (int k = 0; k < radix; k++) {
+            const unsigned element = k == 0 && butterfly == 0 ? 0
+                                     : p.backward             ? i - k * apart
+                                                              : i + k * apart;
+            if (element < end)
+                write_target(p, at, element, x[k]);
+        }
     } else {
-        const unsigned i = p.backward ? p.n - butterfly : butterfly;
         long long step = apart * p.axis.out;
         complex<scalar<value>> *to = at.lines.out + i * p.axis.out;
         if constexpr (how == RETAINED)
@@ -128,10 +116,11 @@ __device__ __forceinline__ void write_array(const lines__panels &p, unsigned pas
                     write_retained(p, at, i + k * apart, to, x[k]);
                 return;
             }
-        if (p.backward && p.filled < p.n) {
-            write_filled(p, apart, at, butterfly, x);
-            return;
-        }
+        if constexpr (how != WHOLE)
+            if (how == RETAINED || p.filled < p.n) {
+                store_filled(p, at, i, apart, to, step, x);
+                return;
+            }
         store(p, at, butterfly == 0 ? at.lines.out : to, to, p.backward ? -step : step, x);
     }
 }

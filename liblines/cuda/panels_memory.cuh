@@ -251,6 +251,19 @@ load_filled(const lines__panels &p, const place<value, how> &at, unsigned butter
     }
 }
 
+/* Stores elements from `i` on in falling order, except those that are not filled; number n is the first one. */
+template <class value, int radix, sort how>
+__device__ __forceinline__ void store_filled(const lines__panels &p, const place<value, how> &at,
+                                             unsigned i, unsigned apart, complex<scalar<value>> *to,
+                                             long long step, const complex<value> (&x)[radix]) {
+    if (i == p.n)
+        write_one(p, at, at.lines.out, p.second * p.side.out, x[0]);
+#pragma unroll
+    for (int k = 0; k < radix; k++, to -= step)
+        if (i - k * apart < p.filled)
+            write_one(p, at, to, p.second * p.side.out, x[k]);
+}
+
 template <class value>
 __device__ __forceinline__ void write_target(const lines__panels &p, const place<value, STORES> &at,
                                              unsigned i, const complex<value> &z) {
