@@ -2,8 +2,9 @@
 /*
  * operator-bench: an operator fused with its transforms, the same one after the other, a pair of transforms alone, and
  * FFTW-MPI's transforms (where it is installed) with transposed output around the multiplication, of a real field in
- * double precision. On a device the first and the third.
+ * double precision. On a device the first and the third. A convolution with a kernel is in convolution.c.
  */
+#include "convolution.h"
 #include "options.h"
 #include "space.h"
 #include "timing.h"
@@ -18,7 +19,7 @@
 #include <fftw3-mpi.h>
 #endif
 
-enum { INVERSE_LAPLACIAN, GRADIENT, DERIVATIVE };
+enum { INVERSE_LAPLACIAN, GRADIENT, DERIVATIVE, CONVOLUTION };
 
 struct request {
     bench_settings settings;
@@ -283,7 +284,8 @@ static void measure(const struct request *request) {
 /* ---------------------------------------------------------------- command line */
 
 static const bench_program *describe(struct request *request) {
-    static const char *const operations[] = {"inverse-laplacian", "gradient", "derivative", NULL};
+    static const char *const operations[] = {"inverse-laplacian", "gradient", "derivative",
+                                             "convolution", NULL};
     static bench_option options[8];
     bench_settings *settings = &request->settings;
     /* clang-format off */
@@ -310,7 +312,9 @@ static const bench_program *describe(struct request *request) {
         .summary = "Times an operator fused with its transforms beside the same steps apart.",
         .options = options,
         .noptions = sizeof all / sizeof all[0],
-        .notes = ""};
+        .notes = "A convolution fills the first half of each axis, and is timed with "
+                 "fftnd_options.filled\n"
+                 "and with explicit zeros.\n"};
     return &program;
 }
 
@@ -327,7 +331,9 @@ int main(int argc, char **argv) {
     const char *absent = parsed == BENCH_RUN ? space->begin() : NULL;
     if (absent != NULL)
         bench_abort("--space %s: %s", space->name, absent);
-    if (parsed == BENCH_RUN)
+    if (parsed == BENCH_RUN && request.operation == CONVOLUTION)
+        bench_convolution(&request.settings, request.threads, request.overwrite);
+    else if (parsed == BENCH_RUN)
         measure(&request);
     MPI_Finalize();
     return parsed == BENCH_BAD ? 2 : 0;

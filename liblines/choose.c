@@ -25,7 +25,7 @@ const struct lines__library *lines__choose(const struct lines__problem *problem,
     const struct lines__library *best = problem->general;
     int least = 100;
     for (int i = 0; libraries[i] != NULL; i++) {
-        int may = libraries[i]->percent != NULL && (problem->filled == 0 || libraries[i]->fills);
+        int may = libraries[i]->percent != NULL && (problem->filled[0] == 0 || libraries[i]->fills);
         int percent = may ? libraries[i]->percent(problem, in, out) : 0;
         if (percent > 0 && percent < least) {
             best = libraries[i];

@@ -274,9 +274,9 @@ static int make_plan(const struct lines__problem *problem, enum lines__way way,
                      struct plan **result) {
     struct plan *plan = NULL;
     REDIST_TRY(make_empty_plan(problem, way, &plan));
-    int code = problem->retained[0].modes > 0 ? make_retained(plan)
-               : problem->naxes > 0           ? make_sweeps(plan)
-                                              : REDIST_OK;
+    int code = lines__truncates(problem, 0) ? make_retained(plan)
+               : problem->naxes > 0         ? make_sweeps(plan)
+                                            : REDIST_OK;
     if (code == REDIST_OK)
         *result = plan;
     else
@@ -315,7 +315,7 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     (void)in, (void)out;
     if (problem->kind == FFTND_R2R && problem->naxes > 0)
         return make_r2r_plan(problem, (struct plan **)result);
-    int known = problem->retained[0].modes > 0 ? LINES__FASTEST : lines__trial_find(problem);
+    int known = lines__truncates(problem, 0) ? LINES__FASTEST : lines__trial_find(problem);
     enum lines__way ways[2] = {known == LINES__UNTRIED ? LINES__FASTEST : (enum lines__way)known};
     struct plan *plans[2] = {NULL, NULL};
     REDIST_TRY(make_plan(problem, ways[0], &plans[0]));

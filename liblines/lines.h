@@ -57,8 +57,9 @@ struct lines__problem {
         r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: the transform along each axis, in this direction */
     struct lines__retained
         retained[REDIST_MAX_NDIMS]; /* modes of each axis that the array has; .modes 0 = all */
-    redist_index filled; /* points of the only axis that the physical side has, the others being
-                          * zero; 0 = all. For libraries with `fills` */
+    redist_index filled[REDIST_MAX_NDIMS]; /* points of each axis that the physical side has, the
+                                            * others being zero; 0 = all. For libraries with `fills`,
+                                            * of one axis, and those that truncate */
     int nloops;
     struct lines__loop loops[REDIST_MAX_NDIMS];
     void *stream; /* of the user, in spaces with streams */
@@ -72,6 +73,11 @@ struct lines__problem {
 static inline const struct lines__loop *lines__loop_at(const struct lines__problem *problem,
                                                        int i) {
     return i < problem->naxes ? &problem->axes[i] : &problem->loops[i - problem->naxes];
+}
+
+/* Nonzero if a side has some elements of one of the axes only. */
+static inline int lines__truncates(const struct lines__problem *problem, int axis) {
+    return problem->retained[axis].modes > 0 || problem->filled[axis] > 0;
 }
 
 /* Bytes of a real or complex element. */
@@ -213,8 +219,9 @@ struct lines__library {
     /* ---- optional abilities */
 
     /* Nonzero if the library truncates an axis of n points, the only one of its problem: modes that the array does not
-     * retain are neither written nor read. Halved axes are contiguous on both sides then, and real lines aligned to
-     * complex elements. NULL = 0. */
+     * retain, and points that are not filled, are neither written nor read. Halved axes are contiguous on both sides
+     * then, and real lines, of which an even number of points is filled, aligned to complex elements; so do `stores` and
+     * `round_trips` with points. NULL = 0. */
     int (*truncates)(redist_index n, int is_halved, enum fftnd_precision precision);
 
     /* Multiplies all real numbers in `bytes` bytes; as `execute`, in a stream. */

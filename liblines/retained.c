@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Forward, the halved axis and then the truncated ones are transformed one after the other, so that each shrinks the
- * array; the others follow at once. Backward the order is reversed. Between the first and the last axis that changes
- * its extent the array is in scratch memory.
+ * Forward, the halved axis and then those that shrink the array are transformed one after the other, then at once those
+ * that keep their extents, and one after the other those that grow. Backward the order is reversed. Between the first
+ * and the last axis that changes its extent the array is in scratch memory.
  */
 #include "inner.h"
 
@@ -29,7 +29,7 @@ static int is_halved(const struct lines__problem *problem, int axis) {
 }
 
 static int changes_extent(const struct lines__problem *problem, int axis) {
-    return is_halved(problem, axis) || problem->retained[axis].modes > 0;
+    return is_halved(problem, axis) || lines__truncates(problem, axis);
 }
 
 static redist_index count_modes(const struct lines__problem *problem, int axis) {
@@ -40,16 +40,39 @@ static redist_index count_modes(const struct lines__problem *problem, int axis) 
                                       : n;
 }
 
+static redist_index count_points(const struct lines__problem *problem, int axis) {
+    return problem->filled[axis] > 0 ? problem->filled[axis] : problem->axes[axis].n;
+}
+
+/* Extents before the transform of an axis, and after it. */
+static redist_index count_before(const struct lines__problem *problem, int axis) {
+    return (problem->direction == REDIST_FORWARD ? count_points : count_modes)(problem, axis);
+}
+
+static redist_index count_after(const struct lines__problem *problem, int axis) {
+    return (problem->direction == REDIST_FORWARD ? count_modes : count_points)(problem, axis);
+}
+
+static int grows(const struct lines__problem *problem, int axis) {
+    return !is_halved(problem, axis) && count_modes(problem, axis) > count_points(problem, axis);
+}
+
+/* Lists the axes that change their extent, each a group, of those that grow or of the others. */
+static void list_changes(struct plan *plan, const struct lines__problem *problem, int are_growing) {
+    for (int i = problem->naxes - 1; i >= 0; i--)
+        if (changes_extent(problem, i) && grows(problem, i) == are_growing)
+            plan->groups[plan->ngroups++] = (struct group){.naxes = 1, .axes = {i}};
+}
+
 /* Lists groups in the order of a forward transform. */
 static void list_groups(struct plan *plan, const struct lines__problem *problem) {
-    struct group *groups = plan->groups;
-    for (int i = problem->naxes - 1; i >= 0; i--)
-        if (changes_extent(problem, i))
-            groups[plan->ngroups++] = (struct group){.naxes = 1, .axes = {i}};
+    list_changes(plan, problem, 0);
+    struct group *others = &plan->groups[plan->ngroups];
     for (int i = 0; i < problem->naxes; i++)
         if (!changes_extent(problem, i))
-            groups[plan->ngroups].axes[groups[plan->ngroups].naxes++] = i;
-    plan->ngroups += groups[plan->ngroups].naxes > 0;
+            others->axes[others->naxes++] = i;
+    plan->ngroups += others->naxes > 0;
+    list_changes(plan, problem, 1);
 }
 
 static void reverse_groups(struct plan *plan) {
@@ -87,16 +110,31 @@ struct scratch {
     ptrdiff_t order[2 * REDIST_MAX_NDIMS], stride[2 * REDIST_MAX_NDIMS];
 };
 
-/* Lists loops; the outermost group's axis has its modes, all others their points. */
+static int has_axis(const struct group *group, int axis) {
+    for (int i = 0; i < group->naxes; i++)
+        if (group->axes[i] == axis)
+            return 1;
+    return 0;
+}
+
+/* The most elements that scratch memory has along an axis: what its transform writes there, and reads. */
+static redist_index count_there(const struct plan *plan, const struct lines__problem *problem,
+                                int axis) {
+    redist_index before = count_before(problem, axis), after = count_after(problem, axis);
+    const struct group *group = plan->groups;
+    while (!has_axis(group, axis))
+        group++;
+    int writes = group->to == SCRATCH, reads = group->from == SCRATCH || !writes;
+    return writes && (!reads || after > before) ? after : before;
+}
+
 static void list_loops(const struct plan *plan, const struct lines__problem *problem,
                        struct scratch *scratch) {
-    int forward = problem->direction == REDIST_FORWARD;
-    int cut = plan->groups[forward ? 0 : plan->ngroups - 1].axes[0];
     scratch->n = problem->naxes + problem->nloops;
     for (int i = 0; i < scratch->n; i++) {
         const struct lines__loop *loop = lines__loop_at(problem, i);
         int is_axis = i < problem->naxes;
-        scratch->count[i] = i == cut ? count_modes(problem, i) : loop->n;
+        scratch->count[i] = is_axis ? count_there(plan, problem, i) : loop->n;
         scratch->order[i] = is_axis && is_halved(problem, i) ? 0 : stride_of(problem, loop);
     }
 }
@@ -124,13 +162,6 @@ static ptrdiff_t stride_in(enum array array, const struct lines__loop *loop, ptr
     return array == INPUT ? loop->in : array == OUTPUT ? loop->out : scratch;
 }
 
-static int has_axis(const struct group *group, int axis) {
-    for (int i = 0; i < group->naxes; i++)
-        if (group->axes[i] == axis)
-            return 1;
-    return 0;
-}
-
 /* Describes the problem of a group; `now` are the extents of all axes before it. */
 static void describe(const struct group *group, const struct lines__problem *problem,
                      const struct scratch *scratch, const redist_index now[],
@@ -147,6 +178,7 @@ static void describe(const struct group *group, const struct lines__problem *pro
                                          stride_in(group->to, loop, scratch->stride[i])};
         if (is_own) {
             own->retained[own->naxes] = problem->retained[i];
+            own->filled[own->naxes] = problem->filled[i];
             own->axes[own->naxes++] = here;
         } else {
             own->loops[own->nloops++] = here;
@@ -156,13 +188,12 @@ static void describe(const struct group *group, const struct lines__problem *pro
 
 static int create_groups(struct plan *plan, const struct lines__problem *problem,
                          void *const arrays[]) {
-    int forward = problem->direction == REDIST_FORWARD;
     struct scratch scratch;
     redist_index now[REDIST_MAX_NDIMS];
     list_loops(plan, problem, &scratch);
     size_t bytes = lay_out(problem, &scratch);
     for (int i = 0; i < problem->naxes; i++)
-        now[i] = forward ? problem->axes[i].n : count_modes(problem, i);
+        now[i] = count_before(problem, i);
     for (int i = 0; i < plan->ngroups; i++) {
         struct group *group = &plan->groups[i];
         struct lines__problem own;
@@ -172,7 +203,7 @@ static int create_groups(struct plan *plan, const struct lines__problem *problem
         plan->inner.own_bytes = group->to == SCRATCH ? bytes : plan->inner.own_bytes;
         for (int j = 0; j < group->naxes; j++) {
             int axis = group->axes[j];
-            now[axis] = forward ? count_modes(problem, axis) : problem->axes[axis].n;
+            now[axis] = count_after(problem, axis);
         }
     }
     return REDIST_OK;
@@ -205,18 +236,19 @@ static int execute(void *data, void *in, void *out) {
     return REDIST_OK;
 }
 
-/* Always: general libraries truncate one axis. */
+/* Always, where the general library truncates one axis. */
 static int percent(const struct lines__problem *problem, const void *in, const void *out) {
     int truncates = 0;
     (void)in;
     (void)out;
     for (int i = 0; i < problem->naxes; i++)
-        truncates |= problem->retained[i].modes != 0;
-    return truncates;
+        truncates |= lines__truncates(problem, i);
+    return truncates && problem->general->truncates != NULL;
 }
 
 const struct lines__library lines__library_retained = {.name = "retained modes",
                                                        .percent = percent,
+                                                       .fills = 1,
                                                        .create = create,
                                                        .area_bytes = lines__inner_area_bytes,
                                                        .set_area = lines__inner_set_area,

@@ -36,13 +36,27 @@ static size_t item_of(const struct plan *plan, int side) {
     return lines__item_bytes(problem->precision, is_real);
 }
 
+/* Points that the physical side has along the only axis. */
+static redist_index count_points(const struct lines__problem *problem) {
+    return problem->filled[0] > 0 ? problem->filled[0] : problem->axes[0].n;
+}
+
+static redist_index count_modes(const struct lines__problem *problem) {
+    const struct lines__retained *retained = &problem->retained[0];
+    const redist_index n = problem->axes[0].n;
+    return retained->modes > 0          ? retained->low + retained->high
+           : problem->kind == FFTND_R2C ? n / 2 + 1
+                                        : n;
+}
+
 /* Between an array and a line that has all modes, or all points. */
 static void copy_line(const struct plan *plan, int side, char *array) {
     const struct lines__problem *problem = &plan->problem;
     const struct lines__retained *retained = &problem->retained[0];
-    const int is_spectral = side != problem->direction;
+    const int is_spectral = side != problem->direction && retained->modes > 0;
     const redist_index gap = retained->modes - retained->high - retained->low;
-    const redist_index n = is_spectral ? retained->low + retained->high : problem->axes[0].n;
+    const redist_index n =
+        side != problem->direction ? count_modes(problem) : count_points(problem);
     const ptrdiff_t stride = side ? problem->axes[0].out : problem->axes[0].in;
     const size_t item = item_of(plan, side);
     for (redist_index i = 0; i < n; i++) {
@@ -51,6 +65,10 @@ static void copy_line(const struct plan *plan, int side, char *array) {
         char *other = plan->line[side] + (size_t)at * item;
         memcpy(side ? one : other, side ? other : one, item);
     }
+}
+
+static size_t line_bytes(const struct lines__problem *problem) {
+    return lines__item_bytes(problem->precision, 0) * (size_t)(problem->axes[0].n + 2);
 }
 
 static void run_line(const struct plan *plan, char *in, char *out) {
@@ -64,6 +82,7 @@ static void run_line(const struct plan *plan, char *in, char *out) {
                                        .item = item_of(plan, spectral),
                                        .memory = plan->line[spectral],
                                        .truncation = &plan->truncation};
+    memset(plan->line[0], 0, line_bytes(problem));
     copy_line(plan, 0, in);
     if (!spectral) {
         fftnd__pad(&modes);
@@ -91,7 +110,7 @@ static void run_lines(const struct plan *plan, int loop, char *in, char *out) {
 static void run_transform(void *data) {
     const struct transform *given = data;
     memset(given->area, 0xff, AREA_BYTES);
-    if (given->plan->truncation.n > 0) {
+    if (given->plan->line[0] != NULL) {
         run_lines(given->plan, 0, given->in, given->out);
     } else {
         (void)lines__library_fftw.execute(given->plan->inner, given->in, given->out);
@@ -121,17 +140,15 @@ static int truncates(redist_index n, int is_halved, enum fftnd_precision precisi
 /* One line after the other, which has all modes. */
 static int create_line(struct plan *plan, const struct lines__problem *problem) {
     const struct lines__retained *retained = &problem->retained[0];
-    const size_t bytes =
-        lines__item_bytes(problem->precision, 0) * (size_t)(problem->axes[0].n + 2);
     struct lines__problem own = *problem;
     plan->problem = *problem;
-    plan->truncation = (struct fftnd__truncation){1, {*retained}};
+    plan->truncation = (struct fftnd__truncation){retained->modes > 0, {*retained}};
     plan->truncation.axes[0].axis = 0;
     own.nloops = 0;
     own.axes[0].in = own.axes[0].out = 1;
     own.effort = FFTND_ESTIMATE;
     for (int side = 0; side < 2; side++) {
-        plan->line[side] = calloc(1, bytes);
+        plan->line[side] = calloc(1, line_bytes(problem));
     }
     return lines__library_fftw.create(&own, plan->line[0], plan->line[1], &plan->inner);
 }
@@ -155,7 +172,7 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     plan->stream = problem->stream;
     plan->context = stand_in_context();
     plan->problem = own;
-    if (problem->retained[0].modes > 0) {
+    if (lines__truncates(problem, 0)) {
         return create_line(plan, &own);
     }
     return lines__library_fftw.create(&own, nowhere[0], nowhere[in != out], &plan->inner);
@@ -245,11 +262,52 @@ static void destroy(void *data) {
     free(plan);
 }
 
+/* ---------------------------------------------------------------- lines in an order of their own */
+
+/* Lays out complex lines in C order, the transformed axis last, on one side. Returns their elements. */
+static ptrdiff_t lay_out_lines(struct lines__problem *own, int side) {
+    ptrdiff_t elements = own->axes[0].n;
+    *(side ? &own->axes[0].out : &own->axes[0].in) = 1;
+    for (int i = own->nloops - 1; i >= 0; i--) {
+        *(side ? &own->loops[i].out : &own->loops[i].in) = elements;
+        elements *= own->loops[i].n;
+    }
+    return elements;
+}
+
+/* Copies the points that an array has, the input or the output of a problem, to such lines or back. Returns the line
+ * behind them. */
+static char *copy_points(const struct lines__problem *problem, int side, int loop, char *array,
+                         char *line) {
+    const ptrdiff_t item = (ptrdiff_t)lines__item_bytes(problem->precision, 0);
+    const struct lines__loop *at =
+        loop < problem->nloops ? &problem->loops[loop] : &problem->axes[0];
+    const ptrdiff_t stride = (side ? at->out : at->in) * item;
+    if (loop < problem->nloops) {
+        for (redist_index i = 0; i < at->n; i++)
+            line = copy_points(problem, side, loop + 1, array + i * stride, line);
+        return line;
+    }
+    for (redist_index i = 0; i < count_points(problem); i++) {
+        char *one = array + i * stride, *other = line + i * item;
+        memcpy(side ? one : other, side ? other : one, (size_t)item);
+    }
+    return line + at->n * item;
+}
+
+static char *make_lines(const struct lines__problem *problem, ptrdiff_t elements) {
+    const size_t bytes = (size_t)elements * lines__item_bytes(problem->precision, 0);
+    char *lines = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    memset(lines, 0, bytes);
+    return lines;
+}
+
 /* ---------------------------------------------------------------- results in parts */
 
 struct stores {
     struct lines__problem problem;
-    void *inner;
+    ptrdiff_t elements;
+    void *inner; /* from the array, or from lines where some points are missing before */
 };
 
 struct storing {
@@ -259,26 +317,27 @@ struct storing {
     struct lines__target parts[LINES__MOST_TARGETS];
 };
 
+static int fills_before(const struct lines__problem *problem) {
+    return problem->direction == REDIST_FORWARD && problem->filled[0] > 0;
+}
+
 /* Without some loops, so that not all ranks can do it. */
 static int create_stores(const struct lines__problem *problem, int is_near, void **result) {
     static _Alignas(64) char nowhere[2][64];
     struct lines__problem own = *problem;
-    redist_index elements = own.axes[0].n;
     *result = NULL;
     (void)is_near;
     if (own.nloops > 0 && own.loops[0].n % 5 == 3)
         return REDIST_OK;
     struct stores *stores = *result = calloc(1, sizeof(*stores));
-    own.axes[0].out = 1;
-    for (int i = own.nloops - 1; i >= 0; i--) {
-        own.loops[i].out = elements;
-        elements *= own.loops[i].n;
-    }
+    stores->elements = lay_out_lines(&own, 1);
     own.effort = FFTND_ESTIMATE;
     own.keep_input = 1;
     own.stream = NULL;
     own.threads = NULL;
     stores->problem = own;
+    if (fills_before(&own))
+        lay_out_lines(&own, 0);
     return lines__library_fftw.create(&own, nowhere[0], nowhere[1], &stores->inner);
 }
 
@@ -304,13 +363,16 @@ static void store_lines(const struct storing *given, int loop, const char *line,
 static void run_stores(void *data) {
     const struct storing *given = data;
     const struct lines__problem *problem = &given->stores->problem;
-    size_t bytes = lines__item_bytes(problem->precision, 0) * (size_t)problem->axes[0].n;
     const ptrdiff_t offsets[LINES__MOST_TARGETS] = {0};
-    for (int i = 0; i < problem->nloops; i++)
-        bytes *= (size_t)problem->loops[i].n;
-    char *lines = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    (void)lines__library_fftw.execute(given->stores->inner, given->in, lines);
+    char *lines = make_lines(problem, given->stores->elements), *before = given->in;
+    if (fills_before(problem)) {
+        before = make_lines(problem, given->stores->elements);
+        copy_points(problem, 0, 0, given->in, before);
+    }
+    (void)lines__library_fftw.execute(given->stores->inner, before, lines);
     store_lines(given, 0, lines, offsets);
+    if (before != given->in)
+        free(before);
     free(lines);
 }
 
@@ -337,7 +399,7 @@ static const struct lines__stores stores_in_parts = {
 struct round_trip {
     struct lines__problem problem;
     ptrdiff_t elements;
-    void *inner[2];
+    void *inner[2]; /* in place */
 };
 
 struct trip {
@@ -348,7 +410,7 @@ struct trip {
 
 /* Without some loops too. The modes are in memory of their own, in C order, the transformed axis last. */
 static int create_round_trip(const struct lines__problem *problem, void **result) {
-    static _Alignas(64) char nowhere[2][64];
+    static _Alignas(64) char nowhere[64];
     *result = NULL;
     if (problem->kind != FFTND_C2C || (problem->nloops > 0 && problem->loops[0].n % 5 == 3))
         return REDIST_OK;
@@ -356,18 +418,13 @@ static int create_round_trip(const struct lines__problem *problem, void **result
     plan->problem = *problem;
     for (int back = 0; back < 2; back++) {
         struct lines__problem own = *problem;
-        plan->elements = own.axes[0].n;
-        *(back ? &own.axes[0].in : &own.axes[0].out) = 1;
-        for (int i = own.nloops - 1; i >= 0; i--) {
-            *(back ? &own.loops[i].in : &own.loops[i].out) = plan->elements;
-            plan->elements *= own.loops[i].n;
-        }
+        plan->elements = lay_out_lines(&own, 0);
+        lay_out_lines(&own, 1);
         own.direction = back ? REDIST_BACKWARD : REDIST_FORWARD;
         own.effort = FFTND_ESTIMATE;
-        own.keep_input = 1;
         own.stream = NULL;
         own.threads = NULL;
-        REDIST_TRY(lines__library_fftw.create(&own, nowhere[0], nowhere[1], &plan->inner[back]));
+        REDIST_TRY(lines__library_fftw.create(&own, nowhere, nowhere, &plan->inner[back]));
     }
     return REDIST_OK;
 }
@@ -375,14 +432,14 @@ static int create_round_trip(const struct lines__problem *problem, void **result
 static void run_round_trip(void *data) {
     struct trip *given = data;
     const struct lines__problem *problem = &given->plan->problem;
-    const ptrdiff_t item = (ptrdiff_t)lines__item_bytes(problem->precision, 0);
-    const size_t bytes = (size_t)(given->plan->elements * item);
-    char *modes = aligned_alloc(64, (bytes + 64) / 64 * 64);
-    given->operation.in = given->operation.out = modes;
-    (void)lines__library_fftw.execute(given->plan->inner[0], given->in, modes);
+    char *lines = make_lines(problem, given->plan->elements);
+    given->operation.in = given->operation.out = lines;
+    copy_points(problem, 0, 0, given->in, lines);
+    (void)lines__library_fftw.execute(given->plan->inner[0], lines, lines);
     lines__operate(&given->operation);
-    (void)lines__library_fftw.execute(given->plan->inner[1], modes, given->out);
-    free(modes);
+    (void)lines__library_fftw.execute(given->plan->inner[1], lines, lines);
+    copy_points(problem, 1, 0, given->out, lines);
+    free(lines);
 }
 
 static int execute_round_trip(void *data, const void *in, void *out,

@@ -10,6 +10,7 @@
 #include "fft_random.h"
 #include "fftnd_operators.h"
 #include "harness.h"
+#include "needs_fft_device.h"
 #include "poison.h"
 #include "random.h"
 
@@ -174,37 +175,45 @@ static double find_error(const struct fields *fields, const fftnd_layout *layout
 
 /* ---------------------------------------------------------------- convolutions */
 
-static void *allocate(size_t bytes) {
-    void *memory = NULL;
-    check_ok(redist_alloc(MPI_COMM_WORLD, bytes, &memory));
-    memset(memory, 0, bytes);
-    return memory;
+static fft_array allocate(const fft_case *given, size_t bytes) {
+    fft_array array;
+    check_ok(fft_array_create(MPI_COMM_WORLD, bytes, FFT_MEMORY_SHARED,
+                              fft_case_number_bytes(given), &array));
+    return array;
 }
 
-static void convolve(fftnd_plan *plan, const struct fields *fields, void *arrays[2],
+/* Sets the array before a call; fields of an operator, or its kernel alone, which are followed by others. */
+static void set_fields(const struct fields *fields, const fftnd_layout *layout, fft_array *array,
+                       int n, const double complex *values) {
+    memset(array->data, 0, layout->bytes);
+    for (int b = 0; b < n; b++) {
+        write_field(fields->given, layout, array->data, b, values + (size_t)b * fields->n);
+    }
+    fft_array_upload(array);
+}
+
+static void convolve(fftnd_plan *plan, const struct fields *fields, fft_array *arrays[2],
                      const fftnd_layout *layout) {
     const fft_case *given = fields->given;
     fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
     fftnd_operator *op = NULL;
     options.conjugated = random_chance(50);
-    write_field(given, layout, arrays[0], 0, fields->values);
-    const int code = fftnd_operator_from_kernel(plan, arrays[0], &options, &op);
+    set_fields(fields, layout, arrays[0], 1, fields->values);
+    const int code = fftnd_operator_from_kernel(plan, fft_array_address(arrays[0]), &options, &op);
     if (has_r2r(given)) {
         check_code(code, REDIST_ERR_AXIS);
         return;
     }
     check_ok(code);
     for (int turn = 0; turn < 2; turn++) {
-        memset(arrays[0], 0, layout->bytes);
-        for (int b = 0; b < given->options.batch; b++) {
-            write_field(given, layout, arrays[0], b, fields->values + (size_t)(b + 1) * fields->n);
-        }
-        check_ok(fftnd_apply(plan, op, arrays[0], arrays[1]));
+        set_fields(fields, layout, arrays[0], given->options.batch, fields->values + fields->n);
+        check_ok(fftnd_apply(plan, op, fft_array_address(arrays[0]), fft_array_address(arrays[1])));
+        fft_array_download(arrays[1]);
         const double scale =
             (double)(fft_case_scale(given, FFTND_PHYSICAL) * fft_case_scale(given, FFTND_SPECTRAL) *
                      fft_case_logical_size(given));
         const double eps = given->precision == FFTND_FLOAT ? 1e-5 : 1e-14;
-        const double error = find_error(fields, layout, arrays[1], options.conjugated, scale);
+        const double error = find_error(fields, layout, arrays[1]->data, options.conjugated, scale);
         check_all(error <= eps * scale * (double)fields->n, "%s is off by %g, above %g",
                   options.conjugated ? "a correlation" : "a convolution", error,
                   eps * scale * (double)fields->n);
@@ -215,24 +224,27 @@ static void convolve(fftnd_plan *plan, const struct fields *fields, void *arrays
 static void check_case(const fft_case *given) {
     fftnd_plan *plan = NULL;
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
-    void *arrays[2];
+    fft_array own[2], *arrays[2] = {&own[0], &own[!given->options.in_place]};
     harness_case("%s", fft_case_text(given));
     check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));
     check_ok(fftnd_plan_layout(plan, FFTND_PHYSICAL, &layout));
     struct fields fields = make_fields(given);
-    arrays[0] = allocate(layout.bytes);
-    arrays[1] = given->options.in_place ? arrays[0] : allocate(layout.bytes);
+    own[0] = allocate(given, layout.bytes);
+    if (arrays[1] != arrays[0]) {
+        own[1] = allocate(given, layout.bytes);
+    }
     convolve(plan, &fields, arrays, &layout);
     free(fields.values);
     free(fields.retained);
     check_ok(fftnd_plan_free(&plan));
     if (arrays[1] != arrays[0]) {
-        check_ok(redist_free(&arrays[1]));
+        check_ok(fft_array_free(&own[1]));
     }
-    check_ok(redist_free(&arrays[0]));
+    check_ok(fft_array_free(&own[0]));
 }
 
 START_TEST(boxes) {
+    NEEDS_FFT_ARRAYS();
     for (int i = 0; harness_another(i, 6); i++) {
         fft_case given = FFT_CASE(random_chance(50) ? FFTND_R2C : FFTND_C2C, random_between(2, 11),
                                   random_between(2, 11), random_between(2, 11));
@@ -247,8 +259,29 @@ START_TEST(boxes) {
         } else if (random_chance(40)) {
             fft_random_kept(&given);
         }
+        fft_use_device(&given);
         check_case(&given);
     }
+}
+END_TEST
+
+/* In half of the points, in one sweep along the last axis where its rank has all of its lines, in segments or not. */
+START_TEST(on_device) {
+    NEEDS_FFT_ARRAYS();
+    for (int i = 0; harness_another(i, 6); i++) {
+        fft_case given = FFT_CASE(i % 2 ? FFTND_R2C : FFTND_C2C, 2 * random_between(3, 8),
+                                  2 * random_between(3, 8), 4 * random_between(3, 6));
+        fft_case_fill(&given,
+                      (const int[]){given.sizes[0] / 2, given.sizes[1] / 2, given.sizes[2] / 2});
+        given.options.grid_ndims = random_between(1, 2);
+        given.options.in_place = random_chance(30);
+        given.options.batch = random_between(1, 2);
+        given.precision = random_chance(70) ? FFTND_DOUBLE : fft_case_precision(FFTND_FLOAT);
+        fft_use_chunks(random_between(1, 3), 0, random_between(1, 3), random_between(0, 2));
+        fft_use_device(&given);
+        check_case(&given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 
@@ -371,5 +404,7 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {boxes, half_way, random_cases, bad_input, one_axis, NULL};
-    return harness_run(argc, argv, "test_fftnd_convolution", tests);
+    const TTest *const with_device[] = {boxes, on_device, NULL};
+    return harness_run(argc, argv, "test_fftnd_convolution",
+                       has_fft_device() ? with_device : tests);
 }

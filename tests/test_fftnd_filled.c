@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Transforms whose physical side has some of the points, the others being zero: compared with serial FFTW on the whole
- * array with its zeros, whose points behind the filled ones are dropped after the transform back.
+ * array with its zeros, whose points behind the filled ones are dropped after the transform back. Where the program has a
+ * device (stream_device.h), arrays are there, and most of the cases are others.
  */
 #include <complex.h>
 #include <math.h>
@@ -12,12 +13,18 @@
 #include "fft_random.h"
 #include "fft_run.h"
 #include "harness.h"
+#include "needs_fft_device.h"
 #include "random.h"
 
 static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
 enum { NKINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* ---------------------------------------------------------------- values */
+
+static void check(fft_case given) {
+    fft_use_device(&given);
+    fft_check_once(MPI_COMM_WORLD, &given);
+}
 
 /* Of all kinds of axes, half of the cases with retained modes, too. */
 static void check_random_cases(MPI_Comm comm, int nranks) {
@@ -60,6 +67,7 @@ END_TEST
 /* Every real-to-real transform, each with all numbers of points of a short axis. */
 START_TEST(every_number_of_points) {
     int step = harness_cases(100) < 10 ? 3 : 1;
+    NEEDS_FFT_ARRAYS();
     for (int n = 2; n <= 6; n += step) {
         for (int points = 1; points <= n; points++) {
             for (int i = 0; i < NKINDS; i++) {
@@ -67,7 +75,7 @@ START_TEST(every_number_of_points) {
                 given.r2r[0] = (enum fftnd_r2r)random_between(FFTND_DCT1, FFTND_DHT);
                 given.r2r[2] = (enum fftnd_r2r)random_between(FFTND_DCT1, FFTND_DHT);
                 fft_case_fill(&given, (const int[]){points, 3, points});
-                fft_check_once(MPI_COMM_WORLD, &given);
+                check(given);
             }
         }
     }
@@ -107,6 +115,7 @@ END_TEST
 
 /* Both sides in boxes of any shape, in all precisions. */
 START_TEST(boxes) {
+    NEEDS_FFT_ARRAYS();
     for (int i = 0; i < NKINDS * 3; i++) {
         fft_case given = FFT_CASE(kinds[i % NKINDS], 6, 8, 10);
         given.precision = fft_case_precision((enum fftnd_precision)(i / NKINDS));
@@ -116,10 +125,95 @@ START_TEST(boxes) {
         }
         given.box_seed = random_bits();
         given.options.batch = random_between(1, 2);
-        fft_check_once(MPI_COMM_WORLD, &given);
+        check(given);
     }
 }
 END_TEST
+
+/* ---------------------------------------------------------------- on a device */
+
+START_TEST(random_cases_on_device) {
+    NEEDS_FFT_ARRAYS();
+    for (int i = 0; harness_another(i, 12); i++) {
+        fft_case given = fft_random_device_case(harness_nranks);
+        fft_random_filled(&given);
+        given.options.asynchronous = random_chance(50);
+        fft_use_chunks(random_between(1, 4), random_between(0, 2), random_between(1, 3),
+                       random_between(0, 2));
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* Slabs and pencils of lines that the library fills, whole and in segments, without direct stores and with both kinds;
+ * half of the cases drop modes, too, or are filled along some axes only. */
+START_TEST(chains_on_device) {
+    NEEDS_FFT_ARRAYS();
+    for (int i = 0; i < 2 * 2 * 3 * 2; i++) {
+        fft_case given = FFT_CASE(i % 2 ? FFTND_R2C : FFTND_C2C, 16, 12, 20);
+        fft_case_fill(&given, i / 12 ? (const int[]){8, 6, 10} : (const int[]){16, 7, 12});
+        if (i / 12 && random_chance(50)) {
+            fft_case_retain(&given, (const int[]){11, 12, 14});
+        }
+        given.precision = random_chance(50) ? FFTND_DOUBLE : fft_case_precision(FFTND_FLOAT);
+        given.options.grid_ndims = 1 + i / 2 % 2;
+        given.options.in_place = random_chance(20);
+        fft_use_chunks(random_between(1, 3), 0, random_between(1, 3), i / 4 % 3);
+        check(given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* Lines of every number of points, in each of the library's variants, which only CUDA's devices have. */
+START_TEST(lines_on_device) {
+    NEEDS_FFT_ARRAYS();
+    for (int i = 0; harness_another(i, 6); i++) {
+        char variant[20];
+        const int n = random_between(5, 200), side = random_between(1, 20);
+        fft_case given = FFT_CASE(i % 2 ? FFTND_R2C : FFTND_C2C, side, n, random_between(5, 90));
+        fft_case_fill(&given, (const int[]){random_between(1, side), random_between(1, n),
+                                            random_between(1, given.sizes[2])});
+        given.precision = random_chance(50) ? FFTND_DOUBLE : fft_case_precision(FFTND_FLOAT);
+        given.options.batch = random_between(1, 2);
+        snprintf(variant, sizeof variant, "panels%d", random_between(0, 5));
+        setenv("FFTND_LINES", variant, 1);
+        check(given);
+    }
+    unsetenv("FFTND_LINES");
+}
+END_TEST
+
+/* Zeros are added by the library, each axis after those that stay as they are, and not in chunks of scratch memory. */
+START_TEST(no_memory_for_zeros) {
+    NEEDS_FFT_ARRAYS();
+    if (harness_nranks == 1) {
+        skip_test("one rank");
+    }
+    fft_case given = FFT_CASE(FFTND_C2C, 32, 32, 32);
+    long long bytes[2];
+    given.options.space = REDIST_SPACE_CUDA;
+    given.options.grid_ndims = 1;
+    fft_use_chunks(1, 0, 1, 1);
+    for (int i = 0; i < 2; i++) {
+        fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+        fftnd_plan *plan = NULL;
+        if (i > 0) {
+            fft_case_fill(&given, (const int[]){8, 8, 32});
+        }
+        check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+        check_ok(fftnd_plan_get_info(plan, &info));
+        bytes[i] = (long long)info.workspace_bytes;
+        check_ok(fftnd_plan_free(&plan));
+    }
+    unsetenv("FFTND_CONFIGURATION");
+    check_all(10 * bytes[1] <= 6 * bytes[0], "%lld bytes of work memory, above 0.6 of %lld",
+              bytes[1], bytes[0]);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- joined */
 
 /* An error if transforms and exchanges are not joined, and tiles of few elements. */
 START_TEST(joined_with_exchanges) {
@@ -354,5 +448,12 @@ int main(int argc, char **argv) {
                                   numbers_of_points_that_do_not_fit,
                                   what_goes_without_zeros,
                                   NULL};
-    return harness_run(argc, argv, "test_fftnd_filled", tests);
+    const TTest *const on_device[] = {random_cases_on_device,
+                                      chains_on_device,
+                                      lines_on_device,
+                                      no_memory_for_zeros,
+                                      every_number_of_points,
+                                      boxes,
+                                      NULL};
+    return harness_run(argc, argv, "test_fftnd_filled", has_fft_device() ? on_device : tests);
 }

@@ -67,7 +67,7 @@ static int find_truncations(struct fftnd__program *program,
     int n = program->nsteps, any = 0;
     long long inside[FFTND__MOST_STEPS + 1];
     for (int i = 1; i <= n; i++)
-        any |= program->steps[i].truncates;
+        any |= fftnd__truncates(transform, &program->steps[i]);
     if (!any || transform->library->truncates == NULL)
         return REDIST_OK;
     for (int i = 1; i <= n; i++)
@@ -93,13 +93,21 @@ static int uses_second_work(const struct fftnd__program *program) {
 /* ---------------------------------------------------------------- segments of whole arrays */
 
 /* Returns nonzero if each piece of a transform is a box of the arrays before and after it: segments, or chunks that
- * drop no modes there. Such pieces can be sent when they are done and begin when they arrive. */
+ * drop nothing there. Such pieces can be sent when they are done and begin when they arrive. */
 static int goes_in_pieces(const struct fftnd__transform *transform,
                           const struct fftnd__step *step) {
     int has_chunks = step->applies && transform->space->asynchronous;
     return step->naxes > 0 &&
-           (!fftnd__needs_tiles(step) || (has_chunks && step->direction == REDIST_FORWARD &&
-                                          !fftnd__truncates_on(transform, step, FFTND_PHYSICAL)));
+           (!fftnd__needs_tiles(step) ||
+            (has_chunks && step->direction == REDIST_FORWARD &&
+             (step->truncates_inside || !fftnd__truncates_on(transform, step, FFTND_PHYSICAL))));
+}
+
+/* Returns nonzero if an axis, transformed last, has more modes before than the array after the step has points. */
+static int has_no_room(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                       int axis) {
+    return step->naxes > 1 && step->direction == REDIST_BACKWARD &&
+           fftnd__is_truncated(&transform->chain, axis, FFTND_PHYSICAL);
 }
 
 /* Returns nonzero if the transform before an exchange ends with complex lines along the axis that is split, and its
@@ -110,7 +118,8 @@ static int can_store_directly(const struct fftnd__transform *transform,
     const struct fftnd__configuration *configuration = &transform->configuration;
     int axis = step->axis_source - transform->batch.shift;
     if (transform->library->stores == NULL || step->grid_dim < 0 || before->real ||
-        fftnd__needs_tiles(before) || before->truncates ||
+        fftnd__needs_tiles(before) || fftnd__truncates_on(transform, before, FFTND_SPECTRAL) ||
+        has_no_room(transform, before, axis) ||
         (configuration->direct_stores == FFTND__DIRECT_ALL &&
          configuration->grid[step->grid_dim] > LINES__MOST_TARGETS))
         return 0;

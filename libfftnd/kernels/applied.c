@@ -31,7 +31,7 @@ static struct fftnd__step middle_step(const struct fftnd__transform *transform,
     fftnd__copy_layout(&own->layout, outside->layout, chain->ndims);
     middle.layout = &own->layout;
     int forward = step->direction == REDIST_FORWARD;
-    middle.truncates_inside = 0; /* a block has all modes */
+    middle.truncates_inside = step->truncates_inside; /* outside; a block has all modes */
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i];
         fftnd__set_whole(&own->layout.alignment, axis,
@@ -194,7 +194,8 @@ static void place_blocks(struct fftnd__applied *applied,
     int in_apart = in->in_array || problem->outside[0];
     int out_apart = out->in_array || problem->outside[1];
     int is_cut = applied->inside.ndims > 0;
-    int apart = in->item != middle[0].item || (is_single && !problem->on_device) || is_cut;
+    int apart = in->item != middle[0].item || (is_single && !problem->on_device) || is_cut ||
+                problem->step->truncates_inside;
     int replaces = is_cut ? replaces_input(problem) : alike;
     size_t next = 0, first, second;
     applied->places.in = take(&next, problem->outside[0] ? 0 : in->bytes);

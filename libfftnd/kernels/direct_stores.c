@@ -31,11 +31,17 @@ int fftnd__direct_stores_create(struct fftnd__direct_stores *stores, struct fftn
     struct fftnd__step steps[2] = {*fftnd__previous(problem->step), *problem->step},
                        *others = &steps[1];
     struct fftnd__kernel_problem rest = *problem;
+    struct fftnd__cut cut;
+    redist_index numbers[3 * REDIST_MAX_NDIMS];
     REDIST_TRY(create_stores(stores, problem, axis, direct == FFTND__DIRECT_LOCAL));
     if (stores->library == NULL)
         return fftnd__kernel_create(kernel, problem);
     fftnd__remove_axis(others, axis - problem->transform->batch.shift);
     rest.step = others;
+    fftnd__place_cut(&cut, REDIST_MAX_NDIMS, numbers);
+    fftnd__copy_cut(&cut, problem->cut);
+    cut.after[axis] = cut.before[axis]; /* it is transformed later */
+    rest.cut = &cut;
     *kernel = (struct fftnd__kernel){.library = problem->library};
     return others->naxes > 0 ? fftnd__kernel_create(kernel, &rest) : REDIST_OK;
 }

@@ -52,7 +52,7 @@ static struct lines__problem serial_of(const struct fftnd__kernel_problem *probl
     serial.keep_input = problem->keep_input;
     serial.general = problem->library;
     if (problem->fills)
-        serial.filled = problem->transform->chain.filled[substep->step.axes[0]];
+        serial.filled[0] = problem->transform->chain.filled[substep->step.axes[0]];
     if (substep->step.truncates_inside)
         fftnd__retain(problem->transform, &serial, &substep->step);
     return serial;

@@ -6,7 +6,9 @@ static int is_possible(const struct fftnd__transform *transform, const struct ff
     const struct fftnd__operator *op = transform->applied;
     return library->round_trips != NULL && step->direction == REDIST_FORWARD &&
            !op->type->of_user && op->tables != NULL && !lines__combines((int)op->kind) &&
-           !step->twiddles && !fftnd__truncates(transform, step);
+           !step->twiddles && !fftnd__truncates_on(transform, step, FFTND_SPECTRAL) &&
+           (!fftnd__truncates_on(transform, step, FFTND_PHYSICAL) ||
+            (step->truncates_inside && step->naxes == 1));
 }
 
 int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struct fftnd__step *step,

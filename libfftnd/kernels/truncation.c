@@ -62,9 +62,15 @@ void fftnd__truncation_of(struct fftnd__truncation *truncation,
 void fftnd__retain(const struct fftnd__transform *transform, struct lines__problem *problem,
                    const struct fftnd__step *step) {
     const struct fftnd__chain *chain = &transform->chain;
-    for (int i = 0; i < step->naxes; i++)
-        if (fftnd__is_truncated(chain, step->axes[i], FFTND_SPECTRAL))
-            problem->retained[i] = retained_of(transform, step->axes[i]);
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i];
+        if (step->truncates_inside & 1 << FFTND_SPECTRAL &&
+            fftnd__is_truncated(chain, axis, FFTND_SPECTRAL))
+            problem->retained[i] = retained_of(transform, axis);
+        if (step->truncates_inside & 1 << FFTND_PHYSICAL &&
+            fftnd__is_truncated(chain, axis, FFTND_PHYSICAL))
+            problem->filled[i] = chain->filled[axis];
+    }
 }
 
 static int count_axes(const struct fftnd__truncation *truncation) {

@@ -42,7 +42,8 @@ void fftnd__truncation_of(struct fftnd__truncation *truncation,
                           const struct fftnd__transform *transform, const struct fftnd__step *step,
                           enum fftnd_side side);
 
-/* Sets the modes that the array retains in a problem of the step's axes, whose library then does the truncation. */
+/* Sets the modes and points that the arrays have in a problem of the step's axes, on the sides where its library does
+ * the truncation. */
 void fftnd__retain(const struct fftnd__transform *transform, struct lines__problem *problem,
                    const struct fftnd__step *step);
 

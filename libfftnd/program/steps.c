@@ -156,22 +156,35 @@ static int has_aligned_lines(const struct fftnd__transform *transform,
            !(step->real && step->layout->local.extent[halved + batch->shift] % 2 != 0);
 }
 
+/* Returns nonzero if real lines have an even number of points, and the modes after them are in lines, too: those in the
+ * middle of an operator's step have the axes in their order. */
+static int lies_well(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    const struct fftnd__chain *chain = &transform->chain;
+    return has_aligned_lines(transform, fftnd__previous(step)) &&
+           has_aligned_lines(transform, step) && chain->filled[chain->halved] % 2 == 0 &&
+           (!step->applies || chain->halved == chain->ndims - 1);
+}
+
+/* Returns nonzero if an axis that is truncated on one of these sides is so by the library. */
+static int may_truncate(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                        int axis, int sides) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int is_halved = axis == chain->halved, truncated = 0;
+    for (int side = 0; side < 2; side++)
+        truncated |= fftnd__is_truncated(chain, axis, (enum fftnd_side)side) << side;
+    return !fftnd__is_r2r(transform, axis) &&
+           (!(truncated & sides) ||
+            ((!is_halved || lies_well(transform, step)) &&
+             transform->library->truncates(chain->points[axis], is_halved, transform->precision)));
+}
+
 int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
                                const struct fftnd__step *step) {
-    const struct lines__library *library = transform->library;
-    const struct fftnd__chain *chain = &transform->chain;
-    if (step->twiddles)
-        return 0;
-    for (int i = 0; i < step->naxes; i++) {
-        int axis = step->axes[i], is_halved = axis == chain->halved;
-        int is_kept = !fftnd__is_truncated(chain, axis, FFTND_SPECTRAL);
-        int lie_well = !is_halved || (has_aligned_lines(transform, fftnd__previous(step)) &&
-                                      has_aligned_lines(transform, step));
-        if (fftnd__is_r2r(transform, axis) || fftnd__is_truncated(chain, axis, FFTND_PHYSICAL))
-            return 0;
-        if (!is_kept &&
-            !(lie_well && library->truncates(chain->points[axis], is_halved, transform->precision)))
-            return 0;
-    }
-    return step->truncates;
+    int sides = 0, may = !step->twiddles && !(step->applies && step->direction != REDIST_FORWARD);
+    for (int side = 0; side < 2; side++)
+        sides |= fftnd__truncates_on(transform, step, (enum fftnd_side)side) << side;
+    may = may && !(step->applies && sides & 1 << FFTND_SPECTRAL); /* a block has all modes */
+    for (int i = 0; i < step->naxes; i++)
+        may = may && may_truncate(transform, step, step->axes[i], sides);
+    return may ? sides : 0;
 }

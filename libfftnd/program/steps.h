@@ -75,7 +75,8 @@ struct fftnd__step {
     unsigned char axes[REDIST_MAX_NDIMS];
     int ruins_source; /* the library overwrites the source */
     int truncates;    /* on a side, arrays have fewer elements of some axes than the transform */
-    int truncates_inside; /* the serial library does that: pieces have the modes of their arrays */
+    int truncates_inside; /* 1 << side: the serial library does that, and pieces have the elements of
+                           * their arrays; of a step that applies, at its ends */
     int twiddles;         /* of one long axis: this transforms axis 0 */
     int applies;          /* a transform, an operator, and the transform back */
     int arrival_axis;     /* after an exchange by partitions: the array axis that arrivals divide */
@@ -177,7 +178,8 @@ static inline int fftnd__needs_tiles(const struct fftnd__step *step) {
     return (step->truncates && !step->truncates_inside) || step->twiddles || step->applies;
 }
 
-/* Returns nonzero if the serial library, which truncates axes, can do the truncation of a step on this rank. */
+/* Returns the sides (1 << side) on which the serial library, which truncates axes, can do the truncation of a step on
+ * this rank. */
 int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
                                const struct fftnd__step *step);
 

@@ -87,6 +87,10 @@ static int shape(const struct lines__panel_lines *lines, struct lines__panel_pla
         fits = narrow(&lines->outer[i], &outer[i]);
     if (!fits || (!choose(lines, lines->variant, plan) && !choose(lines, LINES__PANEL_GUESS, plan)))
         return 0;
+    if (lines->filled > 0 && plan->has_planes)
+        return 0;
+    if (lines->filled > 0)
+        plan->panels.filled = (unsigned)lines->filled / (lines->layout == LINES__REAL ? 2 : 1);
     plan->planes.backward = is_backward;
     plan->panels.is_double = lines->is_double;
     if (!plan->has_planes && !lines__panels_direct(&plan->panels, is_backward, most_shared_bytes()))
@@ -159,7 +163,7 @@ static int check_targets(const struct lines__panel_plan *plan, const void *in,
                          const struct lines__panel_targets *targets) {
     for (const struct lines__panel_target *target = targets->target;; target++) {
         REDIST_TRY(check_alignment(plan, in, target->base));
-        if (target->end >= plan->panels.n)
+        if (target->end >= lines__panels_end(&plan->panels))
             return REDIST_OK;
     }
 }

@@ -12,6 +12,7 @@ struct lines__panel_lines {
     int may_cut; /* 1 = long lines may be cut for a cluster of blocks, which only lines__panel_plan_execute runs */
     int is_r2r, r2r;         /* real-to-real or halved (r2r_lines.h): any strides, in numbers */
     struct lines__loop axis; /* contiguous on both sides, or on neither */
+    redist_index filled;     /* elements of the physical side, in real lines even; 0 = all */
     struct lines__loop rows; /* n > 0: the slower axis of planes, transformed too */
     struct lines__loop
         side; /* neighbours on both sides, unless lines are contiguous; of real lines, strides in pairs of numbers */

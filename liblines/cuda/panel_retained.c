@@ -8,6 +8,8 @@
 #include "measure.h"
 #include "tasks.h"
 
+#include <limits.h>
+
 /* A loop: strides in elements of the arrays, and among the modes half-way. */
 struct loop {
     struct lines__loop arrays;
@@ -54,7 +56,7 @@ static void choose_variant(const struct lines__problem *problem,
     lines->variant = rates.variant[lines->layout == LINES__REAL && !plan->forward ? LINES__TO_REAL
                                                                                   : lines->layout];
     int other = lines->variant + LINES__PANEL_WIDTHS;
-    if (!plan->forward && !lines->is_double && lines->variant >= 0 &&
+    if (plan->retained.modes > 0 && !plan->forward && !lines->is_double && lines->variant >= 0 &&
         lines->variant < LINES__PANEL_WIDTHS && lines__panel_plan_has_variant(lines, other))
         lines->variant = other;
 }
@@ -65,6 +67,7 @@ static int make_plan(struct lines__retained_plan *plan, const struct lines__prob
     lines__task_all_lines(&task, &lines);
     lines.is_double = problem->precision == FFTND_DOUBLE;
     lines.direction = problem->direction;
+    lines.filled = problem->filled[0];
     plan->retained = problem->retained[0];
     plan->forward = problem->direction == REDIST_FORWARD;
     plan->is_real = problem->kind == FFTND_R2C;
@@ -159,7 +162,9 @@ static struct lines__panel_gap find_gap(const struct lines__retained_plan *plan,
 }
 
 static int launch(const struct lines__retained_plan *plan, const char *in, char *out, char *area) {
-    const struct lines__panel_gap gap = find_gap(plan, area);
+    static const struct lines__panel_gap none = {
+        .low = UINT_MAX, .high = UINT_MAX, .half = {UINT_MAX, UINT_MAX}};
+    const struct lines__panel_gap gap = plan->retained.modes > 0 ? find_gap(plan, area) : none;
     return lines__panel_plan_execute(plan->lines, &(struct lines__panel_work){.gap = &gap}, in, out,
                                      plan->stream);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transforms of one truncated axis: panels write the modes that the array retains, and read zeros for the others. */
+/* Transforms of one truncated axis: panels write the modes, or the points, that the array has, and read zeros for the
+ * others. */
 #ifndef LINES__CUFFT_RETAINED_H
 #define LINES__CUFFT_RETAINED_H
 

@@ -58,7 +58,8 @@ static struct lines__panel_lines describe(const struct lines__problem *problem,
                                        .direction = problem->direction,
                                        .variant = variant,
                                        .axis = to_targets ? of_input(axis) : *axis,
-                                       .side = {1, 0, 0}};
+                                       .side = {1, 0, 0},
+                                       .filled = problem->filled[0]};
     for (int i = 0; i < plan->nloops; i++) {
         const struct lines__loop *loop = &problem->loops[plan->loops[i]];
         *(i == 0 ? &lines.side : &lines.outer[lines.nouter++]) =

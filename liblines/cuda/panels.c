@@ -190,7 +190,7 @@ int lines__panels_shape(struct lines__panels *panels, int variant, long long n, 
         return 0;
     unsigned length = (unsigned)n / (is_real ? 2 : 1);
     *panels = (struct lines__panels){
-        .is_double = is_double, .is_real = is_real, .along = along, .n = length};
+        .is_double = is_double, .is_real = is_real, .along = along, .n = length, .filled = length};
     if (n < 0 || length < LINES__PANEL_SHORTEST)
         return 0;
     if (variant == LINES__PANEL_GUESS)
@@ -257,7 +257,7 @@ static int is_target_adjacent(const struct lines__panel_target *target) {
 int lines__panels_are_adjacent(const struct lines__panels *panels,
                                const struct lines__panel_targets *targets) {
     const struct lines__panel_target *target = targets->target;
-    while (target->end < panels->n && is_target_adjacent(target))
+    while (target->end < lines__panels_end(panels) && is_target_adjacent(target))
         target++;
     return !panels->is_double && is_target_adjacent(target);
 }

@@ -70,6 +70,7 @@ struct lines__panels {
     int kernel;
     int along; /* contiguous lines: neighbouring threads have elements of a line, else of neighbouring lines */
     unsigned n, npasses;
+    unsigned filled; /* elements of the physical side, others being zero; without work n */
     struct {
         unsigned radix, butterflies;      /* their product is n */
         struct lines__panel_divisor done; /* product of the radices before */
@@ -114,6 +115,11 @@ int lines__panels_repeat(struct lines__panels *panels, const struct lines__panel
                          const struct lines__panel_loop *side, int nouter,
                          const struct lines__panel_loop outer[]);
 
+/* Elements of a line on the side after transforms: targets cover them. */
+LINES__ON_DEVICE static inline unsigned lines__panels_end(const struct lines__panels *panels) {
+    return panels->backward ? panels->filled : panels->n;
+}
+
 /* Writes the roots of one for all radix passes, as many as a line has elements, and the factors of a real-to-real
  * transform: complex doubles or floats. */
 void lines__panels_roots(const struct lines__panels *panels, void *roots);
@@ -147,12 +153,13 @@ struct lines__panel_targets {
 /* Work of kernels beside transforms: none, all members NULL, or one of these. */
 struct lines__operation;
 struct lines__panel_work {
-    /* of one array; in and out may be the same one if its lines begin at the same places on both sides */
+    /* in the modes of one array, or none of zero elements; in and out may be the same one if its lines begin at the same
+     * places on both sides */
     const struct lines__panel_gap *gap;
     const struct lines__panel_targets *targets; /* in the place of `out`; copied */
     /* round trips of complex lines: transforms, an operator on the modes (operation.h), and transforms back. The
-     * direction of the panels is backward. Axes of the operation are the lines, the side, and the outer loops; its
-     * arrays and strides are not used. */
+     * direction of the panels is backward; the same elements are filled before and after. Axes of the operation are the
+     * lines, the side, and the outer loops; its arrays and strides are not used. */
     const struct lines__operation *operation;
 };
 

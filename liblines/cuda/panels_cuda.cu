@@ -57,6 +57,11 @@ __device__ __forceinline__ void read_array(const lines__panels &p, unsigned pass
                 x[k] = read_retained(p, at, butterfly + k * apart, from);
             return;
         }
+    if constexpr (how != WHOLE)
+        if (how == RETAINED || (p.filled < p.n && (how == APPLIED || !p.backward))) {
+            load_filled(p, at, butterfly, apart, from, step, x);
+            return;
+        }
     load(p, at, from, step, x);
 }
 
@@ -92,13 +97,15 @@ __device__ __forceinline__ void write_array(const lines__panels &p, unsigned pas
     const unsigned apart = p.passes[pass].butterflies;
     unsigned i = p.backward ? p.n - butterfly : butterfly;
     if constexpr (how == STORES) {
+        const unsigned end = lines__panels_end(&p);
 #pragma unroll
-        for (int k = 0; k < radix; k++)
-            write_target(p, at,
-                         k == 0 && butterfly == 0 ? 0
-                         : p.backward             ? i - k * apart
-                                                  : i + k * apart,
-                         x[k]);
+        for (int k = 0; k < radix; k++) {
+            const unsigned element = k == 0 && butterfly == 0 ? 0
+                                     : p.backward             ? i - k * apart
+                                                              : i + k * apart;
+            if (element < end)
+                write_target(p, at, element, x[k]);
+        }
     } else {
         long long step = apart * p.axis.out;
         complex<scalar<value>> *to = at.lines.out + i * p.axis.out;
@@ -107,6 +114,11 @@ __device__ __forceinline__ void write_array(const lines__panels &p, unsigned pas
 #pragma unroll
                 for (int k = 0; k < radix; k++, to += step)
                     write_retained(p, at, i + k * apart, to, x[k]);
+                return;
+            }
+        if constexpr (how != WHOLE)
+            if (how == RETAINED || p.filled < p.n) {
+                store_filled(p, at, i, apart, to, step, x);
                 return;
             }
         store(p, at, butterfly == 0 ? at.lines.out : to, to, p.backward ? -step : step, x);

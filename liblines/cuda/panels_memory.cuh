@@ -188,13 +188,11 @@ __device__ __forceinline__ bool find_retained(const lines__panels &p,
     return is_half_way || i < gap.low || i >= gap.high;
 }
 
-template <class value>
+/* Reads an element; the second line is `second` elements further. */
+template <class value, sort how>
 __device__ __forceinline__ complex<value>
-read_retained(const lines__panels &p, const place<value, RETAINED> &at, unsigned i,
-              const complex<scalar<value>> *from) {
-    long long second = p.second * p.side.in;
-    if (!find_retained(p, at.lines, i, &from, &second))
-        return {};
+read_one(const lines__panels &p, const place<value, how> &at, const complex<scalar<value>> *from,
+         long long second) {
     if constexpr (!is_pair<value>) {
         return read_at_once<value>(from);
     } else {
@@ -203,6 +201,16 @@ read_retained(const lines__panels &p, const place<value, RETAINED> &at, unsigned
         const complex<float> *other = from + (at.has_second ? second : 0);
         return {{from->x, other->x}, {from->y, other->y}};
     }
+}
+
+template <class value>
+__device__ __forceinline__ complex<value>
+read_retained(const lines__panels &p, const place<value, RETAINED> &at, unsigned i,
+              const complex<scalar<value>> *from) {
+    long long second = p.second * p.side.in;
+    if (!find_retained(p, at.lines, i, &from, &second))
+        return {};
+    return read_one(p, at, from, second);
 }
 
 /* Writes an element; the second line is `second` elements further. */
@@ -228,6 +236,32 @@ write_retained(const lines__panels &p, const place<value, RETAINED> &at, unsigne
     long long second = p.second * p.side.out;
     if (find_retained(p, at.lines, i, &to, &second))
         write_one(p, at, to, second, z);
+}
+
+/* Loads elements of a butterfly, `apart` in the line and `step` in memory; those that are not filled are zero. */
+template <class value, int radix, sort how>
+__device__ __forceinline__ void
+load_filled(const lines__panels &p, const place<value, how> &at, unsigned butterfly, unsigned apart,
+            const complex<scalar<value>> *from, long long step, complex<value> (&x)[radix]) {
+#pragma unroll
+    for (int k = 0; k < radix; k++, from += step) {
+        x[k] = {};
+        if (butterfly + k * apart < p.filled)
+            x[k] = read_one(p, at, from, p.second * p.side.in);
+    }
+}
+
+/* Stores elements from `i` on in falling order, except those that are not filled; number n is the first one. */
+template <class value, int radix, sort how>
+__device__ __forceinline__ void store_filled(const lines__panels &p, const place<value, how> &at,
+                                             unsigned i, unsigned apart, complex<scalar<value>> *to,
+                                             long long step, const complex<value> (&x)[radix]) {
+    if (i == p.n)
+        write_one(p, at, at.lines.out, p.second * p.side.out, x[0]);
+#pragma unroll
+    for (int k = 0; k < radix; k++, to -= step)
+        if (i - k * apart < p.filled)
+            write_one(p, at, to, p.second * p.side.out, x[k]);
 }
 
 template <class value>

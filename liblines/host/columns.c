@@ -88,7 +88,8 @@ int lines__columns_create(const struct lines__column_loops *loops,
     plan->item = lines__item_bytes(problem->precision, 0);
     plan->n = problem->axes[0].n;
     for (int i = 0; i < 2; i++)
-        plan->rows[i] = problem->filled > 0 && i == problem->direction ? problem->filled : plan->n;
+        plan->rows[i] =
+            problem->filled[0] > 0 && i == problem->direction ? problem->filled[0] : plan->n;
     int code = lines__passes_create(loops, plan->n, plan->item, groups, radices, &plan->passes);
     if (code != REDIST_OK) {
         destroy(plan);
@@ -201,7 +202,7 @@ static struct lines__problem trial_of(const struct lines__problem *problem, redi
     trial.kind = FFTND_C2C;
     trial.seconds = trial_seconds;
     trial.keep_input = 0;
-    trial.filled = 0; /* the result is that of other problems, too */
+    trial.filled[0] = 0; /* the result is that of other problems, too */
     trial.naxes = trial.nloops = 1;
     trial.axes[0] = (struct lines__loop){n, TRIAL_PITCH, TRIAL_PITCH};
     trial.loops[0] = (struct lines__loop){TRIAL_COLUMNS, 1, 1};

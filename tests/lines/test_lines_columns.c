@@ -289,7 +289,7 @@ static redist_index filled_in_trial = -1;
 
 static int note_filled(const struct lines__problem *trial, void *in, void *out, void **plan) {
     (void)in, (void)out, (void)plan;
-    filled_in_trial = trial->filled;
+    filled_in_trial = trial->filled[0];
     return REDIST_ERR_SERIAL;
 }
 
@@ -297,7 +297,7 @@ static int note_filled(const struct lines__problem *trial, void *in, void *out, 
 START_TEST(trials_have_all_points) {
     const struct lines__library library = {.yields_lines = 1, .create = note_filled};
     const struct lines__problem problem = {
-        .general = &library, .effort = FFTND_MEASURE, .filled = 24};
+        .general = &library, .effort = FFTND_MEASURE, .filled = {24}};
     (void)lines__columns_gain(&problem, 96, 0);
     check_all(filled_in_trial == 0, "a trial with %lld points", (long long)filled_in_trial);
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* operator-bench --operator convolution: the field and the kernel fill the first half of each axis. */
+#ifndef BENCH_CONVOLUTION_H
+#define BENCH_CONVOLUTION_H
+
+#include "options.h"
+
+/* Times a convolution of real fields in double precision with `filled` and with explicit zeros, and checks the results;
+ * beside it FFTW-MPI's transforms around the multiplication, where it is installed, or on devices cuFFT's on all of them
+ * without it. Prints on rank 0. Collective. */
+void bench_convolution(const bench_settings *settings, int threads, int overwrite);
+
+#endif
