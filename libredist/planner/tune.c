@@ -128,7 +128,7 @@ static int allocate_side(struct contest *contest, int side, size_t bytes) {
     return redist_agree(contest->comm, space->allocate(bytes, scratch));
 }
 
-/* A byte of numbers that are finite and not zero, in each precision: on the host a format has less to do with others. */
+/* A byte of numbers that are finite and not zero, in each precision: a host's format has less to do with others. */
 enum { ANY_BYTE = 0x3f };
 
 /* Allocates and clears scratch arrays, so that pages exist before timing. */
