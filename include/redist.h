@@ -233,9 +233,9 @@ typedef struct redist_options {
     const MPI_Op *operation;
 
     /** format of the numbers on their way; narrowed while they are packed, so that only methods that pack are
-     * considered, of whole arrays. Host memory; elements consist of numbers of one kind that the format is for. With
-     * REDIST_MEASURE the plan keeps the format of the arrays if this one is slower by more than 3 %, and says so where
-     * it is verbose; must agree */
+     * considered, of whole arrays. Elements consist of numbers of one kind that the format is for. With REDIST_MEASURE
+     * the plan keeps the format of the arrays if this one is slower by more than 3 %, and says so where it is verbose;
+     * must agree */
     enum redist_wire wire;
     enum redist_wire_scope wire_scope; /**< must agree */
 } redist_options;
@@ -306,9 +306,8 @@ REDIST_API int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
  *   plan     out: the plan, freed with redist_plan_free
  * The other arguments are those of redist_exchange. The arrays are not touched.
  * Collective on comm. Errors: those of redist_exchange, ERR_METHOD (unknown, or does not apply; the message says
- * why), ERR_ARGUMENT also for options.wire with arrays in device memory, ERR_DATATYPE also for elements that it is not
- * for, and ERR_LIMIT also if MPI has no message tags left for another plan of comm: MPI_TAG_UB / 16 plans, or
- * 65,536 if that is less, may be alive.
+ * why), ERR_DATATYPE also for elements that options.wire is not for, and ERR_LIMIT also if MPI has no message tags left
+ * for another plan of comm: MPI_TAG_UB / 16 plans, or 65,536 if that is less, may be alive.
  */
 REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                                     const redist_index sizes_a[], void *a, int axis_a,

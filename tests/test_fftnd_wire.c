@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Transforms whose numbers are narrower between ranks than in the arrays: against the exact plan, with the bounds of
- * the formats; formats chosen by a tolerance; a turbulent flow; errors in arguments.
+ * the formats; formats chosen by a tolerance; a turbulent flow; errors in arguments. With a device that the program is
+ * linked with: arrays there, by its methods, in its streams.
  */
 #include <complex.h>
 #include <math.h>
@@ -10,6 +11,24 @@
 
 #include "fftnd.h"
 #include "harness.h"
+#include "stream_device.h"
+
+/* NULL where there is none. */
+const test_device *stream_device_memory(void) __attribute__((weak));
+int stream_device_begin(void) __attribute__((weak));
+void *stream_device_create_own(int waits) __attribute__((weak));
+void stream_device_wait(void *stream) __attribute__((weak));
+void stream_device_destroy(void *stream) __attribute__((weak));
+
+static int is_on_device(void) {
+    return stream_device_memory != NULL;
+}
+
+#define NEEDS_MEMORY()                                                                             \
+    do {                                                                                           \
+        if (is_on_device() && !stream_device_begin())                                              \
+            skip_test("fewer CUDA devices than ranks");                                            \
+    } while (0)
 
 /* ---------------------------------------------------------------- against the exact plan */
 
@@ -45,21 +64,51 @@ static void fill(const struct trial *trial, char *array, size_t bytes) {
     }
 }
 
+static void *allocate(size_t bytes) {
+    return is_on_device() ? stream_device_memory()->allocate(MPI_COMM_WORLD, bytes, 0)
+                          : calloc(bytes, 1);
+}
+
+static void release(void *array) {
+    if (is_on_device())
+        stream_device_memory()->release(array, 0);
+    else
+        free(array);
+}
+
+/* Between the host and where arrays are. */
+static void copy(void *to, const void *from, size_t bytes) {
+    if (is_on_device())
+        stream_device_memory()->copy(to, from, bytes);
+    else
+        memcpy(to, from, bytes);
+}
+
 /* Returns the array of a side after a transform of random numbers, and back again for the physical side. */
 static char *transform(const struct trial *trial, fftnd_plan *plan, int side, size_t *bytes) {
     fftnd_layout layouts[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
-    char *arrays[2];
+    char *arrays[2], *host;
     for (int i = 0; i < 2; i++) {
         check_ok(fftnd_plan_layout(plan, (enum fftnd_side)i, &layouts[i]));
-        arrays[i] = calloc(layouts[i].bytes + 1, 1);
+        arrays[i] = allocate(layouts[i].bytes + 1);
     }
-    fill(trial, arrays[0], layouts[0].bytes);
+    host = calloc(layouts[0].bytes + 1, 1);
+    fill(trial, host, layouts[0].bytes);
+    copy(arrays[0], host, layouts[0].bytes);
+    free(host);
     check_ok(fftnd_forward(plan, arrays[0], arrays[1]));
     if (side == FFTND_PHYSICAL)
         check_ok(fftnd_backward(plan, arrays[1], arrays[0]));
+    if (trial->options.asynchronous) {
+        stream_device_wait(trial->options.stream);
+        check_ok(fftnd_plan_query(plan));
+    }
     *bytes = layouts[side].bytes;
-    free(arrays[!side]);
-    return arrays[side];
+    host = calloc(*bytes + 1, 1);
+    copy(host, arrays[side], *bytes);
+    release(arrays[0]);
+    release(arrays[1]);
+    return host;
 }
 
 /* Returns the relative L2 distance of the result of one plan from that of another one. */
@@ -129,14 +178,15 @@ static void check_trial(struct trial *trial, MPI_Comm comm, int may_decline, int
 }
 
 static void try_random(int i) {
-    static const char *const methods[] = {NULL, "p2p", "alltoallv", "kway:2", "hier", NULL};
+    static const char *const on_host[] = {NULL, "p2p", "alltoallv", "kway:2", "hier", NULL},
+                             *const there[] = {NULL, "p2p", "alltoallv", "hier:nccl", "nccl", NULL};
     struct trial trial = {.kind = (enum fftnd_kind)random_between(FFTND_C2C, FFTND_R2C),
                           .precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT,
                           .options = FFTND_OPTIONS_DEFAULT};
     int node = random_between(0, 2), nnodes = node == 0 ? 1 : (harness_nranks + node - 1) / node;
     for (int axis = 0; axis < 3; axis++)
         trial.sizes[axis] = random_between(8, 20);
-    trial.options.method = methods[i % 6];
+    trial.options.method = (is_on_device() ? there : on_host)[i % 6];
     trial.options.wire = trial.precision == FFTND_DOUBLE ? (enum redist_wire)random_between(1, 2)
                                                          : REDIST_WIRE_16_BITS;
     trial.options.wire_scope = (enum redist_wire_scope)random_between(0, 1);
@@ -144,7 +194,12 @@ static void try_random(int i) {
     trial.options.grid_ndims = random_between(1, 2);
     trial.options.plan_seconds = 0.05;
     int everywhere = trial.options.wire_scope == REDIST_WIRE_EVERYWHERE;
-    if (trial.options.method != NULL && strcmp(trial.options.method, "hier") == 0)
+    if (is_on_device()) {
+        trial.options.space = REDIST_SPACE_CUDA;
+        trial.options.asynchronous = i % 6 > 2 || (i % 6 == 0 && random_chance(50));
+        trial.options.stream = trial.options.asynchronous ? stream_device_create_own(0) : NULL;
+    }
+    if (trial.options.method != NULL && strncmp(trial.options.method, "hier", 4) == 0)
         trial.options.wire_scope = REDIST_WIRE_BETWEEN_NODES, everywhere = 0;
     if (trial.options.method != NULL && strcmp(trial.options.method, "kway:2") == 0 && node != 1)
         trial.options.wire_scope = REDIST_WIRE_EVERYWHERE, everywhere = 1;
@@ -158,10 +213,13 @@ static void try_random(int i) {
     MPI_Comm comm = harness_begin_nodes(node);
     check_trial(&trial, comm, trial.options.effort == FFTND_MEASURE,
                 everywhere ? harness_nranks > 1 : nnodes > 1);
+    if (trial.options.stream != NULL)
+        stream_device_destroy(trial.options.stream);
     harness_end_nodes(&comm);
 }
 
 START_TEST(formats) {
+    NEEDS_MEMORY();
     for (int i = 0; harness_another(i, 6); i++)
         try_random(i);
 }
@@ -181,6 +239,7 @@ START_TEST(tolerances) {
                  {1e-2, FFTND_FLOAT, REDIST_WIRE_16_BITS, NULL},
                  {2e-6, FFTND_FLOAT, REDIST_WIRE_SAME, NULL},
                  {1e-2, FFTND_DOUBLE, REDIST_WIRE_SAME, "direct"}}; /* has no formats */
+    NEEDS_MEMORY();
     if (harness_nranks == 1)
         skip_test("messages between ranks");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -193,6 +252,7 @@ START_TEST(tolerances) {
         trial.options.method = table[i].method;
         trial.options.wire_scope = REDIST_WIRE_EVERYWHERE;
         trial.options.effort = FFTND_ESTIMATE;
+        trial.options.space = is_on_device() ? REDIST_SPACE_CUDA : REDIST_SPACE_AUTO;
         harness_case("tolerance %g", table[i].tolerance);
         fftnd_plan *plan = plan_of(&trial, MPI_COMM_WORLD, &info);
         int is_widest = info.wire == table[i].wire || table[i].wire == REDIST_WIRE_SAME;
@@ -453,6 +513,7 @@ START_TEST(ranks_differ) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {formats, tolerances, taylor_green, errors, ranks_differ, NULL};
-    return harness_run(argc, argv, "test_fftnd_wire", tests);
+    const TTest *const tests[] = {formats, tolerances, taylor_green, errors, ranks_differ, NULL},
+                       *const there[] = {formats, tolerances, NULL};
+    return harness_run(argc, argv, "test_fftnd_wire", is_on_device() ? there : tests);
 }

@@ -20,10 +20,42 @@ struct trips {
     struct fftnd__search search;
     const struct fftnd__configuration
         *configuration;       /* of all trips: others may have other grids */
-    char *exact;              /* the physical array after the exact trip */
+    char *exact;              /* the physical array after the exact trip, */
+    char *copy;               /* and on the host that of a device after the last one */
     double seconds, error[2]; /* of the last trip */
     int is_narrow;            /* it had a format on any rank */
 };
+
+/* ---------------------------------------------------------------- arrays on the host */
+
+static const struct redist__space *space_of(const struct trips *trips) {
+    return redist_space_at(trips->search.space);
+}
+
+/* Returns the array on the host: itself, or what `move` copies it from and to. */
+static char *on_host(const struct trips *trips, char *array) {
+    return space_of(trips)->asynchronous ? trips->copy : array;
+}
+
+/* Copies an array of a device between there and the host. Collective. */
+static int move(const struct trips *trips, const char *from, char *to, size_t bytes) {
+    const struct redist__space *space = space_of(trips);
+    void *stream = trips->search.request->settings.stream;
+    const redist_index count = (redist_index)bytes;
+    const ptrdiff_t stride = 1;
+    if (from == to)
+        return REDIST_OK;
+    int code = redist_copy_box_in(space->id, stream, 1, &count, 1, from, &stride, to, &stride);
+    return redist_agree(trips->search.comm, code == REDIST_OK ? space->stream_wait(stream) : code);
+}
+
+static int allocate(const struct trips *trips, size_t bytes, char **array) {
+    *array = redist_calloc(bytes, 1);
+    int code = *array != NULL ? REDIST_OK
+                              : redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
+                                               "no memory to measure options->wire in");
+    return redist_agree(trips->search.comm, code);
+}
 
 /* ---------------------------------------------------------------- numbers */
 
@@ -101,11 +133,7 @@ static int find_error(struct trips *trips, const struct fftnd__engine *engine, c
 
 /* Keeps the result of the exact trip. Collective. */
 static int keep(struct trips *trips, const char *array, size_t bytes) {
-    trips->exact = redist_calloc(bytes, 1);
-    int code = trips->exact != NULL ? REDIST_OK
-                                    : redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
-                                                     "no memory to measure options->wire in");
-    REDIST_TRY(redist_agree(trips->search.comm, code));
+    REDIST_TRY(allocate(trips, bytes, &trips->exact));
     memcpy(trips->exact, array, bytes);
     return REDIST_OK;
 }
@@ -120,10 +148,16 @@ static int measures(const struct fftnd__settings *settings) {
 static int run_trip(struct trips *trips, struct fftnd__trial *trial, const size_t bytes[2]) {
     const struct fftnd__search *search = &trips->search;
     const struct fftnd__engine *engine = trial->engine;
-    fill(&engine->transform, trial->arrays[0], bytes[FFTND_PHYSICAL]);
+    char *array = trial->arrays[0];
+    if (space_of(trips)->asynchronous && trips->copy == NULL)
+        REDIST_TRY(allocate(trips, bytes[FFTND_PHYSICAL], &trips->copy));
+    char *host = on_host(trips, array);
+    fill(&engine->transform, host, bytes[FFTND_PHYSICAL]);
+    REDIST_TRY(move(trips, host, array, bytes[FFTND_PHYSICAL]));
     REDIST_TRY(fftnd__trial_run(search, trial, &trips->seconds));
-    REDIST_TRY(trips->exact == NULL ? keep(trips, trial->arrays[0], bytes[FFTND_PHYSICAL])
-                                    : find_error(trips, engine, trial->arrays[0]));
+    REDIST_TRY(move(trips, array, host, bytes[FFTND_PHYSICAL]));
+    REDIST_TRY(trips->exact == NULL ? keep(trips, host, bytes[FFTND_PHYSICAL])
+                                    : find_error(trips, engine, host));
     trips->seconds = -1;
     return measures(&search->request->settings) ? fftnd__trial_sweep(search, trial, &trips->seconds)
                                                 : REDIST_OK;
@@ -290,5 +324,6 @@ int fftnd__wire_choose(struct fftnd__request *request, struct fftnd__configurati
     if (request->settings.wire == REDIST_WIRE_SAME)
         *configuration = *exact;
     redist_release(trips.exact);
+    redist_release(trips.copy);
     return code;
 }

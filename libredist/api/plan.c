@@ -133,20 +133,13 @@ static int check_sums(const struct redist__request *request, struct redist_plan 
     return REDIST_OK;
 }
 
-/* Takes the format of messages, if there are some that it is for. Devices have no loops for it. */
-static int take_format(const struct redist__request *request, struct redist__problem *problem) {
+/* Takes the format of messages, if there are some that it is for. */
+static void take_format(const struct redist__request *request, struct redist__problem *problem) {
     const struct redist__context *context = problem->context;
-    if (request->format == NULL)
-        return REDIST_OK;
-    if (problem->space->asynchronous)
-        return redist_fail_in(request->function, REDIST_ERR_ARGUMENT,
-                              "options->wire = %s is for arrays in host memory",
-                              redist_wire_name((int)request->options.wire));
     problem->formats_all = request->options.wire_scope == REDIST_WIRE_EVERYWHERE;
     problem->keeps_format = request->keeps_format;
     if (problem->formats_all ? context->size > 1 : context->nnodes > 1)
         problem->format = request->format;
-    return REDIST_OK;
 }
 
 /* Chooses the method, in the plan's place. */
@@ -167,7 +160,7 @@ static int find_method(struct redist_plan *plan, const redist_options *options) 
     redist_visit visit;
     REDIST_TRY(redist__find_space(&plan->request, &plan->problem));
     REDIST_TRY(check_sums(&plan->request, plan));
-    REDIST_TRY(take_format(&plan->request, &plan->problem));
+    take_format(&plan->request, &plan->problem);
     (void)redist_enter(&plan->problem.place, &visit); /* the current one */
     int code = choose_method(plan, options);
     redist_leave(&visit);

@@ -44,15 +44,21 @@ struct state {
     void *word;             /* asynchronous: by which both fail */
 };
 
+/* Checks that messages within nodes may be exact. */
+static int check_exact(const struct redist__problem *problem, const char *name) {
+    if (problem->format == NULL || !problem->formats_all)
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_METHOD,
+                        "method %s is exact within nodes, which REDIST_WIRE_EVERYWHERE excludes",
+                        name);
+}
+
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     const char *name = candidate->method->name;
     REDIST_TRY(redist__check_copyable(problem->transfer, name));
     REDIST_TRY(redist__check_single(problem->transfer, name));
-    if (problem->format != NULL && problem->formats_all)
-        return redist__fail(
-            REDIST_ERR_METHOD,
-            "method %s is exact within nodes, which REDIST_WIRE_EVERYWHERE excludes", name);
+    REDIST_TRY(check_exact(problem, name));
     if (problem->space->asynchronous && problem->tiles == REDIST_GET)
         return redist__fail(REDIST_ERR_METHOD, "method %s gets tiles in host memory only", name);
     if (problem->space->asynchronous && !problem->mapped[0] && !problem->mapped[1])
@@ -88,6 +94,7 @@ static int applies_with_nccl(const struct redist__problem *problem,
     (void)redist__candidates("nccl", 1, &nccl);
     REDIST_TRY(nccl.method->applies(problem, &nccl));
     REDIST_TRY(redist__check_single(problem->transfer, candidate->method->name));
+    REDIST_TRY(check_exact(problem, candidate->method->name));
     return problem->asynchronous ? check_enqueued(problem) : applies(problem, candidate);
 }
 
@@ -460,14 +467,13 @@ static void destroy(void *data) {
 }
 
 #define METHOD(id, sentence)                                                                       \
-    .name = id, .summary = sentence, .create = create, .connect = connect, .start = start,         \
-    .wait = wait, .open = open_tiles, .put = put_tile, .arrived = arrived, .close = close_tiles,   \
-    .workspace = workspace, .destroy = destroy
+    .name = id, .summary = sentence, .formats = 1, .create = create, .connect = connect,           \
+    .start = start, .wait = wait, .open = open_tiles, .put = put_tile, .arrived = arrived,         \
+    .close = close_tiles, .workspace = workspace, .destroy = destroy
 
 const struct redist__method redist__method_hier = {
     METHOD("hier", "direct copies inside each node, packed messages between nodes"),
     .kind = &(const struct kind){"direct", NULL, "p2p-streams", "p2p", 0},
-    .formats = 1,
     .applies = applies,
     .preference = preference,
     .get = get_tile,

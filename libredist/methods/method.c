@@ -110,7 +110,7 @@ static int check_format(const struct redist__problem *problem,
     if (!method->formats)
         return redist__fail(REDIST_ERR_METHOD,
                             "method %s packs no messages, which %s needs: use method p2p, "
-                            "alltoallv, kway, or, between nodes, hier",
+                            "alltoallv, kway, on devices nccl, or, between nodes, hier",
                             method->name, redist_wire_name(problem->format->wire));
     return REDIST_OK;
 }

@@ -48,11 +48,12 @@ struct state {
 
 /* ---------------------------------------------------------------- what they can serve */
 
-/* Returns whether packed parts travel in pieces: all but those of whole arrays in host memory, lists of boxes, which
- * follow each other in one message, and those that are added when all have arrived. */
+/* Returns whether packed parts travel in pieces: all but those of whole arrays in host memory or in a format, lists of
+ * boxes, which follow each other in one message, and those that are added when all have arrived. */
 static int is_cut(const struct redist__problem *problem) {
     return problem->tiles != REDIST_WHOLE ||
-           (problem->space->asynchronous && redist__is_single(problem->transfer));
+           (problem->space->asynchronous && redist__is_single(problem->transfer) &&
+            problem->format == NULL);
 }
 
 static int applies(const struct redist__problem *problem,
@@ -69,8 +70,8 @@ static int applies(const struct redist__problem *problem,
         return redist__fail(REDIST_ERR_METHOD, "method %s gets tiles in host memory only", name);
     if (candidate->variant > 0 && (!problem->space->asynchronous || !is_cut(problem)))
         return redist__fail(REDIST_ERR_METHOD,
-                            "the pieces of method %s are for devices, without sums, and for one "
-                            "box between two ranks",
+                            "the pieces of method %s are for devices, without sums and formats, "
+                            "and for one box between two ranks",
                             name);
     return as_types ? redist__check_extents(problem->transfer, name)
                     : redist__check_counts(problem, name, kind->collective);

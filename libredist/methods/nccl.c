@@ -120,22 +120,18 @@ static int connect(void *data) {
 
 /* ---------------------------------------------------------------- messages */
 
-static size_t message_bytes(const struct redist__wave *wave, int side, int peer) {
-    return redist__list_elements(&wave->transfer.side[side].parts[peer]) * wave->transfer.item;
-}
-
 static ncclResult_t exchange_with(const struct redist__nccl *state, ncclComm_t comm,
                                   const struct redist__wave *wave, int direction, int peer,
                                   const void *source, void *destination) {
     int to = direction, from = !direction;
     void *stream = state->streams[REDIST__MOVES];
     ncclResult_t result = ncclSuccess;
-    if (message_bytes(wave, to, peer) != 0)
+    if (wave->packing[to].bytes[peer] != 0)
         result = ncclSend(redist__packing_message(&wave->packing[to], peer, source),
-                          message_bytes(wave, to, peer), ncclInt8, peer, comm, stream);
-    if (result == ncclSuccess && message_bytes(wave, from, peer) != 0)
+                          wave->packing[to].bytes[peer], ncclInt8, peer, comm, stream);
+    if (result == ncclSuccess && wave->packing[from].bytes[peer] != 0)
         result = ncclRecv(redist__packing_message(&wave->packing[from], peer, destination),
-                          message_bytes(wave, from, peer), ncclInt8, peer, comm, stream);
+                          wave->packing[from].bytes[peer], ncclInt8, peer, comm, stream);
     return result;
 }
 
@@ -478,9 +474,9 @@ static void destroy(void *data) {
 
 #define METHOD(id, sentence, most_waves)                                                           \
     .name = id, .summary = sentence, .kind = &(const struct kind){most_waves},                     \
-    .modes = REDIST__DOES_BOTH, .applies = applies, .create = create, .connect = connect,          \
-    .start = start, .wait = redist__nccl_wait, .query = query, .word = word, .join = join,         \
-    .has_word_in_host = 1, .workspace = workspace, .destroy = destroy
+    .modes = REDIST__DOES_BOTH, .formats = 1, .applies = applies, .create = create,                \
+    .connect = connect, .start = start, .wait = redist__nccl_wait, .query = query, .word = word,   \
+    .join = join, .has_word_in_host = 1, .workspace = workspace, .destroy = destroy
 
 const struct redist__method redist__method_nccl = {
     METHOD("nccl", "packed messages by NCCL, between CUDA devices", 4),

@@ -128,7 +128,7 @@ static int allocate_side(struct contest *contest, int side, size_t bytes) {
     return redist_agree(contest->comm, space->allocate(bytes, scratch));
 }
 
-/* A byte of numbers that are finite and not zero, in each precision: a format has less to do with others. */
+/* A byte of numbers that are finite and not zero, in each precision: a host's format has less to do with others. */
 enum { ANY_BYTE = 0x3f };
 
 /* Allocates and clears scratch arrays, so that pages exist before timing. */
@@ -141,7 +141,7 @@ static int allocate_scratch(struct contest *contest) {
         REDIST_TRY(allocate_side(contest, side, bytes));
         REDIST_TRY(redist_agree(contest->comm,
                                 contest->problem->space->clear(contest->scratch[side], bytes)));
-        if (contest->problem->format != NULL) /* in host memory */
+        if (contest->problem->format != NULL && !contest->problem->space->asynchronous)
             memset(contest->scratch[side], ANY_BYTE, bytes);
         contest->array[side] = (char *)contest->scratch[side] + element->before;
     }

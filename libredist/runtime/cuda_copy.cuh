@@ -17,6 +17,24 @@ __device__ inline uint64_t divide(uint64_t n, uint64_t divisor, uint64_t inverse
     return divisor == 1 ? n : n / divisor;
 }
 
+template <class number> __device__ inline number load(const char *from, int aligned) {
+    number value;
+    if (aligned)
+        return *reinterpret_cast<const number *>(from);
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+template <class number> __device__ inline void store(number value, char *to, int aligned) {
+    if (aligned)
+        *reinterpret_cast<number *>(to) = value;
+    else
+        memcpy(to, &value, sizeof value);
+}
+
+/* Parts for one kernel, whose argument they are. */
+template <int most> struct list { redist__cuda_part parts[most]; };
+
 struct offsets {
     int64_t source, destination;
 };

@@ -41,6 +41,12 @@ cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part parts[], int 
 cudaError_t redist__cuda_add_parts(const struct redist__cuda_part parts[], int count,
                                    cudaStream_t stream);
 
+/* Narrows such boxes into a format, or widens them, and adds those described with `adds`. Units are one number or two;
+ * `aligned` is also about the end in the format, which is contiguous. */
+cudaError_t redist__cuda_format_parts(const struct redist__format *format, int widens,
+                                      const struct redist__cuda_part parts[], int count,
+                                      cudaStream_t stream);
+
 /* Copies one box. */
 cudaError_t redist__cuda_copy_part(const struct redist__cuda_part *part, cudaStream_t stream);
 

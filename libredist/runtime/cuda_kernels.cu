@@ -5,8 +5,6 @@
 
 namespace {
 
-template <int most> struct list { redist__cuda_part parts[most]; };
-
 __global__ void __launch_bounds__(threads)
     copy_part(const __grid_constant__ redist__cuda_part part) {
     copy_units(part);
@@ -15,21 +13,6 @@ __global__ void __launch_bounds__(threads)
 __global__ void raise_word(volatile uint64_t *word, const uint64_t *to) {
     if (*to > *word)
         *word = *to;
-}
-
-template <class number> __device__ number load(const char *from, int aligned) {
-    number value;
-    if (aligned)
-        return *reinterpret_cast<const number *>(from);
-    memcpy(&value, from, sizeof value);
-    return value;
-}
-
-template <class number> __device__ void store(number value, char *to, int aligned) {
-    if (aligned)
-        *reinterpret_cast<number *>(to) = value;
-    else
-        memcpy(to, &value, sizeof value);
 }
 
 template <class number> __device__ void add_units(const redist__cuda_part &part) {

@@ -347,18 +347,62 @@ static void describe_sum(const struct redist__copy *copy, const void *source, vo
     part->aligned = find_width(copy, source, destination, width) == width;
 }
 
-static int add_by_kernel(const struct redist__copy *copy, const void *source, void *destination,
-                         cudaStream_t stream) {
-    struct redist__cuda_part part;
-    describe_sum(copy, source, destination, &part);
-    return CHECK(redist__cuda_add_parts(&part, 1, stream));
+/* Describes a copy to or from a format, in units of two numbers if they can be loaded at once. */
+static void describe_format(const struct redist__copy *copy, const void *source, void *destination,
+                            struct redist__cuda_part *part) {
+    const struct redist__format *format = copy->format;
+    const void *array = copy->widens ? destination : source;
+    uintptr_t packed = (uintptr_t)(copy->widens ? source : destination);
+    int number = (int)format->bytes, width = find_width(copy, array, array, 2 * number);
+    describe(copy, source, destination, width > number ? width : number, part);
+    part->adds = (int)redist__added(copy->adds);
+    part->aligned = width >= number && packed % format->each == 0;
+}
+
+/* Boxes for one kernel, all of one format and direction, or all added. */
+struct wave {
+    struct redist__cuda_part parts[REDIST__CUDA_PARTS];
+    int count, adds, widens;
+    const struct redist__format *format;
+};
+
+static int launch_wave(struct wave *wave, cudaStream_t stream) {
+    int count = wave->count;
+    wave->count = 0;
+    if (count == 0)
+        return REDIST_OK;
+    if (wave->format != NULL)
+        return CHECK(
+            redist__cuda_format_parts(wave->format, wave->widens, wave->parts, count, stream));
+    return CHECK((wave->adds ? redist__cuda_add_parts : redist__cuda_copy_parts)(wave->parts, count,
+                                                                                 stream));
+}
+
+/* Adds a box to a wave, and launches those before it if it has to follow them. */
+static int join_wave(struct wave *wave, const struct redist__copy *copy, const void *source,
+                     void *destination, cudaStream_t stream) {
+    int adds = copy->adds != NULL;
+    if (wave->count == REDIST__CUDA_PARTS || adds != wave->adds || (adds && !copy->beside) ||
+        copy->format != wave->format || copy->widens != wave->widens)
+        REDIST_TRY(launch_wave(wave, stream));
+    wave->adds = adds;
+    wave->format = copy->format;
+    wave->widens = copy->widens;
+    struct redist__cuda_part *part = &wave->parts[wave->count++];
+    if (copy->format != NULL)
+        describe_format(copy, source, destination, part);
+    else if (adds)
+        describe_sum(copy, source, destination, part);
+    else
+        redist__cuda_describe(copy, source, destination, MOST_WIDTH, part);
+    return REDIST_OK;
 }
 
 static int copy_by_kernel(const struct redist__copy *copy, const void *source, void *destination,
                           cudaStream_t stream) {
-    struct redist__cuda_part part;
-    redist__cuda_describe(copy, source, destination, MOST_WIDTH, &part);
-    return CHECK(redist__cuda_copy_part(&part, stream));
+    struct wave wave = {.count = 0};
+    REDIST_TRY(join_wave(&wave, copy, source, destination, stream));
+    return launch_wave(&wave, stream);
 }
 
 /* ---------------------------------------------------------------- copies by engines */
@@ -437,45 +481,13 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
         return REDIST_OK;
     if (redist_place_is_gone())
         return redist__cuda_refuse("copying a box");
-    if (box->adds != NULL)
-        return settle(add_by_kernel(box, source, destination, in_stream), in_stream);
-    return settle(copier == REDIST__KERNEL
+    return settle(copier == REDIST__KERNEL || box->adds != NULL || box->format != NULL
                       ? copy_by_kernel(box, source, destination, in_stream)
                       : copy_by_engines(box, source, destination, most, in_stream),
                   in_stream);
 }
 
 /* ---------------------------------------------------------------- batches */
-
-/* Boxes for one kernel. */
-struct wave {
-    struct redist__cuda_part parts[REDIST__CUDA_PARTS];
-    int count, adds;
-};
-
-static int launch_wave(struct wave *wave, cudaStream_t stream) {
-    int count = wave->count;
-    wave->count = 0;
-    if (count == 0)
-        return REDIST_OK;
-    return CHECK((wave->adds ? redist__cuda_add_parts : redist__cuda_copy_parts)(wave->parts, count,
-                                                                                 stream));
-}
-
-/* Adds a box to a wave, and launches those before it if it has to follow them. */
-static int join_wave(struct wave *wave, const struct redist__copy *copy, const void *source,
-                     void *destination, cudaStream_t stream) {
-    int adds = copy->adds != NULL;
-    if (wave->count == REDIST__CUDA_PARTS || adds != wave->adds || (adds && !copy->beside))
-        REDIST_TRY(launch_wave(wave, stream));
-    wave->adds = adds;
-    struct redist__cuda_part *part = &wave->parts[wave->count++];
-    if (adds)
-        describe_sum(copy, source, destination, part);
-    else
-        redist__cuda_describe(copy, source, destination, MOST_WIDTH, part);
-    return REDIST_OK;
-}
 
 /* Passes the boxes to kernels by value: nothing has to stay as it is until these run. */
 static int batch_run(struct redist__batch *batch, int first, int count, void *in_stream) {
