@@ -191,6 +191,17 @@ static int write_results(const struct run *run) {
     return written;
 }
 
+/* Prints the deviations from the reference, with which a run that was restarted late has no time in common. */
+static void print_deviations(struct comparison worst) {
+    if (worst.resolved_until > 0)
+        printf("energy within %.2g %% and dissipation within %.2g %% of the 512^3 reference up to "
+               "t = %g, as far as this grid resolves the flow; ",
+               100 * worst.energy, 100 * worst.dissipation, worst.resolved_until);
+    else
+        printf("not compared with the 512^3 reference, for which this grid is too coarse or which "
+               "ends before; ");
+}
+
 /* Prints the last line; returns 0 if the run has strayed too far from the reference. */
 static int judge(const struct run *run) {
     struct comparison worst = history_compare(&run->history);
@@ -200,15 +211,12 @@ static int judge(const struct run *run) {
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     printf("%zu steps, median %.3g ms\n", run->history.count - 1,
            1e3 * history_median_seconds(&run->history));
-    printf(
-        "%sTaylor-Green vortex, Re %.0f, %d^3 points to t = %g in %.0f s on %d %s: energy within "
-        "%.2g %% and dissipation within %.2g %% of the 512^3 reference up to t = %g, as far as "
-        "this grid resolves the flow; energy loss and dissipation agree to %.2g %%; table and "
-        "figures: %s\n",
-        good ? "" : "WRONG: ", reynolds_number, run->options.size, run->options.time,
-        progress_seconds(&run->progress), nranks, nranks == 1 ? "rank" : "ranks",
-        100 * worst.energy, 100 * worst.dissipation, worst.resolved_until, 100 * worst.imbalance,
-        run->options.output);
+    printf("%sTaylor-Green vortex, Re %.0f, %d^3 points to t = %g in %.0f s on %d %s: ",
+           good ? "" : "WRONG: ", reynolds_number, run->options.size, run->options.time,
+           progress_seconds(&run->progress), nranks, nranks == 1 ? "rank" : "ranks");
+    print_deviations(worst);
+    printf("energy loss and dissipation agree to %.2g %%; table and figures: %s\n",
+           100 * worst.imbalance, run->options.output);
     return good;
 }
 

@@ -153,7 +153,7 @@ cdef class HDF5:
 
     @property
     def datasets(self):
-        """A dictionary of the names of datasets, and a Dataset for each."""
+        """A dictionary of the names of datasets, and a Dataset for each. Collective, as all of a file."""
         cdef redist_hdf5 *file = self._file()
         cdef redist_hdf5_dataset found
         cdef int number, i, code
