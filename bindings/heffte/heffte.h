@@ -27,6 +27,14 @@
 #include "heffte_plan.h"
 #include "heffte_reshape.h"
 
+/* Standard headers that programs get from heFFTe's, and do not include themselves. */
+#include <cassert>
+#include <deque>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <numeric>
+
 namespace heffte {
 
 /**

@@ -45,9 +45,16 @@ struct fftw_cos {};
 struct fftw_sin {};
 struct fftw_cos1 {};
 struct fftw_sin1 {};
+struct mkl_cos {};
+struct mkl_sin {};
 struct cufft_cos {};
 struct cufft_sin {};
 struct cufft_cos1 {};
+struct rocfft_cos {};
+struct rocfft_sin {};
+struct rocfft_cos1 {};
+struct onemkl_cos {};
+struct onemkl_sin {};
 
 } // namespace backend
 
@@ -108,9 +115,9 @@ template <class Location, bool Served> struct fourier {
     static constexpr bool is_served = Served, is_real = false;
     static constexpr fftnd_r2r type = FFTND_DCT2; /* unused */
 };
-template <class Location, fftnd_r2r Type> struct real_to_real {
+template <class Location, fftnd_r2r Type, bool Served = true> struct real_to_real {
     using location = Location;
-    static constexpr bool is_served = true, is_real = true;
+    static constexpr bool is_served = Served, is_real = true;
     static constexpr fftnd_r2r type = Type;
 };
 
@@ -128,9 +135,16 @@ template <> struct traits<backend::fftw_cos> : real_to_real<tag::cpu, FFTND_DCT2
 template <> struct traits<backend::fftw_sin> : real_to_real<tag::cpu, FFTND_DST2> {};
 template <> struct traits<backend::fftw_cos1> : real_to_real<tag::cpu, FFTND_DCT1> {};
 template <> struct traits<backend::fftw_sin1> : real_to_real<tag::cpu, FFTND_DST1> {};
+template <> struct traits<backend::mkl_cos> : real_to_real<tag::cpu, FFTND_DCT2> {};
+template <> struct traits<backend::mkl_sin> : real_to_real<tag::cpu, FFTND_DST2> {};
 template <> struct traits<backend::cufft_cos> : real_to_real<tag::gpu, FFTND_DCT2> {};
 template <> struct traits<backend::cufft_sin> : real_to_real<tag::gpu, FFTND_DST2> {};
 template <> struct traits<backend::cufft_cos1> : real_to_real<tag::gpu, FFTND_DCT1> {};
+template <> struct traits<backend::rocfft_cos> : real_to_real<tag::gpu, FFTND_DCT2, false> {};
+template <> struct traits<backend::rocfft_sin> : real_to_real<tag::gpu, FFTND_DST2, false> {};
+template <> struct traits<backend::rocfft_cos1> : real_to_real<tag::gpu, FFTND_DCT1, false> {};
+template <> struct traits<backend::onemkl_cos> : real_to_real<tag::gpu, FFTND_DCT2, false> {};
+template <> struct traits<backend::onemkl_sin> : real_to_real<tag::gpu, FFTND_DST2, false> {};
 
 template <class Location> struct memory;
 template <> struct memory<tag::cpu> {
@@ -226,6 +240,12 @@ inline const char *of(fftw_cos1) {
 inline const char *of(fftw_sin1) {
     return "fftw-sin-type-I";
 }
+inline const char *of(mkl_cos) {
+    return "mkl-cos-type-II";
+}
+inline const char *of(mkl_sin) {
+    return "mkl-sin-type-II";
+}
 inline const char *of(cufft_cos) {
     return "cufft-cos-type-II";
 }
@@ -235,6 +255,21 @@ inline const char *of(cufft_sin) {
 inline const char *of(cufft_cos1) {
     return "cufft-cos-type-I";
 }
+inline const char *of(rocfft_cos) {
+    return "rocfft-cos-type-II";
+}
+inline const char *of(rocfft_sin) {
+    return "rocfft-sin-type-II";
+}
+inline const char *of(rocfft_cos1) {
+    return "rocfft-cos-type-I";
+}
+inline const char *of(onemkl_cos) {
+    return "onemkl-cos-type-II";
+}
+inline const char *of(onemkl_sin) {
+    return "onemkl-sin-type-II";
+}
 } // namespace names
 
 template <class Tag> std::string name() {
@@ -242,6 +277,14 @@ template <class Tag> std::string name() {
 }
 
 } // namespace backend
+
+/** A container of elements on the host, or on the current device. */
+template <class T> std::vector<T> make_buffer_container(void *, std::size_t size) {
+    return std::vector<T>(size);
+}
+template <class T> gpu::vector<T> make_buffer_container(CUstream_st *, std::size_t size) {
+    return gpu::vector<T>(size);
+}
 
 namespace detail {
 

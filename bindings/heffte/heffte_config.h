@@ -11,5 +11,8 @@
 #ifndef Heffte_ENABLE_FFTW
 #define Heffte_ENABLE_FFTW
 #endif
+#if defined(Heffte_ENABLE_CUDA) && !defined(Heffte_ENABLE_GPU)
+#define Heffte_ENABLE_GPU
+#endif
 
 #endif

@@ -97,6 +97,59 @@ struct place {
 };
 
 } // namespace detail
+
+#ifdef CUDART_VERSION
+namespace gpu {
+
+/* What programs ask of the device; functions end with std::runtime_error. */
+inline void check(cudaError_t error, const char *call) {
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string("heffte: ") + call + ": " + cudaGetErrorString(error));
+}
+inline int device_count() {
+    int count = 0;
+    check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    return count;
+}
+/** Makes a device of this node the current one, before plans and arrays are made. */
+inline void device_set(int device) {
+    check(cudaSetDevice(device), "cudaSetDevice");
+}
+inline void synchronize_default_stream() {
+    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+}
+
+/** Copies between the host and the current device, done at return. */
+struct transfer {
+    template <class T> static vector<T> load(const T *from, std::size_t size) {
+        vector<T> result(size);
+        copy(result.data(), from, size);
+        return result;
+    }
+    template <class T> static vector<T> load(const std::vector<T> &from) {
+        return load(from.data(), from.size());
+    }
+    template <class T> static std::vector<T> unload(const T *from, std::size_t size) {
+        std::vector<T> result(size);
+        copy(result.data(), from, size);
+        return result;
+    }
+    template <class T> static std::vector<T> unload(const vector<T> &from) {
+        return unload(from.data(), from.size());
+    }
+
+  private:
+    template <class T> static void copy(T *to, const T *from, std::size_t size) {
+        if (size == 0)
+            return;
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        check(cudaMemcpy(to, from, size * sizeof(T), cudaMemcpyDefault), "cudaMemcpy");
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    }
+};
+
+} // namespace gpu
+#endif
 } // namespace heffte
 
 #endif

@@ -14,6 +14,7 @@ extern "C" {
 }
 /* The unit of the program that has CUDA's header: heffte_unit.cpp. */
 bool unit_is_enabled();
+bool unit_copies(int device);
 void unit_forward(const heffte::fft3d<heffte::backend::cufft> &fft, const double *in,
                   std::complex<double> *out);
 #endif
@@ -456,6 +457,7 @@ void test_alone() {
 /* Units with and without CUDA's header are one program: copies of one serve both. */
 void test_units() {
     using tag = tags::cufft;
+    expect(unit_copies(stream_device_current()), "copies of a device");
     expect(unit_is_enabled() && !heffte::backend::is_enabled<tag>::value, "an enabled backend");
     const heffte::box3d<> box({{0, 0, self().rank}}, {{3, 4, self().rank}});
     const heffte::fft3d<tag> fft(box, box, MPI_COMM_WORLD);

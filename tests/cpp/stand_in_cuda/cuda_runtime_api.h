@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "../../stand_in_streams.h"
+#include "../../stream_device.h"
 }
 
 #define CUDART_VERSION 1
@@ -20,7 +21,7 @@ struct double2 {
 
 typedef struct CUstream_st *cudaStream_t;
 enum cudaError_t { cudaSuccess, cudaErrorUnknown };
-enum cudaMemcpyKind { cudaMemcpyDeviceToDevice };
+enum cudaMemcpyKind { cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
 
 struct stand_in_rows {
     char *to;
@@ -60,6 +61,30 @@ inline cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes
 inline cudaError_t cudaMemsetAsync(void *to, int value, std::size_t bytes, cudaStream_t stream) {
     return stand_in_give_rows({static_cast<char *>(to), nullptr, bytes, 0, bytes, 1, value},
                               stream);
+}
+
+inline cudaError_t cudaDeviceSynchronize() {
+    stand_in_drain();
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind) {
+    std::memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaGetDeviceCount(int *count) {
+    *count = stream_device_count();
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaSetDevice(int device) {
+    stream_device_use(device);
+    return cudaSuccess;
+}
+
+inline const char *cudaGetErrorString(cudaError_t) {
+    return "an error of the stand-in";
 }
 
 inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
