@@ -25,27 +25,21 @@ static void set_r2r(struct fftnd__transform *transform, const struct fftnd__requ
         }
 }
 
-/* Makes the grid of a chain that runs on some of the ranks; all of them exchange with the sides. Collective. */
-static int create_small_grid(struct fftnd__transform *transform,
-                             const struct fftnd__request *request) {
-    const struct fftnd__configuration *configuration = &transform->configuration;
-    REDIST_TRY(redist_grid_create_on(request->user_comm, request->nranks, request->settings.by_node,
-                                     configuration->grid_ndims, configuration->grid,
-                                     &transform->grid));
-    return redist_private_comm(request->user_comm, &transform->comm);
-}
-
-/* Makes the grid; one rank with a one-dimensional array has none. Collective. */
+/* Makes the grid, on some of the ranks if the chain runs on these; one rank with a one-dimensional array has none. The
+ * transform's communicator is the library's own, on which collective operations are its fast ones, unless the grid has
+ * its ranks in another order. Collective. */
 static int create_grid(struct fftnd__transform *transform, const struct fftnd__request *request) {
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    int by_node = request->settings.by_node, ndims = configuration->grid_ndims;
+    transform->comm = request->comm;
     if (request->shape.ndims == 1)
-        return redist_private_comm(request->user_comm, &transform->comm);
+        return REDIST_OK;
     if (request->ranks != 0)
-        return create_small_grid(transform, request);
-    int dims[REDIST_MAX_NDIMS];
-    memcpy(dims, transform->configuration.grid, sizeof dims);
-    REDIST_TRY((request->settings.by_node ? redist_grid_create_by_node : redist_grid_create)(
-        request->user_comm, transform->configuration.grid_ndims, dims, &transform->grid));
-    return redist_grid_comm(transform->grid, &transform->comm);
+        return redist_grid_create_on(request->user_comm, request->nranks, by_node, ndims,
+                                     configuration->grid, &transform->grid);
+    REDIST_TRY((by_node ? redist_grid_create_by_node : redist_grid_create)(
+        request->user_comm, ndims, configuration->grid, &transform->grid));
+    return by_node ? redist_grid_comm(transform->grid, &transform->comm) : REDIST_OK;
 }
 
 /* Adapts the configuration to tiles on a device. All devices need room for the axes of a tile, as ranks have the same

@@ -111,7 +111,7 @@ struct fftnd__transform {
     struct fftnd__configuration configuration;
     enum fftnd_r2r r2r[2][REDIST_MAX_NDIMS]; /* of each axis, forward and backward */
     redist_grid *grid;                       /* NULL for one rank without a grid */
-    MPI_Comm comm;                           /* the grid's */
+    MPI_Comm comm;                           /* the next one, or with by_node the grid's */
     MPI_Comm plan_comm;                      /* the library's own one for the user's */
     struct fftnd__chain chain;
     struct fftnd__batch batch;

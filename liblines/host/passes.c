@@ -86,24 +86,48 @@ int lines__passes_exist(redist_index n) {
     return lines__radices_at(lines__column_loops_here(), n, 0, &radices);
 }
 
-void lines__store_factor(char *to, size_t item, long double angle) {
+static void store(long double root[2], char *to, size_t item) {
     if (item == 2 * sizeof(float))
-        memcpy(to, (float[]){(float)cosl(angle), (float)sinl(angle)}, item);
+        memcpy(to, (float[]){(float)root[0], (float)root[1]}, item);
     else
-        memcpy(to, (double[]){(double)cosl(angle), (double)sinl(angle)}, item);
+        memcpy(to, (double[]){(double)root[0], (double)root[1]}, item);
 }
 
-/* Sets the factors of a radix pass; returns their end. */
-static char *set_factors(const struct lines__column_pass *pass, size_t item, char *to) {
+void lines__store_factor(char *to, size_t item, long double angle) {
+    store((long double[]){cosl(angle), sinl(angle)}, to, item);
+}
+
+static void set_root(long double root[2], long double real, long double imaginary) {
+    root[0] = real;
+    root[1] = imaginary;
+}
+
+/* Lists the n-th roots of unity. Sines and cosines of long doubles take much of the time of a small plan: symmetries
+ * give all but those of an eighth of a turn, or of more if n is no multiple of four. */
+static void list_roots(int n, long double roots[][2]) {
     const long double turn = 2 * 3.141592653589793238462643383279502884L;
+    for (int k = 0; k < n; k++)
+        if (2 * k > n)
+            set_root(roots[k], roots[n - k][0], -roots[n - k][1]);
+        else if (n % 2 == 0 && 4 * k > n)
+            set_root(roots[k], -roots[n / 2 - k][0], roots[n / 2 - k][1]);
+        else if (n % 4 == 0 && 8 * k > n)
+            set_root(roots[k], roots[n / 4 - k][1], roots[n / 4 - k][0]);
+        else
+            set_root(roots[k], cosl(turn * k / n), sinl(turn * k / n));
+}
+
+/* Sets the factors of a radix pass from the roots of the whole length; returns their end. */
+static char *set_factors(const struct lines__column_pass *pass, int n, long double roots[][2],
+                         size_t item, char *to) {
     for (int j = 0; j < pass->left / pass->radix; j++)
         for (int i = 1; i < pass->radix; i++, to += item)
-            lines__store_factor(to, item, turn * j * i / pass->left);
+            store(roots[j * i * (n / pass->left)], to, item);
     return to;
 }
 
 static void *make_scratch(const struct lines__passes *passes) {
-    return redist_calloc(1, 2 * passes->scratch_bytes + LINES__SCRATCH_ALIGNMENT - 1);
+    return redist_malloc(2 * passes->scratch_bytes + LINES__SCRATCH_ALIGNMENT - 1);
 }
 
 int lines__passes_create(const struct lines__column_loops *loops, redist_index n, size_t item,
@@ -120,10 +144,11 @@ int lines__passes_create(const struct lines__column_loops *loops, redist_index n
     if (to == NULL || scratch == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     passes->n = radices->n;
+    list_roots((int)n, scratch); /* has four registers for each element */
     for (int i = 0; i < radices->n; i++) {
         int radix = radices->radix[i];
         passes->pass[i] = (struct lines__column_pass){radix, left, done, to};
-        to = set_factors(&passes->pass[i], item, to);
+        to = set_factors(&passes->pass[i], (int)n, scratch, item, to);
         left /= radix;
         done *= radix;
     }

@@ -23,6 +23,9 @@ int redist__take_refusal(int code);
 /* Fails in functions whose names the user does not know. */
 #define redist__fail(code, ...) redist_fail_in("libredist", code, __VA_ARGS__)
 
+/* Has failures of this thread write no message, which takes long, where only their codes count; or write them again. */
+void redist__be_silent(int silent);
+
 /* Continues a hash (FNV-1a), which begins with the basis, by more data. */
 #define REDIST__HASH_BASIS 14695981039346656037ULL
 uint64_t redist__hash(uint64_t hash, const void *data, size_t bytes);

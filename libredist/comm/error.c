@@ -9,6 +9,7 @@
 static _Thread_local char message[REDIST__MESSAGE_BYTES] = "no error";
 static _Thread_local char
     refusal[REDIST__MESSAGE_BYTES]; /* the caller's, for the next agreement; "" = none */
+static _Thread_local int is_silent;
 
 static const struct {
     const char *name, *sentence;
@@ -69,9 +70,15 @@ int redist__take_refusal(int code) {
     return REDIST_ERR_ARGUMENT;
 }
 
+void redist__be_silent(int silent) {
+    is_silent = silent;
+}
+
 int redist_fail_in(const char *function, int code, const char *format, ...) {
     char text[REDIST__MESSAGE_BYTES];
     va_list arguments;
+    if (is_silent)
+        return code;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);

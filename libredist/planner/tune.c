@@ -77,12 +77,10 @@ static int can_tile(const struct redist__problem *problem, const struct redist__
     return redist__fail(REDIST_ERR_METHOD, "method %s does not work in tiles", method->name);
 }
 
-/* Keeps the candidates that apply on all ranks. If one is requested and none is left, the reason is the message. */
-static int collect(struct contest *contest) {
-    struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
-    const char *request = contest->options->method;
-    int n = redist__candidates(request, REDIST__MOST_CANDIDATES, candidates);
-    int refused[REDIST__MOST_CANDIDATES] = {0}, reason = REDIST_OK;
+/* Finds the candidates that do not apply on this rank. Returns the reason of the first one. */
+static int refuse(const struct contest *contest, int n, const struct redist__candidate candidates[],
+                  int refused[]) {
+    int reason = REDIST_OK;
     for (int i = n - 1; i >= 0; i--) {
         int code = redist__check_mode(contest->problem, candidates[i].method);
         if (code == REDIST_OK)
@@ -92,13 +90,25 @@ static int collect(struct contest *contest) {
         refused[i] = code != REDIST_OK;
         reason = refused[i] ? code : reason;
     }
+    return reason;
+}
+
+/* Keeps the candidates that apply on all ranks. If one is requested and none is left, the reason is the message. */
+static int collect(struct contest *contest) {
+    struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
+    const char *request = contest->options->method;
+    int n = redist__candidates(request, REDIST__MOST_CANDIDATES, candidates);
+    int refused[REDIST__MOST_CANDIDATES] = {0};
+    redist__be_silent(1);
+    (void)refuse(contest, n, candidates, refused);
+    redist__be_silent(0);
     REDIST_TRY(redist_all_reduce(contest->comm, refused, n, MPI_INT, MPI_MAX));
     for (int i = 0; i < n; i++)
         if (!refused[i])
             contest->candidates[contest->count++] =
                 (struct candidate){candidates[i], -1.0, -1.0, NULL};
     if (contest->count == 0)
-        return redist_agree(contest->comm, reason);
+        return redist_agree(contest->comm, refuse(contest, n, candidates, refused));
     keep_preferred(contest);
     return REDIST_OK;
 }
