@@ -7,6 +7,7 @@
 #include "fft_array.h"
 #include "fftnd_operators.h"
 #include "harness.h"
+#include "needs_fft_device.h"
 #include "random.h"
 
 static const double pi = 3.14159265358979323846;
@@ -151,7 +152,7 @@ static double solve(const struct problem *problem) {
     fftnd_plan *plan = NULL;
     fftnd_operator *op = NULL;
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
-    void *arrays[2] = {NULL, NULL};
+    fft_array arrays[2];
     harness_case("%d free axes, %d, %s", problem->nfree, (int)problem->green,
                  fft_case_text(&problem->given));
     options.lengths = problem->lengths;
@@ -161,16 +162,19 @@ static double solve(const struct problem *problem) {
     check_ok(fftnd_operator_create(plan, FFTND_OPEN_POISSON, &options, &op));
     check_ok(fftnd_plan_layout(plan, FFTND_PHYSICAL, &layout));
     for (int i = 0; i < 2; i++) {
-        check_ok(redist_alloc(MPI_COMM_WORLD, layout.bytes, &arrays[i]));
-        memset(arrays[i], 0, layout.bytes);
+        check_ok(fft_array_create(MPI_COMM_WORLD, layout.bytes, FFT_MEMORY_SHARED,
+                                  fft_case_number_bytes(&problem->given), &arrays[i]));
+        memset(arrays[i].data, 0, layout.bytes);
     }
-    write_charge(problem, &layout, arrays[0]);
-    check_ok(fftnd_apply(plan, op, arrays[0], arrays[1]));
-    const double error = find_error(problem, &layout, arrays[1]);
+    write_charge(problem, &layout, arrays[0].data);
+    fft_array_upload(&arrays[0]);
+    check_ok(fftnd_apply(plan, op, fft_array_address(&arrays[0]), fft_array_address(&arrays[1])));
+    fft_array_download(&arrays[1]);
+    const double error = find_error(problem, &layout, arrays[1].data);
     check_ok(fftnd_operator_free(&op));
     check_ok(fftnd_plan_free(&plan));
     for (int i = 0; i < 2; i++) {
-        check_ok(redist_free(&arrays[i]));
+        check_ok(fft_array_free(&arrays[i]));
     }
     return error;
 }
@@ -253,8 +257,10 @@ static struct problem random_problem(void) {
 }
 
 START_TEST(mixed_axes) {
+    NEEDS_FFT_ARRAYS();
     for (int i = 0; harness_another(i, 4); i++) {
-        const struct problem problem = random_problem();
+        struct problem problem = random_problem();
+        fft_use_device(&problem.given);
         const double error = solve(&problem);
         /* other functions than the truncated one are those of the constant alone */
         const double bound = problem.green != FFTND_GREEN_TRUNCATED && problem.has_constant ? 0.02
@@ -370,5 +376,7 @@ END_TEST
 int main(int argc, char **argv) {
     const TTest *const tests[] = {spectral_accuracy, second_order, mixed_axes, bad_input,
                                   bad_sides,         bad_lengths,  NULL};
-    return harness_run(argc, argv, "test_fftnd_open_poisson", tests);
+    const TTest *const with_device[] = {mixed_axes, NULL};
+    return harness_run(argc, argv, "test_fftnd_open_poisson",
+                       has_fft_device() ? with_device : tests);
 }
