@@ -177,6 +177,17 @@ static void check_trial(struct trial *trial, MPI_Comm comm, int may_decline, int
     check_ok(fftnd_plan_free(&exact));
 }
 
+/* Exchanges on devices: of segments, by partitions, behind direct stores. */
+static const char *const configurations[] = {
+    " fused=0 tiled=0 tile=1 group=1 nontemporal=1 segments=3 transposed=0 untiled=0 partitions=1 "
+    "direct_stores=0",
+    " fused=0 tiled=0 tile=1 group=1 nontemporal=1 segments=2 transposed=0 untiled=0 partitions=2 "
+    "direct_stores=1",
+    " fused=0 tiled=0 tile=1 group=1 nontemporal=1 segments=2 transposed=1 untiled=0 partitions=2 "
+    "direct_stores=2",
+    " fused=0 tiled=0 tile=1 group=1 nontemporal=1 segments=1 transposed=0 untiled=0 partitions=1 "
+    "direct_stores=1"};
+
 static void try_random(int i) {
     static const char *const on_host[] = {NULL, "p2p", "alltoallv", "kway:2", "hier", NULL},
                              *const there[] = {NULL, "p2p", "alltoallv", "hier:nccl", "nccl", NULL};
@@ -203,6 +214,9 @@ static void try_random(int i) {
         trial.options.wire_scope = REDIST_WIRE_BETWEEN_NODES, everywhere = 0;
     if (trial.options.method != NULL && strcmp(trial.options.method, "kway:2") == 0 && node != 1)
         trial.options.wire_scope = REDIST_WIRE_EVERYWHERE, everywhere = 1;
+    unsetenv("FFTND_CONFIGURATION");
+    if (is_on_device() && random_chance(60))
+        setenv("FFTND_CONFIGURATION", configurations[random_between(0, 3)], 1);
     harness_case("kind %d of %lldx%lldx%lld, precision %d, %s, format %d, scope %d, nodes of %d, "
                  "%d grid dimensions",
                  (int)trial.kind, (long long)trial.sizes[0], (long long)trial.sizes[1],

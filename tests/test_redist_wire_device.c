@@ -317,6 +317,56 @@ START_TEST(streams) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- tiles */
+
+/* Puts array A in slabs, as the plan expects them or otherwise, the last one first. */
+static void put(const struct trial *trial, int nslabs) {
+    check_ok(redist_plan_put_begin(trial->plan, exchange_pointer(&trial->arrays[1])));
+    for (int slab = nslabs - 1; slab >= 0; slab--) {
+        exchange_tile tile = exchange_slab(&trial->given, 0, &trial->arrays[0], nslabs, slab);
+        check_ok(redist_plan_put(trial->plan, tile.start, tile.count, tile.data, tile.stride));
+    }
+    check_ok(redist_plan_put_end(trial->plan));
+}
+
+/* Floats are the same however messages are cut. */
+static void try_tiles(const char *method, int segments) {
+    static const enum test_memory memory[2] = {MEMORY_SHARED, MEMORY_SHARED};
+    MPI_Comm comm = harness_begin_nodes(random_between(1, 2));
+    test_element element;
+    struct trial trial = draw_trial(method, &element, comm);
+    redist_index sizes[3];
+    random_sizes(3, 1, 20, 5000, sizes);
+    trial.kind = &kinds[COMPLEX_DOUBLE];
+    element.type = types[COMPLEX_DOUBLE];
+    element.extent = trial.kind->extent;
+    trial.given = exchange_between_axes(comm, &element, 3, sizes, 0, random_between(1, 2));
+    trial.options.effort = REDIST_ESTIMATE;
+    trial.options.wire = REDIST_WIRE_FLOAT;
+    trial.options.tiles = REDIST_PUT;
+    trial.options.segments = segments;
+    say(&trial, segments);
+    begin(&trial, memory);
+    check_ok(plan_on_device(&trial));
+    plan_on_host(&trial);
+    for (int i = 0; i < 2; i++) {
+        prepare(&trial, REDIST_FORWARD);
+        put(&trial, i == 0 && segments > 0 ? segments : random_between(1, 4));
+        compare(&trial, REDIST_FORWARD);
+    }
+    end(&trial);
+    harness_end_nodes(&comm);
+}
+
+START_TEST(tiles) {
+    NEEDS_STREAM_DEVICE();
+    create_types();
+    for (int i = 0; harness_another(i, 8); i++)
+        try_tiles(i % 2 ? "hier:nccl" : "nccl", i / 2 % 4);
+    MPI_Type_free(&types[WITH_GAPS]);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- sums */
 
 enum { NUMBERS = 777 };
@@ -393,6 +443,6 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {exchanges, streams, sums, refusals, NULL};
+    const TTest *const tests[] = {exchanges, streams, tiles, sums, refusals, NULL};
     return harness_run(argc, argv, "test_redist_wire_device", tests);
 }

@@ -486,6 +486,7 @@ const struct redist__method redist__method_hier_nccl = {
     .kind = &(const struct kind){"direct", "signals:engines", "nccl", "nccl", 1},
     .modes = REDIST__DOES_BOTH,
     .needs_peers_arrays = 1,
+    .formats_tiles = 1,
     .applies = applies_with_nccl,
     .preference = preference_with_nccl,
     .store = store_tile,

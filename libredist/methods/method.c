@@ -102,7 +102,7 @@ static int check_format(const struct redist__problem *problem,
                         const struct redist__method *method) {
     if (problem->format == NULL)
         return REDIST_OK;
-    if (problem->tiles != REDIST_WHOLE)
+    if (problem->tiles == REDIST_GET || (problem->tiles == REDIST_PUT && !method->formats_tiles))
         return redist__fail(
             REDIST_ERR_METHOD,
             "method %s moves tiles in the format of the arrays only, but options->wire = %s",

@@ -153,7 +153,8 @@ struct redist__method {
     /* Whether it serves asynchronous problems: `start`, `open`, `put`, `store`, `await` and `close` only enqueue in the
      * user's stream then, and may be captured in a graph; `wait` waits for the stream. */
     enum redist__modes modes;
-    int formats;            /* packs messages in the problem's format */
+    int formats;            /* packs messages in the problem's format, */
+    int formats_tiles;      /* and those of tiles that are put, too */
     int needs_peers_arrays; /* asynchronous: only in directions of which redist__peers_know the array */
 
     /* Asynchronous: checks the ranks of a problem, of which only space and context are set. Collective. */

@@ -445,6 +445,8 @@ static size_t workspace(const void *data) {
     size_t bytes = 0;
     for (int i = 0; i < 2 * state->nwaves; i++)
         bytes += state->waves[i / 2].packing[i % 2].buffer_bytes;
+    for (int i = 0; i < state->nwaves; i++)
+        bytes += state->waves[i].exact.buffer_bytes;
     return bytes;
 }
 
@@ -481,6 +483,7 @@ static void destroy(void *data) {
 const struct redist__method redist__method_nccl = {
     METHOD("nccl", "packed messages by NCCL, between CUDA devices", 4),
     .check_ranks = check_ranks,
+    .formats_tiles = 1,
     .preference = preference,
     .open = redist__nccl_open,
     .put = redist__nccl_put,

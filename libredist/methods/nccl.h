@@ -12,6 +12,8 @@
 struct redist__wave {
     struct redist__transfer transfer; /* with its own parts */
     struct redist__packing packing[2];
+    struct redist__packing
+        exact; /* in tiles with a format: these, packed before they are narrowed */
     void *packed, *moved, *unpacked; /* events */
     int is_empty;                    /* all messages are in other waves */
     size_t missing;                  /* in tiles: elements for peers not put yet */
@@ -55,6 +57,12 @@ int redist__nccl_count_waves(struct redist__nccl *state, int waves);
 /* Makes one of them; frees it, complete or not. */
 int redist__nccl_create_wave(struct redist__nccl *state, int which);
 void redist__nccl_free_wave(const struct redist__nccl *state, struct redist__wave *wave);
+
+/* Returns the messages in which tiles are packed; narrows those of a wave if these are exact and the others are not. */
+static inline const struct redist__packing *redist__nccl_put_in(const struct redist__wave *wave) {
+    return wave->exact.space != NULL ? &wave->exact : &wave->packing[0];
+}
+int redist__nccl_narrow(const struct redist__nccl *state, struct redist__wave *wave);
 
 /* Begins an execution after the work of the user's stream: 0 = none moves data any more. */
 int redist__nccl_begin(struct redist__nccl *state);

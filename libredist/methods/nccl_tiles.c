@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Method nccl, array A in tiles. A tile is packed for all peers by one kernel, or stored by its transform where it
- * would be packed. A wave leaves when its last tile was put, and all waves before it have left.
+ * would be packed. A wave leaves when its last tile was put, and all waves before it have left. With a format its tiles
+ * are packed as they are, and the whole wave is narrowed by one kernel: a row may have numbers of several tiles.
  */
 #include "nccl.h"
 
@@ -33,6 +34,7 @@ static void send_wave(struct redist__nccl *state, int which) {
     if (earlier > 0 && earlier <= problem->told->count)
         redist__attempt(problem, problem->space->stream_follow(state->streams[REDIST__MOVES],
                                                                problem->told->events[earlier - 1]));
+    redist__attempt(problem, redist__nccl_narrow(state, &state->waves[which]));
     redist__nccl_move_wave(state, &state->waves[which], REDIST_FORWARD, NULL, state->destination);
 }
 
@@ -54,8 +56,8 @@ static struct redist__tile message_of(const struct redist__wave *wave, int peer)
     const struct redist__transfer *transfer = &wave->transfer;
     ptrdiff_t packed[REDIST_MAX_NDIMS];
     redist__strides(transfer->ndims, transfer->side[0].parts[peer].count, transfer->item, packed);
-    return redist__tile_of_part(transfer, 0, peer,
-                                redist__packing_message(&wave->packing[0], peer, NULL), packed);
+    return redist__tile_of_part(
+        transfer, 0, peer, redist__packing_message(redist__nccl_put_in(wave), peer, NULL), packed);
 }
 
 /* This rank's part, in array B. */
@@ -84,20 +86,20 @@ static int copy_own(const struct redist__nccl *state, const struct redist__tile 
 static int pack(const struct redist__nccl *state, struct redist__wave *wave,
                 const struct redist__tile *tile) {
     const struct redist__transfer *transfer = &wave->transfer;
-    struct redist__batch *batch = &wave->packing[0].pack;
+    struct redist__batch batch = redist__nccl_put_in(wave)->pack;
     size_t elements = 0;
     for (int peer = 0; peer < transfer->nranks; peer++) {
         size_t common = peer == transfer->rank ? 0 : redist__tile_elements(transfer, tile, 0, peer);
-        batch->copies[peer] = (struct redist__copy){0};
+        batch.copies[peer] = (struct redist__copy){0};
         if (common == 0)
             continue;
         const struct redist__tile message = message_of(wave, peer);
-        (void)redist__tile_copy(transfer, tile, &message, &batch->copies[peer],
-                                &batch->sources[peer], &batch->destinations[peer]);
+        (void)redist__tile_copy(transfer, tile, &message, &batch.copies[peer], &batch.sources[peer],
+                                &batch.destinations[peer]);
         elements += common;
     }
     wave->missing -= elements;
-    return elements > 0 ? state->problem->space->batch_run(batch, 0, transfer->nranks,
+    return elements > 0 ? state->problem->space->batch_run(&batch, 0, transfer->nranks,
                                                            state->streams[REDIST__PACKS])
                         : REDIST_OK;
 }

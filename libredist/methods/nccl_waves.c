@@ -76,6 +76,31 @@ int redist__nccl_count_waves(struct redist__nccl *state, int waves) {
     return is_told ? state->nsegments - 1 + problem->partitions : waves;
 }
 
+/* Makes exact messages of tiles, which may be parts of rows of the format. */
+static int create_exact(struct redist__wave *wave, const struct redist__problem *problem) {
+    struct redist__problem exact = *problem;
+    struct redist__batch *narrow = &wave->packing[0].pack;
+    exact.format = NULL;
+    REDIST_TRY(redist__packing_create(&wave->exact, &exact, 0, REDIST__NONE_IN_ARRAY, 0));
+    for (int peer = 0; peer < problem->transfer->nranks; peer++) {
+        if (narrow->copies[peer].run == 0)
+            continue;
+        narrow->copies[peer] = (struct redist__copy){.run = wave->exact.bytes[peer],
+                                                     .format = narrow->copies[peer].format};
+        narrow->sources[peer] = redist__packing_message(&wave->exact, peer, NULL);
+        narrow->destinations[peer] = redist__packing_message(&wave->packing[0], peer, NULL);
+    }
+    return REDIST_OK;
+}
+
+int redist__nccl_narrow(const struct redist__nccl *state, struct redist__wave *wave) {
+    const struct redist__problem *problem = state->problem;
+    return wave->exact.space == NULL
+               ? REDIST_OK
+               : problem->space->batch_run(&wave->packing[0].pack, 0, problem->transfer->nranks,
+                                           state->streams[REDIST__PACKS]);
+}
+
 int redist__nccl_create_wave(struct redist__nccl *state, int which) {
     const struct redist__problem *problem = state->problem;
     const struct redist__transfer *transfer = problem->transfer;
@@ -94,6 +119,8 @@ int redist__nccl_create_wave(struct redist__nccl *state, int which) {
                                           apart ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
                                           0));
     }
+    if (problem->tiles == REDIST_PUT && problem->format != NULL)
+        REDIST_TRY(create_exact(wave, &part_of));
     REDIST_TRY(problem->space->event_create(&wave->packed));
     REDIST_TRY(problem->space->event_create(&wave->moved));
     return problem->space->event_create(&wave->unpacked);
@@ -104,6 +131,8 @@ void redist__nccl_free_wave(const struct redist__nccl *state, struct redist__wav
     for (int side = 0; side < 2; side++)
         if (wave->packing[side].space != NULL)
             redist__packing_free(&wave->packing[side]);
+    if (wave->exact.space != NULL)
+        redist__packing_free(&wave->exact);
     redist__transfer_free(&wave->transfer);
     space->event_destroy(wave->packed);
     space->event_destroy(wave->moved);
