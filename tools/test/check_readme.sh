@@ -73,7 +73,8 @@ done
 for source in "$programs"/*.cpp "$programs"/*.f90; do
     # shellcheck disable=SC2046
     case $source in
-    *.cpp) g++ -std=c++17 -Wall -Wextra -Werror "$source" -o "${source%.*}" $(pkg-config --cflags --libs fftnd-heffte fftnd redist) ;;
+    *.cpp) g++ -std=c++17 -Wall -Wextra -Werror "$source" -o "${source%.*}" \
+        $(pkg-config --cflags --libs fftnd-heffte fftnd redist-hdf5) ;;
     *.f90) gfortran -Wall "$source" -J "$programs" -o "${source%.*}" \
         $(pkg-config --cflags --libs fftnd-fortran redist-hdf5-fortran) ;;
     esac
