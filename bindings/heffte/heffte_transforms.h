@@ -90,6 +90,15 @@ class member {
         return code;
     }
 
+    /* Takes part in an agreement in which all ranks refuse: REDIST_ERR_ARGUMENT, unless a rank has freed the plan after
+     * a failure. */
+    int refuse() {
+        redist_refuse("heffte: another plan is next");
+        const int code = fftnd_forward(plan_, nullptr, nullptr);
+        redist_refuse(nullptr);
+        return code;
+    }
+
     /* Returns the code of this rank's first failure, whose message is the last one. */
     int failure() const {
         return fftnd_plan_query(plan_);
@@ -139,6 +148,7 @@ class transforms {
         request wanted{REDIST_FORWARD, precision, batch,   forward, nullptr,
                        nullptr,        {0, 0},    nullptr, nullptr};
         const int scaling = member::scaling_of(forward, backward);
+        leave_latest(look_up(wanted, in_place));
         find(wanted, in_place, scaling).keep(REDIST_FORWARD);
         wanted.direction = REDIST_BACKWARD;
         wanted.factor = backward;
@@ -152,6 +162,7 @@ class transforms {
         expect_part(wanted.refusal);
         const bool is_single =
             wanted.batch == 1; /* fields of a batch would meet their neighbours */
+        leave_latest(look_up(wanted, in_place_ && is_single));
         if (is_single)
             guess_arrays(wanted);
         const bool in_place = in_place_ && is_single;
@@ -183,7 +194,12 @@ class transforms {
     }
     transforms(const transforms &) = delete;
     transforms &operator=(const transforms &) = delete;
+    /* The plan that was used last goes first, on all ranks: others may wait for it to end after a failure, while ranks
+     * that free plans of devices wait for each other. */
     ~transforms() {
+        for (std::unique_ptr<member> &one : members_)
+            if (one.get() == latest_)
+                one.reset();
         members_.clear();
         release();
     }
@@ -250,19 +266,22 @@ class transforms {
     }
     member &find(const request &wanted, bool in_place, int preferred = -1) {
         member *found = look_up(wanted, in_place);
-        if (latest_ != nullptr && latest_ != found)
-            refuse_after_failure();
         latest_ = found != nullptr ? found : &make(wanted, in_place, preferred);
         return *latest_;
     }
 
-    /* Has the next agreement, of another plan, pass on a failure of this rank, of which that plan does not know. */
-    void refuse_after_failure() {
-        if (sides_.is_asynchronous() || mpi::comm_size(sides_.comm()) == 1)
+    /* Before another plan than the last one is made or used, which knows nothing of a failure with that: throws if a
+     * rank has ended the last plan after one, as that rank takes part in nothing more; has the next agreement pass on a
+     * failure of this rank. */
+    void leave_latest(const member *next) {
+        if (latest_ == nullptr || latest_ == next || sides_.is_asynchronous() ||
+            mpi::comm_size(sides_.comm()) == 1)
             return;
-        for (std::unique_ptr<member> &one : members_)
-            if (one->failure() != REDIST_OK)
-                return redist_refuse(redist_error_message());
+        const int code = latest_->refuse();
+        if (code != REDIST_ERR_ARGUMENT)
+            check(code);
+        if (latest_->failure() != REDIST_OK)
+            redist_refuse(redist_error_message());
     }
 
     member &make(const request &wanted, bool in_place, int scaling) {

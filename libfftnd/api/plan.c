@@ -2,15 +2,16 @@
 /* The end of a plan: the user frees it, or one that is kept makes room. */
 #include "plan.h"
 
+/* Others learn first that a broken plan is over: exchanges of devices wait for all ranks of the node, which may wait in an
+ * agreement about the plan. */
 void fftnd__plan_empty(fftnd_plan *plan) {
-    redist_life *life = plan->engine.life;
     int failed = plan->engine.failure.code;
     failed = failed != REDIST_OK ? failed : plan->operators_failed;
-    fftnd__engine_destroy(&plan->engine);
+    redist_life_end(&plan->engine.life, failed);
     redist_life_end(&plan->keeping.life, failed);
+    fftnd__engine_destroy(&plan->engine);
     redist_release(plan->keeping.key);
     plan->keeping.key = NULL;
-    redist_life_end(&life, failed);
 }
 
 void fftnd__plan_destroy(fftnd_plan *plan) {

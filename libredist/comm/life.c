@@ -61,6 +61,8 @@ int redist_life_agree(redist_life *life, long long member, const char *function,
             return code != REDIST_OK ? code : fail_ended(end);
         members->changes = redist__life_changes(members);
         int agreed = redist__life_agree(&life->life, function, code, nvalues, values);
+        if (agreed == REDIST_ERR_ARGUMENT && redist__life_is_over(&life->life))
+            return redist__life_check(&life->life); /* after which no call succeeds */
         if (redist__life_is_over(&life->life) ||
             members->changes == redist__life_changes(members)) {
             members->agreements++;

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <limits>
+#include <memory>
 
 #ifdef HEFFTE_ON_DEVICE
 extern "C" {
@@ -454,6 +455,41 @@ void test_alone() {
            "calls after errors");
 }
 
+/* Whether a call throws. */
+bool throws(const heffte::fft3d<tags::cufft> &fft, bool is_float) {
+    heffte::gpu::vector<complex> in(fft.size_inbox()), out(fft.size_outbox());
+    using narrow = std::complex<float>;
+    try {
+        if (is_float)
+            fft.forward(reinterpret_cast<narrow *>(in.data()),
+                        reinterpret_cast<narrow *>(out.data()));
+        else
+            fft.forward(in.data(), out.data());
+    } catch (const std::exception &) {
+        return true;
+    }
+    return false;
+}
+
+/* The device of the last rank fails in the middle of a call, and that rank ends its object while others go on with
+ * another plan: no one waits for it. The device stays lost, so this is the last test. */
+void test_lost_device() {
+    const heffte::box3d<> box({{0, 0, self().rank}}, {{7, 6, self().rank}});
+    const one_stream stream;
+    const bool is_last = self().rank == self().nranks - 1;
+    std::unique_ptr<heffte::fft3d<tags::cufft>> fft(
+        new heffte::fft3d<tags::cufft>(stream.handle, box, box, MPI_COMM_WORLD));
+    expect(!throws(*fft, self().nranks % 2 == 0) && !throws(*fft, false), "calls before a failure");
+    if (is_last)
+        stream_device_fault(stream.handle);
+    const bool is_known = throws(*fft, false);
+    expect(is_known || !is_last, "a call with a device that is lost");
+    if (!is_last)
+        for (int call = 0; call < 2; call++)
+            expect(throws(*fft, true), "another plan after a failure");
+    fft.reset();
+}
+
 /* Units with and without CUDA's header are one program: copies of one serve both. */
 void test_units() {
     using tag = tags::cufft;
@@ -483,5 +519,9 @@ int main(int argc, char **argv) {
     test_units();
 #endif
     checks::repeat(0.5, run_case);
+#ifdef HEFFTE_ON_DEVICE
+    if (self().nranks > 1 && stream_device_replays() >= 0) /* the stand-in: its calls go on */
+        test_lost_device();
+#endif
     return checks::finish();
 }
