@@ -87,17 +87,21 @@ static int allocate_tiles(struct fftnd__engine *engine) {
     return REDIST_OK;
 }
 
-static int plan_programs(struct fftnd__engine *engine, void *const scratch[2]) {
-    REDIST_TRY(fftnd__plan_stages(&engine->programs[0], &engine->transform, scratch));
-    return fftnd__plan_stages(&engine->programs[1], &engine->transform, scratch);
+static int plan_programs(struct fftnd__engine *engine, void *const scratch[2],
+                         const int directions[2]) {
+    for (int direction = 0; direction < 2; direction++)
+        if (directions[direction])
+            REDIST_TRY(
+                fftnd__plan_stages(&engine->programs[direction], &engine->transform, scratch));
+    return REDIST_OK;
 }
 
-static int plan_in_scratch(struct fftnd__engine *engine) {
+static int plan_in_scratch(struct fftnd__engine *engine, const int directions[2]) {
     static char nowhere[2]; /* addresses, whose memory is not used */
     void *const apart[2] = {&nowhere[0], &nowhere[1]};
     if (!fftnd__needs_scratch(&engine->programs[0], &engine->transform) &&
         !fftnd__needs_scratch(&engine->programs[1], &engine->transform))
-        return plan_programs(engine, apart);
+        return plan_programs(engine, apart, directions);
     size_t bytes = fftnd__round_up(find_largest(engine) + 1, FFTND__ALIGNMENT);
     char *memory = redist_malloc(2 * bytes + FFTND__ALIGNMENT); /* FFTW writes before it measures */
     if (memory == NULL)
@@ -105,7 +109,7 @@ static int plan_in_scratch(struct fftnd__engine *engine) {
                               "no memory for planning in two arrays of %zu bytes", bytes);
     char *first = fftnd__align(memory, FFTND__ALIGNMENT);
     void *const scratch[2] = {first, first + bytes};
-    int code = plan_programs(engine, scratch);
+    int code = plan_programs(engine, scratch, directions);
     redist_release(memory);
     return code;
 }
@@ -138,14 +142,11 @@ static void free_programs(struct fftnd__engine *engine) {
 static int plan_by_teachers(struct fftnd__engine *engine) {
     const struct fftnd__transform *transform = &engine->transform;
     struct fftnd__teachers teachers;
-    int rank, code = REDIST_OK;
     fftnd__find_teachers(transform, engine->largest_bytes, &teachers);
-    MPI_Comm_rank(transform->comm, &rank);
-    int measures = teachers.count == 0 || teachers.own == rank;
-    if (measures)
-        code = plan_in_scratch(engine);
+    int code = plan_in_scratch(engine, teachers.measures);
     fftnd__teach(transform, &teachers);
-    return measures ? code : plan_in_scratch(engine);
+    const int taught[2] = {!teachers.measures[0], !teachers.measures[1]};
+    return code == REDIST_OK && (taught[0] || taught[1]) ? plan_in_scratch(engine, taught) : code;
 }
 
 /* Plans all stages, once; none after a failure. Collective. */

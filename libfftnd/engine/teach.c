@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks that measure serial transforms at the same time disturb each other, and the slowest of them decides when the
- * plan is complete. Their arrays have a few shapes: one rank measures for all that have the same one. Larger arrays are
- * measured by all at once, since they share the memory's bandwidth in the transform, too.
+ * plan is complete. Their arrays have a few shapes: for all that have the same one, one rank measures forward transforms
+ * and another one backward transforms. Larger arrays are measured by all at once, since they share the memory's
+ * bandwidth in the transform, too.
  */
 #include "teach.h"
 
@@ -40,36 +41,42 @@ static long long hash_shape(const struct fftnd__chain *chain) {
     return hash;
 }
 
-/* Lists the first rank of each shape, as far as there is room. */
-static void list_first(int nranks, const long long shapes[], long long own,
+/* Lists the first two ranks of each shape, as far as there is room. A shape's only rank measures both directions. */
+static void list_first(int nranks, const long long shapes[], int own,
                        struct fftnd__teachers *teachers) {
     for (int rank = 0; rank < nranks && teachers->count < FFTND__MOST_TEACHERS; rank++) {
-        int same = 0;
-        while (same < teachers->count && shapes[teachers->ranks[same]] != shapes[rank])
-            same++;
-        if (same < teachers->count)
+        int same = 0, is_own = shapes[rank] == shapes[own];
+        for (int i = 0; i < teachers->count; i++)
+            same += shapes[teachers->list[i].rank] == shapes[rank];
+        if (same == 2)
             continue;
-        teachers->ranks[teachers->count++] = rank;
-        if (shapes[rank] == own)
-            teachers->own = rank;
+        teachers->list[teachers->count++] = (struct fftnd__teacher){rank, is_own};
+        teachers->has_own |= is_own;
+        if (rank == own)
+            teachers->measures[REDIST_FORWARD] = same == 0;
+        if (is_own && (rank == own || same == 1))
+            teachers->measures[REDIST_BACKWARD] = rank == own;
     }
 }
 
 void fftnd__find_teachers(const struct fftnd__transform *transform, size_t largest_bytes,
                           struct fftnd__teachers *teachers) {
-    int nranks;
+    int nranks, rank;
     long long shape = hash_shape(&transform->chain);
-    *teachers = (struct fftnd__teachers){.own = -1};
+    *teachers = (struct fftnd__teachers){.measures = {1, 1}};
     if (!has_teachers(transform, largest_bytes))
         return;
     MPI_Comm_size(transform->comm, &nranks);
+    MPI_Comm_rank(transform->comm, &rank);
     long long *shapes = redist_calloc((size_t)nranks, sizeof *shapes);
     int code = redist_agree(transform->comm, shapes != NULL ? REDIST_OK : REDIST_ERR_MEMORY);
     if (code == REDIST_OK)
         code = redist_agree(transform->comm,
                             redist_all_gather(transform->comm, &shape, sizeof shape, shapes));
-    if (code == REDIST_OK)
-        list_first(nranks, shapes, shape, teachers);
+    if (code == REDIST_OK) {
+        memset(teachers->measures, 0, sizeof teachers->measures);
+        list_first(nranks, shapes, rank, teachers);
+    }
     redist_release(shapes);
 }
 
@@ -111,6 +118,6 @@ void fftnd__teach(const struct fftnd__transform *transform,
     for (int i = 0; (library = lines__library_at(i)) != NULL; i++)
         for (int k = 0; k < teachers->count && library->tell_found != NULL; k++)
             if (library->space == transform->library->space)
-                teach(transform, library, teachers->ranks[k],
-                      teachers->own < 0 || teachers->own == teachers->ranks[k]);
+                teach(transform, library, teachers->list[k].rank,
+                      !teachers->has_own || teachers->list[k].is_own);
 }

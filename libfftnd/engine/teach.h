@@ -5,14 +5,21 @@
 
 #include "../program/program.h"
 
-/* The most ranks that measure at once for all: those of a grid of three dimensions whose blocks have two sizes. */
-enum { FFTND__MOST_TEACHERS = 8 };
+/* The most ranks that measure at once for all: for a grid of three dimensions whose blocks have two sizes. */
+enum { FFTND__MOST_TEACHERS = 16 };
 
-/* The ranks that measure first, one for each shape of the ranks' arrays, while the others wait. */
+/* A rank that measures first, while others wait. */
+struct fftnd__teacher {
+    int rank;
+    int is_own; /* its arrays have the shape of this rank's */
+};
+
+/* The teachers: of each shape of the ranks' arrays one for each direction, or one for both. */
 struct fftnd__teachers {
     int count; /* 0 = all ranks measure */
-    int ranks[FFTND__MOST_TEACHERS];
-    int own; /* that of this rank's shape, or -1 */
+    struct fftnd__teacher list[FFTND__MOST_TEACHERS];
+    int has_own;     /* some have this rank's shape */
+    int measures[2]; /* this rank measures forward, backward transforms */
 };
 
 /* Finds the teachers: there are some for arrays of at most `largest_bytes` on this rank that fit the caches of all
