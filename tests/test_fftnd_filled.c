@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Transforms whose physical side has some of the points, the others being zero: compared with serial FFTW on the whole
- * array with its zeros, whose points behind the filled ones are dropped after the transform back. Where the program has a
- * device (stream_device.h), arrays are there, and most of the cases are others.
+ * array with its zeros, whose points behind the filled ones are dropped after the transform back. Where the program has
+ * a device (stream_device.h), arrays are there, and most of the cases are others.
  */
 #include <complex.h>
 #include <math.h>
