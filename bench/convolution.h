@@ -5,9 +5,9 @@
 
 #include "options.h"
 
-/* Times a convolution of real fields in double precision with `filled` and with explicit zeros, and checks the results;
- * beside it FFTW-MPI's transforms around the multiplication, where it is installed, or on devices cuFFT's on all of them
- * without it. Prints on rank 0. Collective. */
+/* Times a convolution of real fields in double precision with `filled` and with explicit zeros, and checks the results.
+ * Beside it are FFTW-MPI's transforms around the multiplication, where FFTW-MPI is installed, or on devices cuFFT's
+ * transforms on all of them without the multiplication. Prints on rank 0. Collective. */
 void bench_convolution(const bench_settings *settings, int threads, int overwrite);
 
 #endif

@@ -21,10 +21,12 @@ struct half {
     struct fftnd__side in, out;
 };
 
-/* Returns the array in the middle that belongs to one outside, with its layout. */
+/* Returns the array in the middle that belongs to one outside, with its layout; along one axis as outside (-1 = none).
+ */
 static struct fftnd__step middle_step(const struct fftnd__transform *transform,
                                       const struct fftnd__step *step,
-                                      const struct fftnd__step *outside, struct middle *own) {
+                                      const struct fftnd__step *outside, int kept,
+                                      struct middle *own) {
     const struct fftnd__chain *chain = &transform->chain;
     struct fftnd__step middle = *outside;
     fftnd__place_layout(&own->layout, chain->ndims, own->numbers, own->strides);
@@ -34,6 +36,8 @@ static struct fftnd__step middle_step(const struct fftnd__transform *transform,
     middle.truncates_inside = step->truncates_inside; /* outside; a block has all modes */
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i];
+        if (axis == kept)
+            continue;
         fftnd__set_whole(&own->layout.alignment, axis,
                          fftnd__side_extent(chain, axis, (enum fftnd_side)forward), 0);
         middle.real = axis == chain->halved ? !forward : middle.real;
@@ -78,7 +82,8 @@ static void find_half(struct half *half, const struct fftnd__applied *applied,
     const struct fftnd__step *step = problem->step;
     begin_half(half, problem, back, back ? &applied->middle[1] : problem->in,
                back ? problem->out : &applied->middle[0]);
-    half->steps[!back] = middle_step(transform, step, &half->steps[back], &half->middle);
+    half->steps[!back] =
+        middle_step(transform, step, &half->steps[back], applied->kept, &half->middle);
     set_axes(half, step, back);
     if (applied->inside.ndims > 0) {
         fftnd__copy_cut(&half->cut, &applied->inside);
@@ -118,7 +123,7 @@ static void cut_inside(struct fftnd__applied *applied,
     const struct fftnd__transform *transform = problem->transform;
     const struct fftnd__step *step = problem->step;
     struct middle own;
-    const struct fftnd__step middle = middle_step(transform, step, step, &own);
+    const struct fftnd__step middle = middle_step(transform, step, step, -1, &own);
     struct fftnd__cut *inside = &applied->inside;
     size_t item = fftnd__element_bytes(transform, middle.real), row = item;
     int last = axis_inside(transform, step) + applied->shift;
@@ -218,6 +223,15 @@ static void place_rows(struct fftnd__applied *applied) {
         take(&applied->places.bytes, fftnd__takes_boxes(op) ? 0 : rows * sizeof(double));
 }
 
+/* Returns the axis whose points alone are in the middle, as its round trip adds the others; -1 = none. */
+static int axis_kept(const struct fftnd__kernel_problem *problem) {
+    int axis = problem->trip_axis - problem->transform->batch.shift;
+    return problem->needs_trip && problem->step->truncates_inside &&
+                   fftnd__is_truncated(&problem->transform->chain, axis, FFTND_PHYSICAL)
+               ? axis
+               : -1;
+}
+
 int fftnd__applied_create(const struct fftnd__kernel_problem *problem,
                           struct fftnd__applied **made) {
     const struct fftnd__batch *batch = &problem->transform->batch;
@@ -229,6 +243,7 @@ int fftnd__applied_create(const struct fftnd__kernel_problem *problem,
     applied->shift = batch->shift;
     applied->fields = batch->count;
     applied->in_place = problem->in_place;
+    applied->kept = axis_kept(problem);
     for (int i = 0; i < 2; i++)
         applied->middle[i].stride = applied->strides[i];
     if (is_large(problem))
@@ -523,7 +538,10 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
 static int run_trip(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                     const struct fftnd__block *const blocks[2], const redist_index count[]) {
     struct lines__operation operation;
-    fftnd__boxes_describe(applied, piece, blocks[0], count, &operation);
+    redist_index all[REDIST_MAX_NDIMS];
+    memcpy(all, count, sizeof all);
+    all[applied->trip.axis] = applied->trip.modes;
+    fftnd__boxes_describe(applied, piece, blocks[0], all, &operation);
     return fftnd__round_trip_run(&applied->trip, piece->shorter, &operation, blocks[0], blocks[1]);
 }
 

@@ -17,8 +17,9 @@ struct fftnd__applied {
     struct fftnd__kernel kernels[2]; /* there and back */
     struct fftnd__kernel
         others[2]; /* before and after these: all axes except one, of a whole piece */
-    struct fftnd__round_trip trip;              /* between both, if the library has one */
-    struct fftnd__cut inside;                   /* of a piece; 0 axes = not cut */
+    struct fftnd__round_trip trip; /* between both, if the library has one */
+    int kept;                 /* an axis of which the middle has the points outside, -1 = none */
+    struct fftnd__cut inside; /* of a piece; 0 axes = not cut */
     struct fftnd__truncation truncation;        /* of the middle */
     struct fftnd__side middle[2];               /* before and after the operator */
     redist_index numbers[3 * REDIST_MAX_NDIMS]; /* of `inside`, */

@@ -7,8 +7,7 @@ static int is_possible(const struct fftnd__transform *transform, const struct ff
     return library->round_trips != NULL && step->direction == REDIST_FORWARD &&
            !op->type->of_user && op->tables != NULL && !lines__combines((int)op->kind) &&
            !step->twiddles && !fftnd__truncates_on(transform, step, FFTND_SPECTRAL) &&
-           (!fftnd__truncates_on(transform, step, FFTND_PHYSICAL) ||
-            (step->truncates_inside && step->naxes == 1));
+           (!fftnd__truncates_on(transform, step, FFTND_PHYSICAL) || step->truncates_inside);
 }
 
 int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struct fftnd__step *step,
@@ -29,7 +28,10 @@ int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struc
 int fftnd__round_trip_create(struct fftnd__round_trip *trip,
                              const struct fftnd__kernel_problem *problem, int axis) {
     int n = fftnd__count_lengths(problem->cut), code = REDIST_OK;
-    *trip = (struct fftnd__round_trip){.library = problem->library->round_trips, .axis = axis};
+    *trip = (struct fftnd__round_trip){
+        .library = problem->library->round_trips,
+        .axis = axis,
+        .modes = problem->transform->chain.points[axis - problem->transform->batch.shift]};
     for (int i = 0; i < n && code == REDIST_OK; i++) {
         const struct lines__problem serial =
             fftnd__kernel_lines(problem, problem->in, problem->out, axis, i);

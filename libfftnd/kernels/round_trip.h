@@ -11,6 +11,7 @@ struct fftnd__round_trip {
     const struct lines__round_trips *library; /* NULL = none */
     void *plans[2];                           /* for pieces like the first one, and shorter ones */
     int axis;                                 /* of the array */
+    redist_index modes;                       /* along it */
 };
 
 /* Returns the axis of a step with an operator that can make a round trip, the slowest in the array before, or -1. All

@@ -37,14 +37,15 @@ static size_t chunk_bytes(const struct fftnd__stage_problem *problem, size_t byt
 
 /* Cuts by the bytes that an uncut piece takes. */
 static int place(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem,
-                 size_t bytes, int may_be_large, struct fftnd__kernel_problem *applied) {
+                 size_t bytes, int makes_trip, struct fftnd__kernel_problem *applied) {
     fftnd__applied_free(stage->applied);
     fftnd__set_extents(&stage->cut, problem->transform, problem->step);
     fftnd__cut_chunks(&stage->cut, problem->transform, problem->step, bytes,
-                      chunk_bytes(problem, bytes, may_be_large));
+                      chunk_bytes(problem, bytes, makes_trip));
     lay_out(stage, problem);
     *applied = fftnd__stage_kernel(stage, problem);
     applied->on_device = 1;
+    applied->needs_trip = makes_trip;
     applied->outside[0] = stage->in.in_array;
     applied->outside[1] = stage->out.in_array;
     return fftnd__applied_create(applied, &stage->applied);
@@ -55,14 +56,17 @@ static int try_chunks(struct fftnd__stage *stage, const struct fftnd__stage_prob
     struct fftnd__kernel_problem applied;
     REDIST_TRY(place(stage, problem, bytes, makes_trip, &applied));
     applied.trip_axis = makes_trip ? applied.trip_axis : -1;
-    applied.needs_trip = makes_trip;
     char *memory = problem->scratch[0], *array = problem->scratch[1];
     stage->bytes = stage->applied->places.bytes;
     stage->in.place = stage->applied->places.in;
     stage->out.place = stage->applied->places.out;
     stage->in.memory = stage->in.in_array ? array : memory + stage->in.place;
     stage->out.memory = stage->out.in_array ? array : memory + stage->out.place;
-    return fftnd__applied_plan(stage->applied, &applied, memory);
+    REDIST_TRY(fftnd__applied_plan(stage->applied, &applied, memory));
+    if (stage->applied->trip.library != NULL && problem->step->naxes == 1 && stage->in.in_array &&
+        stage->out.in_array)
+        stage->bytes = 0; /* from array to array */
+    return REDIST_OK;
 }
 
 /* Tries one sweep there and back first, for which a chunk need not fit a cache. */

@@ -153,8 +153,8 @@ struct lines__panel_targets {
 /* Work of kernels beside transforms: none, all members NULL, or one of these. */
 struct lines__operation;
 struct lines__panel_work {
-    /* in the modes of one array, or none of zero elements; in and out may be the same one if its lines begin at the same
-     * places on both sides */
+    /* in the modes of one array, or none of zero elements; in and out may be the same one if its lines begin at the
+     * same places on both sides */
     const struct lines__panel_gap *gap;
     const struct lines__panel_targets *targets; /* in the place of `out`; copied */
     /* round trips of complex lines: transforms, an operator on the modes (operation.h), and transforms back. The
