@@ -83,76 +83,102 @@ template <class type> struct sixteen_bits {
 
 /* ---------------------------------------------------------------- rows */
 
-/* Numbers that a thread loads or stores at once. */
-template <class number, int n> struct __align__(n * sizeof(number)) unit {
+/* Numbers that a thread loads or stores at once, or one by one where their numbers alone are aligned. */
+template <class type, int n> struct __align__(n * sizeof(type)) unit {
+    using number = type;
     number numbers[n];
 };
 
-/* The units of a thread in a row: one in as many as the warp has threads. */
+template <class unit> __device__ bool is_aligned(const char *at, int numbers_are) {
+    return numbers_are && reinterpret_cast<uintptr_t>(at) % sizeof(unit) == 0;
+}
+
+template <class unit> __device__ unit load_unit(const char *from, int aligned) {
+    using number = typename unit::number;
+    unit loaded;
+    if (is_aligned<unit>(from, aligned))
+        return *reinterpret_cast<const unit *>(from);
+    for (size_t i = 0; i < sizeof(unit) / sizeof(number); i++)
+        loaded.numbers[i] = load<number>(from + i * sizeof(number), aligned);
+    return loaded;
+}
+
+template <class unit> __device__ void store_unit(const unit &stored, char *to, int aligned) {
+    using number = typename unit::number;
+    if (is_aligned<unit>(to, aligned))
+        *reinterpret_cast<unit *>(to) = stored;
+    else
+        for (size_t i = 0; i < sizeof(unit) / sizeof(number); i++)
+            store(stored.numbers[i], to + i * sizeof(number), aligned);
+}
+
+/* The units of a thread in a row, one in as many as the warp has threads: in the array, and in the message. */
 template <class format, int n> struct row {
-    using unit_type = unit<typename format::number, n>;
+    using wide = unit<typename format::number, n>;
+    using narrow = unit<typename format::narrow, n>;
     static const int units = each / n;
     uint64_t first; /* of the thread's units in the part */
-    int place;      /* of the first one's first number in the row */
-    int64_t bytes;  /* before the row in the message */
+    int64_t head;   /* bytes before the row in the message, */
+    int64_t begin;  /* and before the thread's first unit */
 
     __device__ explicit row(uint64_t which) {
-        const int lane = static_cast<int>(threadIdx.x) % lanes;
-        first = which * (REDIST__FORMAT_ROW / n) + static_cast<uint64_t>(lane);
-        place = lane * n;
-        bytes = static_cast<int64_t>(which) *
-                (format::head +
-                 REDIST__FORMAT_ROW * static_cast<int64_t>(sizeof(typename format::narrow)));
+        const uint64_t lane = threadIdx.x % lanes;
+        first = which * (REDIST__FORMAT_ROW / n) + lane;
+        head = static_cast<int64_t>(
+            which * (format::head + REDIST__FORMAT_ROW * sizeof(typename format::narrow)));
+        begin = head + format::head + static_cast<int64_t>(lane * sizeof(narrow));
     }
     __device__ uint64_t at(int i) const {
         return first + static_cast<uint64_t>(i * lanes);
     }
-    __device__ int64_t position(int i, int j) const {
-        return bytes + format::head +
-               (place + i * lanes * n + j) * static_cast<int64_t>(sizeof(typename format::narrow));
+    __device__ int64_t position(int i) const {
+        return begin + static_cast<int64_t>(i * lanes * sizeof(narrow));
     }
 };
 
 template <class format, int n>
 __device__ void narrow_row(const redist__cuda_part &part, const row<format, n> &mine) {
-    using unit_type = typename row<format, n>::unit_type;
+    using wide = typename row<format, n>::wide;
     typename format::number held[each] = {};
 #pragma unroll
     for (int i = 0; i < mine.units; i++)
         if (mine.at(i) < part.units) {
-            const char *from = part.source + find_unit<unit_type>(part, mine.at(i)).source;
-            const auto loaded = load<unit_type>(from, part.aligned);
+            const char *from = part.source + find_unit<wide>(part, mine.at(i)).source;
+            const auto loaded = load_unit<wide>(from, part.aligned);
             for (int j = 0; j < n; j++)
                 held[i * n + j] = loaded.numbers[j];
         }
-    const double scale = format::begin(held, part.destination + mine.bytes, part.aligned);
+    const double scale = format::begin(held, part.destination + mine.head, part.aligned);
 #pragma unroll
-    for (int i = 0; i < mine.units; i++)
-        for (int j = 0; j < n && mine.at(i) < part.units; j++)
-            store(format::narrowed(held[i * n + j], scale), part.destination + mine.position(i, j),
-                  part.aligned);
+    for (int i = 0; i < mine.units; i++) {
+        typename row<format, n>::narrow stored;
+        for (int j = 0; j < n; j++)
+            stored.numbers[j] = format::narrowed(held[i * n + j], scale);
+        if (mine.at(i) < part.units)
+            store_unit(stored, part.destination + mine.position(i), part.aligned);
+    }
 }
 
 template <class format, int n>
 __device__ void widen_row(const redist__cuda_part &part, const row<format, n> &mine) {
-    using unit_type = typename row<format, n>::unit_type;
-    const double quantum = format::quantum_of(part.source + mine.bytes, part.aligned);
+    using wide = typename row<format, n>::wide;
+    using narrow = typename row<format, n>::narrow;
+    const double quantum = format::quantum_of(part.source + mine.head, part.aligned);
 #pragma unroll
     for (int i = 0; i < mine.units; i++) {
         if (mine.at(i) >= part.units)
             break;
-        char *to = part.destination + find_unit<unit_type>(part, mine.at(i)).destination;
-        unit_type result = {};
+        char *to = part.destination + find_unit<wide>(part, mine.at(i)).destination;
+        const auto loaded = load_unit<narrow>(part.source + mine.position(i), part.aligned);
+        wide result = {};
         if (part.adds != REDIST__NO_NUMBER)
-            result = load<unit_type>(to, part.aligned);
+            result = load_unit<wide>(to, part.aligned);
         for (int j = 0; j < n; j++) {
-            const auto number = format::widened(
-                load<typename format::narrow>(part.source + mine.position(i, j), part.aligned),
-                quantum);
+            const auto number = format::widened(loaded.numbers[j], quantum);
             result.numbers[j] =
                 part.adds != REDIST__NO_NUMBER ? result.numbers[j] + number : number;
         }
-        store(result, to, part.aligned);
+        store_unit(result, to, part.aligned);
     }
 }
 
