@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const char *const pages[] = {"small", "huge", NULL};
-static const char *const strides[] = {"typical", "power", NULL};
+static const char *const strides[] = {"typical", "power", "odd", NULL};
+enum { POWER = 1, ODD };
 enum { SHORTEST = 16, LONGEST = 1 << 20, MOST_LOOPS = 32 };
 
 static const char notes[] =
@@ -53,7 +54,9 @@ static const bench_program *describe(struct settings *settings) {
          .kind = BENCH_CHOICE,
          .value = &settings->stride,
          .words = strides,
-         .help = "twice one and a half of a power of two, or a power of two (typical)"},
+         .help =
+             "twice one and a half of a power of two, a power of two, or 16 bytes more than the "
+             "first in destinations, where rows do not begin at lines of the caches (typical)"},
         {.name = "iters",
          .kind = BENCH_NUMBER,
          .value = &settings->iterations,
@@ -86,9 +89,10 @@ static struct redist__rows rows_of(const struct settings *settings, enum redist_
     struct redist__rows rows = redist__typical_rows(where, class_of(power));
     ptrdiff_t apart[2] = {rows.source_stride / (ptrdiff_t)rows.run,
                           rows.destination_stride / (ptrdiff_t)rows.run};
-    rows.run = settings->stride == 1 || power < 32 ? power : power + power / 2;
+    rows.run = settings->stride == POWER || power < 32 ? power : power + power / 2;
     rows.source_stride = apart[0] * (ptrdiff_t)rows.run;
-    rows.destination_stride = apart[1] * (ptrdiff_t)rows.run;
+    rows.destination_stride =
+        apart[1] * (ptrdiff_t)rows.run + (settings->stride == ODD ? SHORTEST : 0);
     return rows;
 }
 

@@ -491,7 +491,10 @@ START_TEST(overlapping_boxes) {
             (redist_box){.size = sizeof(redist_box), .start = {1, 2, 0}, .count = {3, 2, 5}};
         given.boxes[side][second] =
             (redist_box){.size = sizeof(redist_box), .start = {3, 3, 4}, .count = {4, 3, 1}};
-        check_refused(&given, REDIST_ERR_OVERLAP, side ? "box_b" : "box_a", -1);
+        check_refused(&given, REDIST_ERR_OVERLAP,
+                      side ? "3 along axis 0, 3 along axis 1, 4 along axis 2 (options->overlap"
+                           : "box_a",
+                      -1);
         given.boxes[side][second].start[1] = 4; /* one step apart: accepted */
         given.boxes[side][second].count[1] = 2;
         exchange_way way = random_way("alltoallw");

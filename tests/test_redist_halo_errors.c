@@ -145,7 +145,8 @@ START_TEST(holes_and_overlaps) {
             .size = sizeof(*box), .count = {8, 6}, .extent = {14, 12}, .offset = {3, 3}};
     }
     check_refused(&given, MPI_DOUBLE, REDIST_OVERLAP_REFUSED, REDIST_ERR_OVERLAP,
-                  "box overlaps the box of rank 1");
+                  "box overlaps the box of rank 1 of the communicator: both have the element at 0 "
+                  "along axis 0, 0 along axis 1");
 }
 END_TEST
 

@@ -74,13 +74,11 @@ int redist__check_cover(const struct redist__request *request, const redist_inde
                         const redist_box all[]) {
     redist_box whole = REDIST_BOX_DEFAULT;
     redist_index hole[REDIST_MAX_NDIMS];
-    char text[REDIST_MAX_NDIMS * 40] = "";
+    char text[REDIST__PLACE_BYTES];
     for (int i = 0; i < request->ndims; i++)
         whole.count[i] = sizes[i];
     if (!redist__find_hole(request->ndims, &whole, request->context->size, all, hole))
         return REDIST_OK;
-    for (int i = 0, end = 0; i < request->ndims; i++)
-        end += snprintf(text + end, sizeof text - (size_t)end, "%s%lld along axis %d",
-                        i > 0 ? ", " : "", (long long)hole[i], i);
+    redist__print_place(request->ndims, hole, text);
     return FAIL(REDIST_ERR_SIZE, "the boxes leave a hole: no rank holds the element at %s", text);
 }

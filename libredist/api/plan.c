@@ -313,7 +313,7 @@ static int describe_axes(const struct redist__request *request, const redist_ind
     const redist_halo *halo = request->halo;
     int axes[REDIST_MAX_NDIMS], n = 0;
     for (int i = 0; i < request->ndims && halo->corners; i++)
-        if (halo->low[i] + halo->high[i] > 0)
+        if (halo->low[i] > 0 || halo->high[i] > 0)
             axes[n++] = i;
     if (n < 2)
         return REDIST_OK;

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
@@ -213,8 +214,9 @@ int redist__check_arrays(const struct redist__request *request, void *const arra
                              request->names[0], arrays[0], request->names[1], arrays[1]);
     if (a < b + bytes[1] && b < a + bytes[0] && do_boxes_meet(request, arrays))
         return FAIL(REDIST_ERR_OVERLAP,
-                    "arrays %s = %p (%zu bytes) and %s = %p (%zu bytes) overlap", request->names[0],
-                    arrays[0], bytes[0], request->names[1], arrays[1], bytes[1]);
+                    "arrays %s = %p (%zu bytes) and %s = %p (%zu bytes) overlap%s",
+                    request->names[0], arrays[0], bytes[0], request->names[1], arrays[1], bytes[1],
+                    request->boxes != NULL ? ", and so do the boxes in them" : "");
     return REDIST_OK;
 }
 
@@ -330,17 +332,32 @@ int redist__check_box(const struct redist__request *request, const redist_index 
     return REDIST_OK;
 }
 
+void redist__print_place(int ndims, const redist_index index[], char text[REDIST__PLACE_BYTES]) {
+    text[0] = '\0';
+    for (int i = 0, end = 0; i < ndims; i++)
+        end += snprintf(text + end, REDIST__PLACE_BYTES - (size_t)end, "%s%lld along axis %d",
+                        i > 0 ? ", " : "", (long long)index[i], i);
+}
+
 int redist__check_disjoint(const struct redist__request *request, const char *name, int side,
                            const redist_box all[]) {
     const struct redist__context *context = request->context;
     const redist_box *mine = &all[2 * context->rank + side];
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    for (int other = context->rank + 1; other < context->size; other++)
-        if (redist_intersect(request->ndims, mine->start, mine->count, all[2 * other + side].start,
+    char text[REDIST__PLACE_BYTES];
+    int other = context->rank + 1;
+    while (other < context->size &&
+           !redist_intersect(request->ndims, mine->start, mine->count, all[2 * other + side].start,
                              all[2 * other + side].count, start, count))
-            return FAIL(REDIST_ERR_OVERLAP, "%s overlaps the box of rank %d of the communicator",
-                        name, other);
-    return REDIST_OK;
+        other++;
+    if (other == context->size)
+        return REDIST_OK;
+    redist__print_place(request->ndims, start, text);
+    return FAIL(
+        REDIST_ERR_OVERLAP,
+        "%s overlaps the box of rank %d of the communicator: both have the element at %s%s", name,
+        other, text,
+        side == 1 ? " (options->overlap = REDIST_OVERLAP_READ lets several ranks receive it)" : "");
 }
 
 /* ---------------------------------------------------------------- agreement */
