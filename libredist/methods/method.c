@@ -102,10 +102,10 @@ static int check_format(const struct redist__problem *problem,
                         const struct redist__method *method) {
     if (problem->format == NULL)
         return REDIST_OK;
-    if (problem->tiles != REDIST_WHOLE)
+    if (problem->tiles == REDIST_GET)
         return redist__fail(
             REDIST_ERR_METHOD,
-            "method %s moves tiles in the format of the arrays only, but options->wire = %s",
+            "method %s gets tiles in the format of the arrays only, but options->wire = %s",
             method->name, redist_wire_name(problem->format->wire));
     if (!method->formats)
         return redist__fail(REDIST_ERR_METHOD,
