@@ -145,6 +145,8 @@ static void try_random(int i) {
     trial.options.effort = i % 6 == 5 ? FFTND_MEASURE : FFTND_ESTIMATE;
     trial.options.grid_ndims = random_between(1, 2);
     trial.options.plan_seconds = 0.05;
+    trial.options.fusion = random_chance(30) ? FFTND_FUSION_NEVER : FFTND_FUSION_AUTO;
+    trial.options.tile_bytes = random_chance(50) ? 3000 : 0;
     int everywhere = trial.options.wire_scope == REDIST_WIRE_EVERYWHERE;
     if (trial.options.method != NULL && strcmp(trial.options.method, "hier") == 0)
         trial.options.wire_scope = REDIST_WIRE_BETWEEN_NODES, everywhere = 0;
@@ -166,6 +168,29 @@ static void try_random(int i) {
 START_TEST(formats) {
     for (int i = 0; harness_another(i, 6); i++)
         try_random(i);
+}
+END_TEST
+
+/* Joined with transforms, whose tiles end anywhere in the rows of a message. */
+START_TEST(in_tiles) {
+    if (harness_nranks == 1)
+        skip_test("messages between ranks");
+    for (int i = 0; i < 8; i++) {
+        struct trial trial = {.sizes = {16, 18, 20},
+                              .kind = i & 1 ? FFTND_R2C : FFTND_C2C,
+                              .precision = i & 2 ? FFTND_FLOAT : FFTND_DOUBLE,
+                              .options = FFTND_OPTIONS_DEFAULT};
+        trial.options.fusion = FFTND_FUSION_ALWAYS;
+        trial.options.method = "p2p";
+        trial.options.tile_bytes = 3000;
+        trial.options.effort = FFTND_ESTIMATE;
+        trial.options.wire = i & 2 || i & 4 ? REDIST_WIRE_16_BITS : REDIST_WIRE_FLOAT;
+        trial.options.wire_scope = REDIST_WIRE_EVERYWHERE;
+        trial.options.batch = 1 + i / 4;
+        harness_case("kind %d, precision %d, format %d", (int)trial.kind, (int)trial.precision,
+                     (int)trial.options.wire);
+        check_trial(&trial, MPI_COMM_WORLD, 0, 1);
+    }
 }
 END_TEST
 
@@ -520,7 +545,7 @@ START_TEST(ranks_differ) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {formats, tolerances,   remembered, taylor_green,
-                                  errors,  ranks_differ, NULL};
+    const TTest *const tests[] = {formats,      in_tiles, tolerances,   remembered,
+                                  taylor_green, errors,   ranks_differ, NULL};
     return harness_run(argc, argv, "test_fftnd_wire", tests);
 }

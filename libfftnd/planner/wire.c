@@ -252,7 +252,7 @@ static int find_messages(const struct fftnd__request *request, int *are_some) {
     return REDIST_OK;
 }
 
-/* Returns whether a plan without the format may have another configuration: tiles may be faster there, which have none.
+/* Returns whether a plan without the format may have another configuration: another grid may be faster there.
  * A chain on some of the ranks stays as it is, as the request is made for these. */
 static int has_exact_configuration(const struct fftnd__request *request) {
     return request->settings.wire != REDIST_WIRE_SAME && request->ranks == 0;
