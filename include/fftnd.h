@@ -246,7 +246,7 @@ typedef struct fftnd_options {
     /* Fewer bytes between ranks; for arrays in the memory where they are transformed, of float and double */
     /** format of the numbers of the exchanges on their way, as redist_options.wire. The plan measures the error of a
      * round trip (fftnd_plan_info.wire_error), for which it needs the memory of three more arrays while it is made; of
-     * two on a device, and two on the host */
+     * two on a device, and two on the host; of none if wisdom has it */
     enum redist_wire wire;
     enum redist_wire_scope wire_scope; /**< as redist_options.wire_scope */
     /** instead of `wire`: the narrowest format with which the relative L2 error of a round trip on random numbers is at

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Convolutions and correlations with a kernel, against the direct sum; test_fftnd_operators has FFTND_MULTIPLY with any
- * factors. */
+/* Convolutions and correlations with a kernel, against the direct sum, and those of larger arrays against serial FFTW on
+ * all points with their zeros; test_fftnd_operators has FFTND_MULTIPLY with any factors. */
 #include <complex.h>
+#include <fftw3.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct fields {
         turns[REDIST_MAX_NDIMS]; /* points, and 0 = not transformed, else with zeros */
     size_t n;
     double complex *values, *retained; /* and these without dropped modes */
+    double complex *by_fftw;           /* results for all fields; NULL = by the direct sum */
 };
 
 static int is_transformed(const fft_case *given, int axis) {
@@ -131,6 +133,62 @@ static double complex direct_sum(const struct fields *fields, int field, const i
     return sum;
 }
 
+/* ---------------------------------------------------------------- serial FFTW */
+
+/* The place of element i of a field among its zeros. */
+static size_t place_of(const struct fields *fields, size_t i) {
+    const int *sizes = fields->given->sizes, *filled = fields->sizes;
+    const size_t row = i / (size_t)filled[2];
+    const size_t x = row / (size_t)filled[1], y = row % (size_t)filled[1];
+    return (x * (size_t)sizes[1] + y) * (size_t)sizes[2] + i % (size_t)filled[2];
+}
+
+/* Places a field among zeros and transforms it. The plan is made before, as that overwrites the array. */
+static void transform_with_zeros(const struct fields *fields, int field, fftw_plan forward,
+                                 double complex *whole) {
+    const int *sizes = fields->given->sizes;
+    const size_t all = (size_t)sizes[0] * (size_t)sizes[1] * (size_t)sizes[2];
+    memset(whole, 0, all * sizeof *whole);
+    for (size_t i = 0; i < fields->n; i++) {
+        whole[place_of(fields, i)] = fields->values[(size_t)field * fields->n + i];
+    }
+    fftw_execute_dft(forward, whole, whole);
+}
+
+/* Multiplies two spectra, or one by the conjugate of the kernel's, and scales for the transform back. */
+static void multiply(const double complex *kernel, double complex *whole, size_t n,
+                     int correlates) {
+    for (size_t i = 0; i < n; i++) {
+        whole[i] *= (correlates ? conj(kernel[i]) : kernel[i]) / (double)n;
+    }
+}
+
+/* Finds the results for all fields of three axes. */
+static void convolve_serially(const struct fields *fields, int correlates) {
+    const int *sizes = fields->given->sizes;
+    const size_t all = (size_t)sizes[0] * (size_t)sizes[1] * (size_t)sizes[2];
+    double complex *kernel = fftw_alloc_complex(all), *whole = fftw_alloc_complex(all);
+    fftw_plan plans[2];
+    for (int back = 0; back < 2; back++) {
+        plans[back] = fftw_plan_dft_3d(sizes[0], sizes[1], sizes[2], whole, whole,
+                                       back ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    }
+    transform_with_zeros(fields, 0, plans[0], kernel);
+    for (int field = 0; field < fields->given->options.batch; field++) {
+        transform_with_zeros(fields, field + 1, plans[0], whole);
+        multiply(kernel, whole, all, correlates);
+        fftw_execute(plans[1]);
+        double complex *results = fields->by_fftw + (size_t)field * fields->n;
+        for (size_t i = 0; i < fields->n; i++) {
+            results[i] = whole[place_of(fields, i)];
+        }
+    }
+    fftw_destroy_plan(plans[0]);
+    fftw_destroy_plan(plans[1]);
+    fftw_free(kernel);
+    fftw_free(whole);
+}
+
 /* ---------------------------------------------------------------- arrays */
 
 static void write_field(const fft_case *given, const fftnd_layout *layout, char *array, int field,
@@ -156,17 +214,19 @@ static double complex read_element(const fft_case *given, const char *at) {
                : re;
 }
 
-/* The largest error of some elements of all fields. */
+/* The largest error of all fields: of all elements beside FFTW, of some beside direct sums. */
 static double find_error(const struct fields *fields, const fftnd_layout *layout, const char *array,
                          int correlates, double scale) {
     const fft_walk walk = fft_walk_make(layout, fields->given->options.batch);
     const size_t n = walk.nelements * (size_t)fields->given->options.batch, most = 60;
-    const size_t step = n > most ? n / most : 1;
+    const size_t step = n > most && fields->by_fftw == NULL ? n / most : 1;
     double error = 0;
     for (size_t i = 0; i < n; i += step) {
         const fft_place place = fft_walk_place(&walk, i);
         const double complex expected =
-            scale * direct_sum(fields, place.field, place.index, correlates);
+            scale * (fields->by_fftw != NULL
+                         ? fields->by_fftw[(size_t)place.field * fields->n + (size_t)place.global]
+                         : direct_sum(fields, place.field, place.index, correlates));
         const double off = cabs(read_element(fields->given, array + place.offset) - expected);
         error = off <= error ? error : off;
     }
@@ -198,6 +258,9 @@ static void convolve(fftnd_plan *plan, const struct fields *fields, fft_array *a
     fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
     fftnd_operator *op = NULL;
     options.conjugated = random_chance(50);
+    if (fields->by_fftw != NULL) {
+        convolve_serially(fields, options.conjugated);
+    }
     set_fields(fields, layout, arrays[0], 1, fields->values);
     const int code = fftnd_operator_from_kernel(plan, fft_array_address(arrays[0]), &options, &op);
     if (has_r2r(given)) {
@@ -221,7 +284,7 @@ static void convolve(fftnd_plan *plan, const struct fields *fields, fft_array *a
     check_ok(fftnd_operator_free(&op));
 }
 
-static void check_case(const fft_case *given) {
+static void check_against(const fft_case *given, int fftw) {
     fftnd_plan *plan = NULL;
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
     fft_array own[2], *arrays[2] = {&own[0], &own[!given->options.in_place]};
@@ -229,6 +292,8 @@ static void check_case(const fft_case *given) {
     check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));
     check_ok(fftnd_plan_layout(plan, FFTND_PHYSICAL, &layout));
     struct fields fields = make_fields(given);
+    fields.by_fftw =
+        fftw ? calloc(fields.n * (size_t)given->options.batch, sizeof *fields.by_fftw) : NULL;
     own[0] = allocate(given, layout.bytes);
     if (arrays[1] != arrays[0]) {
         own[1] = allocate(given, layout.bytes);
@@ -236,11 +301,16 @@ static void check_case(const fft_case *given) {
     convolve(plan, &fields, arrays, &layout);
     free(fields.values);
     free(fields.retained);
+    free(fields.by_fftw);
     check_ok(fftnd_plan_free(&plan));
     if (arrays[1] != arrays[0]) {
         check_ok(fft_array_free(&own[1]));
     }
     check_ok(fft_array_free(&own[0]));
+}
+
+static void check_case(const fft_case *given) {
+    check_against(given, 0);
 }
 
 START_TEST(boxes) {
@@ -282,6 +352,23 @@ START_TEST(on_device) {
         check_case(&given);
     }
     unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* Filled to the half, more or less, with two fields, in place and not, in boxes and not. */
+START_TEST(against_serial_fftw) {
+    static const int filled[][3] = {{16, 15, 14}, {17, 8, 28}, {32, 30, 1}};
+    for (int i = 0; i < 12; i++) {
+        fft_case given = FFT_CASE(i % 2 ? FFTND_C2C : FFTND_R2C, 32, 30, 28);
+        fft_case_fill(&given, filled[i / 2 % 3]);
+        given.precision = fft_case_precision(i % 5 == 4 ? FFTND_FLOAT : FFTND_DOUBLE);
+        given.options.batch = 1 + i / 2 % 2;
+        given.options.in_place = i / 6;
+        given.options.grid_ndims = i % 3;
+        given.has_box[0] = i % 4 == 3;
+        given.box_seed = random_bits();
+        check_against(&given, 1);
+    }
 }
 END_TEST
 
@@ -403,7 +490,8 @@ START_TEST(one_axis) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {boxes, half_way, random_cases, bad_input, one_axis, NULL};
+    const TTest *const tests[] = {
+        boxes, against_serial_fftw, half_way, random_cases, bad_input, one_axis, NULL};
     const TTest *const with_device[] = {boxes, on_device, NULL};
     return harness_run(argc, argv, "test_fftnd_convolution",
                        has_fft_device() ? with_device : tests);

@@ -6,8 +6,10 @@
  */
 #include <complex.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fftnd.h"
 #include "harness.h"
@@ -204,6 +206,8 @@ static void try_random(int i) {
     trial.options.effort = i % 6 == 5 ? FFTND_MEASURE : FFTND_ESTIMATE;
     trial.options.grid_ndims = random_between(1, 2);
     trial.options.plan_seconds = 0.05;
+    trial.options.fusion = random_chance(30) ? FFTND_FUSION_NEVER : FFTND_FUSION_AUTO;
+    trial.options.tile_bytes = random_chance(50) ? 3000 : 0;
     int everywhere = trial.options.wire_scope == REDIST_WIRE_EVERYWHERE;
     if (is_on_device()) {
         trial.options.space = REDIST_SPACE_CUDA;
@@ -239,6 +243,29 @@ START_TEST(formats) {
 }
 END_TEST
 
+/* Joined with transforms, whose tiles end anywhere in the rows of a message. */
+START_TEST(in_tiles) {
+    if (harness_nranks == 1)
+        skip_test("messages between ranks");
+    for (int i = 0; i < 8; i++) {
+        struct trial trial = {.sizes = {16, 18, 20},
+                              .kind = i & 1 ? FFTND_R2C : FFTND_C2C,
+                              .precision = i & 2 ? FFTND_FLOAT : FFTND_DOUBLE,
+                              .options = FFTND_OPTIONS_DEFAULT};
+        trial.options.fusion = FFTND_FUSION_ALWAYS;
+        trial.options.method = "p2p";
+        trial.options.tile_bytes = 3000;
+        trial.options.effort = FFTND_ESTIMATE;
+        trial.options.wire = i & 2 || i & 4 ? REDIST_WIRE_16_BITS : REDIST_WIRE_FLOAT;
+        trial.options.wire_scope = REDIST_WIRE_EVERYWHERE;
+        trial.options.batch = 1 + i / 4;
+        harness_case("kind %d, precision %d, format %d", (int)trial.kind, (int)trial.precision,
+                     (int)trial.options.wire);
+        check_trial(&trial, MPI_COMM_WORLD, 0, 1);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- tolerances */
 
 START_TEST(tolerances) {
@@ -248,7 +275,7 @@ START_TEST(tolerances) {
         enum redist_wire wire; /* as chosen; REDIST_WIRE_SAME: any that is near enough */
         const char *method;
     } table[] = {{1e-2, FFTND_DOUBLE, REDIST_WIRE_16_BITS, NULL},
-                 {1e-6, FFTND_DOUBLE, REDIST_WIRE_FLOAT, NULL},
+                 {3e-7, FFTND_DOUBLE, REDIST_WIRE_FLOAT, NULL},
                  {8e-9, FFTND_DOUBLE, REDIST_WIRE_SAME, NULL},
                  {1e-2, FFTND_FLOAT, REDIST_WIRE_16_BITS, NULL},
                  {2e-6, FFTND_FLOAT, REDIST_WIRE_SAME, NULL},
@@ -273,7 +300,72 @@ START_TEST(tolerances) {
         check_all(is_widest && info.wire_error[0] <= table[i].tolerance,
                   "format %d with an error of %g", (int)info.wire, info.wire_error[0]);
         check_all(table[i].method == NULL || info.wire == REDIST_WIRE_SAME, "direct has a format");
+        trial.options.tolerance = 0;
+        fftnd_plan *exact = plan_of(&trial, MPI_COMM_WORLD, &info);
+        double found = distance(&trial, exact, plan, FFTND_PHYSICAL);
+        check_all(found <= table[i].tolerance, "a round trip is off by %g", found);
+        check_ok(fftnd_plan_free(&exact));
         check_ok(fftnd_plan_free(&plan));
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- wisdom */
+
+/* Appends a line with this choice for the format in the file, under the key that a plan has written. */
+static void add_choice(const char *file, const char *choice) {
+    char line[600], key[600] = "";
+    FILE *stream = harness_rank == 0 ? fopen(file, "r+") : NULL;
+    while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
+        if (strncmp(line, "wire/", 5) == 0)
+            sscanf(line, "%599s", key);
+    if (stream != NULL) {
+        fprintf(stream, "%s %s\n", key, choice);
+        fclose(stream);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    redist_forget_wisdom();
+}
+
+/* The choice in a file is taken if the tolerance allows it; else formats are measured again. */
+START_TEST(remembered) {
+    static const struct {
+        const char *choice;
+        enum redist_wire wire;
+        double error; /* 0 = measured */
+    } table[] = {
+        {"1 0.0005 0.002", REDIST_WIRE_FLOAT, 0.0005}, {"0 0 0", REDIST_WIRE_SAME, 0},
+        {"1 0.5 0.5", REDIST_WIRE_16_BITS, 0},         {"3 0 0", REDIST_WIRE_16_BITS, 0},
+        {"1 nan 0", REDIST_WIRE_16_BITS, 0},           {"1 0.0005", REDIST_WIRE_16_BITS, 0},
+        {"1 0.0005 0 0", REDIST_WIRE_16_BITS, 0}};
+    char file[64];
+    fftnd_plan_info info;
+    if (harness_nranks == 1)
+        skip_test("messages between ranks");
+    snprintf(file, sizeof file, "wire-wisdom-%d", (int)getpid());
+    MPI_Bcast(file, sizeof file, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct trial trial = {.sizes = {12, 10, 14}, .options = FFTND_OPTIONS_DEFAULT};
+        trial.precision = FFTND_DOUBLE;
+        trial.options.tolerance = 1e-2;
+        trial.options.wire_scope = REDIST_WIRE_EVERYWHERE;
+        trial.options.effort = FFTND_ESTIMATE;
+        trial.options.wisdom_file = file;
+        redist_forget_wisdom();
+        harness_case("\"%s\"", table[i].choice);
+        for (int again = 0; again < 2; again++) {
+            fftnd_plan *plan = plan_of(&trial, MPI_COMM_WORLD, &info);
+            enum redist_wire wire = again ? table[i].wire : REDIST_WIRE_16_BITS;
+            int is_same = !again || table[i].error == 0 || info.wire_error[0] == table[i].error;
+            check_all(info.wire == wire && is_same && info.wire_error[0] <= 1e-2,
+                      "format %d with an error of %g", (int)info.wire, info.wire_error[0]);
+            check_ok(fftnd_plan_free(&plan));
+            if (!again)
+                add_choice(file, table[i].choice);
+        }
+        if (harness_rank == 0)
+            remove(file);
+        MPI_Barrier(MPI_COMM_WORLD);
     }
 }
 END_TEST
@@ -527,7 +619,8 @@ START_TEST(ranks_differ) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {formats, tolerances, taylor_green, errors, ranks_differ, NULL},
+    const TTest *const tests[] = {formats,      in_tiles, tolerances,   remembered,
+                                  taylor_green, errors,   ranks_differ, NULL},
                        *const there[] = {formats, tolerances, NULL};
     return harness_run(argc, argv, "test_fftnd_wire", is_on_device() ? there : tests);
 }

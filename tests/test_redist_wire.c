@@ -75,6 +75,7 @@ struct trial {
     enum redist_wire wire;
     enum redist_wire_scope scope;
     const char *method;
+    int in_tiles; /* forward only */
     int nnodes;
     const int *node_of;
     test_array arrays[2];
@@ -123,9 +124,11 @@ static redist_plan *plan(struct trial *trial, const char *method, enum redist_wi
     options.tune_seconds = 0.02;
     options.wire = wire;
     options.wire_scope = trial->scope;
+    int in_tiles = trial->in_tiles && wire != REDIST_WIRE_SAME;
+    options.tiles = in_tiles ? REDIST_PUT : REDIST_WHOLE;
     int code =
         redist_plan_boxes(given->comm, given->element->type, given->ndims, given->sizes,
-                          &given->boxes[0][given->rank], trial->arrays[0].data,
+                          &given->boxes[0][given->rank], in_tiles ? NULL : trial->arrays[0].data,
                           &given->boxes[1][given->rank], trial->arrays[1].data, &options, &made);
     if (wire != REDIST_WIRE_SAME && must_be_refused(trial)) {
         check_code(code, REDIST_ERR_METHOD);
@@ -150,6 +153,10 @@ static double largest_of(int rank) {
 
 static uint64_t sequence;
 
+static redist_index min(redist_index a, redist_index b) {
+    return a < b ? a : b;
+}
+
 static double draw(double largest) {
     sequence = random_hash(sequence + 1);
     return ((double)(sequence >> 11) * 0x1p-52 - 1) * largest;
@@ -166,12 +173,45 @@ static void fill(const struct trial *trial, int side, enum contents contents) {
                                            : draw(largest_of(trial->given.rank)));
 }
 
+/* Puts slabs along two axes of array A, of sizes of this rank's own. */
+static void put_tiles(const struct trial *trial, redist_plan *of) {
+    const redist_box *box = &trial->given.boxes[0][trial->given.rank];
+    redist_index start[3], count[3], most[2];
+    ptrdiff_t stride[3], bytes = (ptrdiff_t)trial->kind->extent;
+    int last = random_from(&sequence, 1, 2);
+    for (int axis = 2; axis >= 0; axis--) {
+        stride[axis] = bytes;
+        bytes *= (ptrdiff_t)(box->extent[axis] != 0 ? box->extent[axis] : box->count[axis]);
+    }
+    for (int i = 0; i < 2; i++)
+        most[i] = random_from(&sequence, 1, 9);
+    int failed = redist_plan_put_begin(of, trial->arrays[1].data);
+    for (redist_index i = 0; i < box->count[0]; i += most[0])
+        for (redist_index k = 0; k < box->count[last]; k += most[1]) {
+            const char *at = trial->arrays[0].data;
+            memcpy(start, box->offset, sizeof start);
+            memcpy(count, box->count, sizeof count);
+            start[0] += i;
+            start[last] += k;
+            count[0] = min(most[0], box->count[0] - i);
+            count[last] = min(most[1], box->count[last] - k);
+            for (int axis = 0; axis < 3; axis++)
+                at += stride[axis] * (ptrdiff_t)start[axis];
+            failed |= redist_plan_put(of, start, count, at, stride);
+        }
+    failed |= redist_plan_put_end(of);
+    check_all(!failed, "tiles: %s", redist_error_message());
+}
+
 /* Executes a plan, into an array whose bytes are known before, and returns a copy of that. */
-static char *execute(const struct trial *trial, redist_plan *of, int direction) {
+static char *execute(const struct trial *trial, redist_plan *of, int direction, int in_tiles) {
     const test_array *to = &trial->arrays[!direction];
     char *copy = malloc(to->bytes + 1);
     memset(to->data, 0x40, to->bytes);
-    check_ok(redist_plan_execute(of, direction));
+    if (in_tiles)
+        put_tiles(trial, of);
+    else
+        check_ok(redist_plan_execute(of, direction));
     memcpy(copy, to->data, to->bytes);
     return copy;
 }
@@ -210,9 +250,10 @@ static void compare(const struct trial *trial, int direction, const char *got, c
 static void run(const struct trial *trial, redist_plan *of, redist_plan *exact, int direction) {
     long counts[2] = {0, 0};
     fill(trial, direction, RANKS);
-    char *ranks = execute(trial, exact, direction);
+    char *ranks = execute(trial, exact, direction, 0);
     fill(trial, direction, VALUES);
-    char *before = execute(trial, exact, direction), *got = execute(trial, of, direction);
+    char *before = execute(trial, exact, direction, 0),
+         *got = execute(trial, of, direction, trial->in_tiles);
     compare(trial, direction, got, before, ranks, counts);
     check_ok(redist_all_reduce(trial->given.comm, counts, 2, MPI_LONG, MPI_SUM));
     check_all(counts[0] < 20 || counts[1] > 0, "%ld numbers were narrowed, but none changed",
@@ -237,7 +278,7 @@ static void try_trial(struct trial *trial) {
         check_all(info.wire == (narrows(trial) ? trial->wire : REDIST_WIRE_SAME), "wire is %d",
                   (int)info.wire);
         for (int i = 0; i < 3; i++)
-            run(trial, narrow, exact, i % 2);
+            run(trial, narrow, exact, trial->in_tiles ? REDIST_FORWARD : i % 2);
     }
     check_ok(redist_plan_free(&narrow));
     check_ok(redist_plan_free(&exact));
@@ -267,6 +308,7 @@ static void try_random(int i) {
     struct trial trial = {.method = method,
                           .kind = &kinds[random_between(0, KINDS - 1)],
                           .scope = i % 3 == 0 ? REDIST_WIRE_EVERYWHERE : REDIST_WIRE_BETWEEN_NODES};
+    trial.in_tiles = strcmp(method, "p2p") == 0 && random_chance(60);
     trial.wire = trial.kind->bytes == sizeof(double) ? (enum redist_wire)random_between(1, 2)
                                                      : REDIST_WIRE_16_BITS;
     int node = i % 2 ? 2 : random_between(0, 1);
@@ -274,10 +316,10 @@ static void try_random(int i) {
     const test_element element = element_of(trial.kind);
     draw_boxes(&trial, &element, comm);
     check_ok(redist_nodes(comm, 0, &trial.nnodes, &trial.node_of));
-    harness_case("%s of %s, format %d, scope %d, nodes of %d, %lldx%lldx%lld", trial.method,
-                 trial.kind->name, (int)trial.wire, (int)trial.scope, node,
-                 (long long)trial.given.sizes[0], (long long)trial.given.sizes[1],
-                 (long long)trial.given.sizes[2]);
+    harness_case("%s%s of %s, format %d, scope %d, nodes of %d, %lldx%lldx%lld", trial.method,
+                 trial.in_tiles ? " in tiles" : "", trial.kind->name, (int)trial.wire,
+                 (int)trial.scope, node, (long long)trial.given.sizes[0],
+                 (long long)trial.given.sizes[1], (long long)trial.given.sizes[2]);
     sequence = random_bits() + (uint64_t)harness_rank;
     try_trial(&trial);
     harness_end_nodes(&comm);

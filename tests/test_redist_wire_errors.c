@@ -96,18 +96,18 @@ START_TEST(operations) {
 END_TEST
 
 START_TEST(tiles) {
-    const struct mistake put = {MPI_DOUBLE,
+    const struct mistake get = {MPI_DOUBLE,
                                 REDIST_WIRE_FLOAT,
                                 1,
-                                REDIST_PUT,
+                                REDIST_GET,
                                 REDIST_ERR_METHOD,
                                 "p2p",
-                                "method p2p moves tiles in the format of the arrays only"};
+                                "method p2p gets tiles in the format of the arrays only"};
     redist_plan *made = NULL;
     if (harness_nranks == 1)
         skip_test("messages between ranks");
-    check_code(plan_mistake(&put, &made), put.code);
-    check_all(strstr(redist_error_message(), put.words) != NULL, "%s", redist_error_message());
+    check_code(plan_mistake(&get, &made), get.code);
+    check_all(strstr(redist_error_message(), get.words) != NULL, "%s", redist_error_message());
 }
 END_TEST
 

@@ -217,6 +217,48 @@ START_TEST(damaged_files) {
 }
 END_TEST
 
+/* Returns the format that a plan has of floats for doubles, which it takes or declines when it measures. */
+static enum redist_wire plan_floats(void) {
+    static const redist_index sizes[] = {6, 7, 8};
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
+    redist_plan *plan = NULL;
+    redist_index a[3], b[3];
+    options.wisdom_file = file;
+    options.wire = REDIST_WIRE_FLOAT;
+    options.wire_scope = REDIST_WIRE_EVERYWHERE;
+    options.tune_seconds = 0.02;
+    check_ok(redist_exchange_sizes(given.comm, 3, sizes, 0, 1, a, b));
+    check_ok(redist_plan_exchange(given.comm, MPI_DOUBLE, 3, a, arrays[0].data, 0, b,
+                                  arrays[1].data, 1, &options, &plan));
+    check_ok(redist_plan_get_info(plan, &info));
+    check_ok(redist_plan_free(&plan));
+    return info.wire;
+}
+
+/* Whether a format is declined is remembered, too. */
+START_TEST(formats) {
+    if (harness_nranks == 1)
+        skip_test("messages between ranks");
+    begin();
+    for (int i = 0; i < 2; i++) {
+        int declines = plan_floats() == REDIST_WIRE_SAME;
+        const char *const words[] = {" chosen", " declined"};
+        long bytes = file_bytes();
+        for (int changes = 0; changes < 2; changes++) {
+            declines ^= changes;
+            if (changes)
+                replace_in_file(words[!declines], words[declines]);
+            redist_forget_wisdom();
+            check_all((plan_floats() == REDIST_WIRE_SAME) == declines, "the file has%s",
+                      words[declines]);
+            check_all(changes || file_bytes() == bytes, "a format was measured again");
+        }
+    }
+    end();
+}
+END_TEST
+
 /* Only rank 0 reads and writes: what the others name does not matter. */
 START_TEST(file_of_rank_0) {
     begin();
@@ -236,6 +278,7 @@ int main(int argc, char **argv) {
                                   unknown_method,
                                   removed_variants,
                                   damaged_files,
+                                  formats,
                                   file_of_rank_0,
                                   NULL};
     unsetenv("REDIST_WISDOM");

@@ -100,9 +100,11 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *wanted) 
     for (int remembered = 1;; remembered = 0) {
         struct fftnd__request request = *wanted;
         double begin = MPI_Wtime();
+        int recalls = remembered;
         int code = fftnd__planner_choose(&request, &configuration, &remembered);
         if (code == REDIST_OK)
-            code = fftnd__wire_choose(&request, &configuration, plan->wire_error);
+            code = fftnd__wire_choose(&request, &configuration, recalls, plan->wire_error,
+                                      &remembered);
         double chosen = MPI_Wtime();
         plan->choice_seconds += chosen - begin;
         if (code == REDIST_OK)

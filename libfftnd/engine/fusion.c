@@ -321,7 +321,8 @@ static int is_serial(const struct fftnd__program *program, int i) {
     return i >= 1 && i <= program->nsteps && !is_exchange(&program->steps[i]);
 }
 
-/* Fuses the exchanges between two transforms with the one that has longer runs. Collective. */
+/* Fuses the exchanges between two transforms with the one that has longer runs; in a format all tiles are pushed.
+ * Collective. */
 static int fuse_exchanges(struct fftnd__program *program,
                           const struct fftnd__transform *transform) {
     for (int i = 2; i < program->nsteps; i++) {
@@ -331,7 +332,8 @@ static int fuse_exchanges(struct fftnd__program *program,
             continue;
         compare_runs(transform, step, &runs[0], &runs[1]);
         REDIST_TRY(reduce(transform, 2, runs, MPI_SUM));
-        step->fused_with = runs[0] >= runs[1] ? FFTND__PUSHED : FFTND__PULLED;
+        int pushes = transform->settings.wire != REDIST_WIRE_SAME || runs[0] >= runs[1];
+        step->fused_with = pushes ? FFTND__PUSHED : FFTND__PULLED;
     }
     return REDIST_OK;
 }

@@ -96,8 +96,7 @@ static void measure(struct fftnd__search *search, struct fftnd__candidates *cand
 
 /* ---------------------------------------------------------------- what is remembered */
 
-/* Everything that decides how fast a configuration is. */
-static int make_key(const struct fftnd__request *request, char key[FFTND__CONFIGURATION_BYTES]) {
+int fftnd__planner_key(const struct fftnd__request *request, char key[FFTND__CONFIGURATION_BYTES]) {
     int nranks, node_size;
     REDIST_TRY(redist_node_size(request->user_comm, &node_size));
     key[0] = '\0';
@@ -133,7 +132,7 @@ static int recall_or_measure(struct fftnd__search *search, struct fftnd__candida
                              int recalls, int *remembered) {
     char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES];
     struct fftnd__configuration found = search->best;
-    REDIST_TRY(make_key(search->request, key));
+    REDIST_TRY(fftnd__planner_key(search->request, key));
     REDIST_TRY(recall(search, key, recalls, text));
     *remembered = fftnd__configuration_scan(text, search->request, &found);
     if (*remembered) {
@@ -220,7 +219,7 @@ static int try_ranks(struct fftnd__search *search, int ranks, double *seconds) {
 static int choose_ranks(struct fftnd__search *search, int recalls, int *ranks) {
     char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES];
     int most = search->request->nranks;
-    REDIST_TRY(make_key(search->request, key));
+    REDIST_TRY(fftnd__planner_key(search->request, key));
     REDIST_TRY(recall(search, key, recalls, text));
     *ranks = fftnd__configuration_ranks(text);
     if (text[0] != '\0' && *ranks < most)

@@ -11,13 +11,17 @@
 int fftnd__planner_choose(struct fftnd__request *request,
                           struct fftnd__configuration *configuration, int *remembered);
 
+/* Writes the key of what is remembered: everything that decides how fast a configuration is. */
+int fftnd__planner_key(const struct fftnd__request *request, char key[FFTND__CONFIGURATION_BYTES]);
+
 /* ---------------------------------------------------------------- wire.c: the format of the exchanges */
 
 /* Measures the format that the request wants, or chooses one by its tolerance; settings.wire has it afterwards, or
  * REDIST_WIRE_SAME, with the configuration of plans that want none. error: of a round trip, as
- * fftnd_plan_info.wire_error. Collective. */
+ * fftnd_plan_info.wire_error. recalls: what was measured before may decide; *remembered becomes 1 if it has.
+ * Collective. */
 int fftnd__wire_choose(struct fftnd__request *request, struct fftnd__configuration *configuration,
-                       double error[2]);
+                       int recalls, double error[2], int *remembered);
 
 /* ---------------------------------------------------------------- ranks.c: chains on some of the ranks */
 

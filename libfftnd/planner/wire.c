@@ -24,6 +24,7 @@ struct trips {
     char *copy;               /* and on the host that of a device after the last one */
     double seconds, error[2]; /* of the last trip */
     int is_narrow;            /* it had a format on any rank */
+    int lacked_memory;        /* for a format, which another plan may have */
 };
 
 /* ---------------------------------------------------------------- arrays on the host */
@@ -262,6 +263,7 @@ static int try_formats(struct trips *trips, struct fftnd__request *request,
         REDIST_TRY(time_exact(trips, request, exact_configuration, &exact));
     for (int i = 0; i < n; i++) {
         int code = make_trip(trips, &wanted, formats[i]);
+        trips->lacked_memory |= code == REDIST_ERR_MEMORY;
         if (may_decline(&wanted.settings, code))
             continue;
         REDIST_TRY(code);
@@ -284,46 +286,118 @@ static int find_messages(const struct fftnd__request *request, int *are_some) {
     return REDIST_OK;
 }
 
-/* Returns whether a plan without the format may have another configuration: tiles may be faster there, which have none.
+/* Returns whether a plan without the format may have another configuration: another grid may be faster there.
  * A chain on some of the ranks stays as it is, as the request is made for these. */
 static int has_exact_configuration(const struct fftnd__request *request) {
     return request->settings.wire != REDIST_WIRE_SAME && request->ranks == 0;
 }
 
-static int choose_exact(const struct fftnd__request *wanted, struct fftnd__configuration *exact) {
+static int choose_exact(const struct fftnd__request *wanted, int recalls,
+                        struct fftnd__configuration *exact) {
     struct fftnd__request request = *wanted;
-    int remembered = 1;
     request.settings.wire = REDIST_WIRE_SAME;
-    return fftnd__planner_choose(&request, exact, &remembered);
+    return fftnd__planner_choose(&request, exact, &recalls);
 }
 
-int fftnd__wire_choose(struct fftnd__request *request, struct fftnd__configuration *configuration,
-                       double error[2]) {
+/* ---------------------------------------------------------------- what is remembered */
+
+/* Writes the key of a choice: the formats that were compared, where and how, for a configuration. */
+static int make_key(const struct fftnd__request *request,
+                    const struct fftnd__configuration *configuration,
+                    char key[FFTND__CONFIGURATION_BYTES]) {
     const struct fftnd__settings *settings = &request->settings;
-    struct fftnd__configuration other;
-    const struct fftnd__configuration *exact = configuration;
-    int are_some = 0;
+    const int choices[] = {(int)settings->wire, (int)settings->wire_scope, measures(settings)};
+    char text[FFTND__CONFIGURATION_BYTES];
+    REDIST_TRY(fftnd__planner_key(request, key));
+    fftnd__configuration_print(configuration, request->shape.ndims, text);
+    long long hash = redist_hash_bytes(0, key, strlen(key));
+    hash = redist_hash_bytes(hash, text, strlen(text));
+    hash = redist_hash_bytes(hash, choices, sizeof choices);
+    hash = redist_hash_bytes(hash, &settings->tolerance, sizeof settings->tolerance);
+    snprintf(key, FFTND__CONFIGURATION_BYTES, "wire/%llx", hash);
+    return REDIST_OK;
+}
+
+/* Reads a choice that the request allows; returns whether there is one. */
+static int scan(const char *text, struct fftnd__request *request, double error[2]) {
+    const struct fftnd__settings *settings = &request->settings;
+    enum redist_wire formats[2];
+    double found[2];
+    int wire, end = 0, n = list_formats(request, formats);
+    if (redist_text_scan(text, "%d %lf %lf%n", &wire, &found[0], &found[1], &end) != 3 ||
+        text[end] != '\0' || !(found[0] >= 0 && found[1] >= 0))
+        return 0;
+    int is_listed =
+        wire == REDIST_WIRE_SAME || wire == (int)formats[0] || wire == (int)formats[n - 1];
+    if (!is_listed || (settings->tolerance > 0 && !(found[0] <= settings->tolerance)))
+        return 0;
+    request->settings.wire = (enum redist_wire)wire;
+    memcpy(error, found, sizeof found);
+    return 1;
+}
+
+static int recall(struct fftnd__request *request, const char *key, double error[2], int *found) {
+    char text[FFTND__CONFIGURATION_BYTES];
+    REDIST_TRY(
+        redist_wisdom_find(request->comm, request->settings.wisdom_file, key, sizeof text, text));
+    *found = scan(text, request, error);
+    return REDIST_OK;
+}
+
+static void store(const struct fftnd__request *request, const char *key, const double error[2]) {
+    char text[FFTND__CONFIGURATION_BYTES];
+    redist_text_print(text, sizeof text, "%d %.17g %.17g", (int)request->settings.wire, error[0],
+                      error[1]);
+    redist_wisdom_store(request->comm, request->settings.wisdom_file, key, text);
+}
+
+/* Takes the format that is remembered, or tries all and remembers the best. `exact`: of plans without one. */
+static int recall_or_try(struct fftnd__request *request,
+                         const struct fftnd__configuration *configuration,
+                         const struct fftnd__configuration *exact, int recalls, double error[2],
+                         int *remembered) {
+    const struct fftnd__settings *settings = &request->settings;
     struct trips trips = {.search = {.comm = request->comm,
                                      .space = settings->space,
                                      .begin = MPI_Wtime(),
                                      .verbose = redist_is_verbose(settings->verbose)},
                           .configuration = configuration};
+    char key[FFTND__CONFIGURATION_BYTES];
+    int found = 0;
+    REDIST_TRY(make_key(request, configuration, key));
+    if (recalls)
+        REDIST_TRY(recall(request, key, error, &found));
+    *remembered |= found;
+    if (found)
+        return REDIST_OK;
+    int code = try_formats(&trips, request, exact, error);
+    redist_release(trips.exact);
+    redist_release(trips.copy);
+    if (code == REDIST_OK && !trips.lacked_memory)
+        store(request, key, error);
+    return code;
+}
+
+int fftnd__wire_choose(struct fftnd__request *request, struct fftnd__configuration *configuration,
+                       int recalls, double error[2], int *remembered) {
+    const struct fftnd__settings *settings = &request->settings;
+    struct fftnd__configuration other;
+    const struct fftnd__configuration *exact = configuration;
+    int are_some = 0;
     error[0] = error[1] = 0;
     if (settings->wire == REDIST_WIRE_SAME && settings->tolerance == 0)
         return REDIST_OK;
     if (has_exact_configuration(request)) {
-        REDIST_TRY(choose_exact(request, &other));
+        REDIST_TRY(choose_exact(request, recalls, &other));
         exact = &other;
     }
     REDIST_TRY(find_messages(request, &are_some));
     int code = REDIST_OK;
     if (are_some)
-        code = try_formats(&trips, request, exact, error);
+        code = recall_or_try(request, configuration, exact, recalls, error, remembered);
     else
         request->settings.wire = REDIST_WIRE_SAME;
     if (request->settings.wire == REDIST_WIRE_SAME)
         *configuration = *exact;
-    redist_release(trips.exact);
-    redist_release(trips.copy);
     return code;
 }

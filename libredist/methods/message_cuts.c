@@ -4,6 +4,9 @@
 /* Limits of the messages for one peer, each with its own tag. */
 enum { USUAL_PIECES = 8, MOST_MESSAGES = REDIST__MESSAGE_TAGS };
 
+/* Bytes of a piece in host memory in a format: it is packed, narrowed and sent while it is in the caches. */
+static const size_t narrowed_bytes = (size_t)1 << 20;
+
 /* Bytes of a piece on a device, as far as MOST_MESSAGES allows: 1, 16 and 64 MiB took longer for 256^3, and for
  * 512^3 from 9 % less to 4 % more (docs/performance-notebook.md, "Staged messages in pieces"). */
 static const size_t usual_bytes = (size_t)4 << 20;
@@ -12,14 +15,18 @@ int redist__has_segments(const struct redist__problem *problem) {
     return problem->space->asynchronous && problem->tiles != REDIST_WHOLE && problem->segments > 1;
 }
 
-/* Returns the pieces of a part, without those of groups: on a device by its bytes, a multiple of the segments. */
+/* Returns the pieces of a part, without those of groups: on a device, and in a format, by its bytes, a multiple of the
+ * segments. */
 static int pieces_of(const struct redist__message_cuts *cuts, const struct redist__part *part) {
     const struct redist__problem *problem = cuts->problem;
     int most = MOST_MESSAGES / cuts->groups,
         step = redist__has_segments(problem) ? problem->segments : 1;
     size_t bytes = part->elements * problem->transfer->item;
     size_t pieces = bytes / cuts->piece_bytes + (bytes % cuts->piece_bytes != 0);
-    if (!problem->space->asynchronous || (problem->tiles != REDIST_WHOLE && problem->segments == 0))
+    int by_bytes = problem->space->asynchronous
+                       ? problem->tiles == REDIST_WHOLE || problem->segments != 0
+                       : problem->format != NULL;
+    if (!by_bytes)
         pieces = USUAL_PIECES;
     pieces = pieces < (size_t)most ? pieces : (size_t)most;
     int steps = ((int)pieces + step - 1) / step * step;
@@ -45,7 +52,9 @@ int redist__message_cuts_create(struct redist__message_cuts *cuts,
     int partitions = problem->tiles == REDIST_PUT ? problem->partitions : 1;
     *cuts = (struct redist__message_cuts){
         .problem = problem,
-        .piece_bytes = piece_bytes != 0 ? piece_bytes : usual_bytes,
+        .piece_bytes = piece_bytes != 0               ? piece_bytes
+                       : problem->space->asynchronous ? usual_bytes
+                                                      : narrowed_bytes,
         .groups = partitions < MOST_MESSAGES ? partitions : MOST_MESSAGES,
         .remotes = redist_calloc(nranks, sizeof *cuts->remotes)};
     cuts->each = count_pieces(cuts) * cuts->groups;

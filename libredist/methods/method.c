@@ -102,10 +102,12 @@ static int check_format(const struct redist__problem *problem,
                         const struct redist__method *method) {
     if (problem->format == NULL)
         return REDIST_OK;
-    if (problem->tiles == REDIST_GET || (problem->tiles == REDIST_PUT && !method->formats_tiles))
+    int is_device = problem->space->asynchronous;
+    if (problem->tiles == REDIST_GET ||
+        (problem->tiles == REDIST_PUT && is_device && !method->formats_tiles))
         return redist__fail(
             REDIST_ERR_METHOD,
-            "method %s moves tiles in the format of the arrays only, but options->wire = %s",
+            "method %s gets tiles in the format of the arrays only, but options->wire = %s",
             method->name, redist_wire_name(problem->format->wire));
     if (!method->formats)
         return redist__fail(REDIST_ERR_METHOD,

@@ -90,7 +90,7 @@ static inline const struct redist__format *redist__format_to(const struct redist
 /* Returns the bytes in which messages are counted and placed: those of an item, or, as messages in a format are no
  * items, those of a number, to which they are filled up. */
 static inline size_t redist__message_unit(const struct redist__problem *problem) {
-    return problem->format != NULL ? sizeof(double) : problem->transfer->item;
+    return problem->format != NULL ? problem->format->bytes : problem->transfer->item;
 }
 
 /* Returns the bytes of a message of boxes with `bytes` bytes in a format, in whole units. */

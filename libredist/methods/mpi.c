@@ -14,7 +14,7 @@
  * collective call cannot carry a failure, so the ranks agree before it: a later failure concerns the rank's own data,
  * and the others learn of it in the next execution.
  *
- * On devices, and in tiles (p2p only), a packed part travels in several messages (tiled_messages.h). A list of boxes,
+ * On devices, in a format, and in tiles (p2p only), a packed part travels in several messages (tiled_messages.h). A list of boxes,
  * and what is added, is one message for each peer.
  */
 #include "../copy/copy.h"
@@ -48,12 +48,13 @@ struct state {
 
 /* ---------------------------------------------------------------- what they can serve */
 
-/* Returns whether packed parts travel in pieces: all but those of whole arrays in host memory or in a format, lists of
- * boxes, which follow each other in one message, and those that are added when all have arrived. */
+/* Returns whether packed parts travel in pieces: those of tiles, and of whole arrays on devices without a format or on
+ * the host in one; not lists of boxes, which follow each other in one message, and those that are added when all have
+ * arrived. */
 static int is_cut(const struct redist__problem *problem) {
     return problem->tiles != REDIST_WHOLE ||
-           (problem->space->asynchronous && redist__is_single(problem->transfer) &&
-            problem->format == NULL);
+           (redist__is_single(problem->transfer) &&
+            problem->space->asynchronous != (problem->format != NULL));
 }
 
 static int applies(const struct redist__problem *problem,
@@ -86,7 +87,7 @@ static int preference(const struct redist__problem *problem,
     if (candidate->variant > 0)
         return REDIST__BY_NAME;
     int slow = kind->layout == REDIST__AS_IN_ARRAY ? device && !problem->staged
-                                                   : kind->streams && !is_cut(problem);
+                                                   : kind->streams && !(device && is_cut(problem));
     return slow ? REDIST__BY_NAME : 0;
 }
 

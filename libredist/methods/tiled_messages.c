@@ -63,14 +63,17 @@ static int create_events(struct state *tiled) {
     return REDIST_OK;
 }
 
-/* Creates a side; the buffer has all parts of a side in tiles, and of messages that are no slabs of parts. */
+/* Creates a side; the buffer has all parts of a side in tiles, and of messages that are no slabs of parts. In a format
+ * it has room for the exact numbers, at the begin of which a message is. */
 static int create_side(struct state *tiled, int side) {
-    const struct redist__problem *problem = tiled->problem;
-    int in_tiles = problem->tiles != REDIST_WHOLE && side == !is_put(tiled);
-    int packed = in_tiles || tiled->cuts.groups > 1 || redist__has_segments(problem);
-    return redist__packing_create(&tiled->packing[side], problem, side,
+    struct redist__problem problem = *tiled->problem;
+    int in_tiles = problem.tiles != REDIST_WHOLE && side == !is_put(tiled);
+    int packed = in_tiles || tiled->cuts.groups > 1 || redist__has_segments(&problem) ||
+                 problem.format != NULL;
+    problem.format = NULL;
+    return redist__packing_create(&tiled->packing[side], &problem, side,
                                   packed ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
-                                  problem->staged);
+                                  problem.staged);
 }
 
 int redist__tiled_messages_create(const struct redist__problem *problem, int own_streams,
@@ -159,6 +162,15 @@ static struct redist__message_box find_message(const struct state *tiled, int de
     return box;
 }
 
+/* The elements of a message for MPI. */
+static int count_on_wire(const struct state *tiled, int peer,
+                         const struct redist__message_box *box) {
+    const struct redist__problem *problem = tiled->problem;
+    size_t bytes = redist__format_bytes(redist__format_to(problem, peer),
+                                        box->elements * tiled->transfer->item);
+    return (int)(redist__message_fill(problem, bytes) / redist__message_unit(problem));
+}
+
 /* The address of a message for MPI. */
 static char *find_on_wire(const struct state *tiled, int destination, int peer,
                           const struct redist__message_box *box) {
@@ -183,14 +195,17 @@ static int run_copy(const struct state *tiled, const struct redist__copy *copy, 
     return REDIST_OK;
 }
 
-/* Copies the intersection of two tiles; returns its elements. */
+/* Copies the intersection of two tiles, from or to a format if there is one; returns its elements. */
 static size_t copy_common(const struct state *tiled, const struct redist__tile *source,
-                          const struct redist__tile *destination, int stream) {
+                          const struct redist__tile *destination,
+                          const struct redist__format *format, int widens, int stream) {
     struct redist__copy copy;
     const char *from;
     char *to;
     if (!redist__tile_copy(tiled->transfer, source, destination, &copy, &from, &to))
         return 0;
+    copy.format = format;
+    copy.widens = widens;
     redist__note(tiled->problem, run_copy(tiled, &copy, from, to, stream));
     return redist__copy_bytes(&copy) / tiled->transfer->item;
 }
@@ -229,8 +244,8 @@ static void receive(struct state *tiled, int peer, int i) {
         return;
     tiled->awaited[i % tiled->cuts.groups]++;
     redist__messages_receive(&tiled->messages, message_of(tiled, peer, i),
-                             find_on_wire(tiled, 1, peer, &box), (int)box.elements, tiled->element,
-                             peer, tiled->problem->tag + i);
+                             find_on_wire(tiled, 1, peer, &box), count_on_wire(tiled, peer, &box),
+                             tiled->element, peer, tiled->problem->tag + i);
 }
 
 static int pack_stream(const struct state *tiled, int peer) {
@@ -255,14 +270,29 @@ static int fill(const struct state *tiled, int peer, const struct redist__messag
     return space->event_record(filled, stream);
 }
 
+/* Narrows a message of tiles where it is packed; whole arrays are narrowed while they are packed. */
+static void narrow(struct state *tiled, int peer, const struct redist__message_box *box) {
+    struct redist__copy copy = {.run = box->elements * tiled->transfer->item,
+                                .format = redist__format_to(tiled->problem, peer)};
+    char *message = find_on_wire(tiled, 0, peer, box);
+    if (copy.format == NULL || tiled->problem->tiles == REDIST_WHOLE ||
+        redist__has_failed(tiled->problem))
+        return;
+    redist__enter(tiled->problem->timer, REDIST__PACK);
+    redist__copy_format(&copy, message, message);
+    redist__enter(tiled->problem->timer, REDIST__FIRST_MESSAGE);
+}
+
 /* Sends a message when it is packed, and downloaded for an MPI that takes no memory of a device. */
 static void send(struct state *tiled, int peer, int i, const struct redist__message_box *box) {
     int message = message_of(tiled, peer, i);
     void *filled = tiled->filled[message];
+    narrow(tiled, peer, box);
     if (filled != NULL)
         redist__attempt(tiled->problem, fill(tiled, peer, box, filled));
     redist__messages_send(&tiled->messages, message, filled, find_on_wire(tiled, 0, peer, box),
-                          (int)box->elements, tiled->element, peer, tiled->problem->tag + i);
+                          count_on_wire(tiled, peer, box), tiled->element, peer,
+                          tiled->problem->tag + i);
 }
 
 /* Enqueues the upload of a message that has arrived, after which it is unpacked. */
@@ -286,7 +316,8 @@ static void unpack(struct state *tiled, int message) {
         redist__attempt(tiled->problem, upload(tiled, peer, &box));
     if (!packing_of(tiled, 1)->in_array[peer] && !redist__has_failed(tiled->problem)) {
         const struct redist__tile part = part_in_array(tiled, 1, peer, 1);
-        (void)copy_common(tiled, &box.tile, &part, UNPACK_STREAM);
+        (void)copy_common(tiled, &box.tile, &part, redist__format_to(tiled->problem, peer), 1,
+                          UNPACK_STREAM);
     }
     if (--tiled->awaited[group] == 0)
         record(tiled, &tiled->unpacked[group], UNPACK_STREAM);
@@ -379,7 +410,8 @@ static void copy_own(struct state *tiled, const struct redist__tile *tile) {
         return;
     const struct redist__tile there = part_in_array(tiled, side, rank, !side);
     redist__enter(tiled->problem->timer, REDIST__OWN_PART);
-    size_t elements = copy_common(tiled, side ? tile : &there, side ? &there : tile, OWN_STREAM);
+    size_t elements =
+        copy_common(tiled, side ? tile : &there, side ? &there : tile, NULL, 0, OWN_STREAM);
     tiled->own_missing -= elements;
     if (elements != 0 && tiled->own_missing == 0)
         record(tiled, &tiled->own, OWN_STREAM);
@@ -392,21 +424,24 @@ static void put_to(struct state *tiled, const struct redist__tile *tile, int pee
         return;
     const struct redist__message_box box = find_message(tiled, 0, peer, i);
     redist__enter(tiled->problem->timer, REDIST__PACK);
+    int is_whole = tiled->problem->tiles == REDIST_WHOLE;
     *missing -= packing_of(tiled, 0)->in_array[peer]
                     ? box.elements
-                    : copy_common(tiled, tile, &box.tile, pack_stream(tiled, peer));
+                    : copy_common(tiled, tile, &box.tile,
+                                  is_whole ? redist__format_to(tiled->problem, peer) : NULL, 0,
+                                  pack_stream(tiled, peer));
     redist__enter(tiled->problem->timer, REDIST__FIRST_MESSAGE);
     if (*missing == 0)
         send(tiled, peer, i, &box);
 }
 
-/* Packs a tile piece by piece; on a device those before it are sent and received meanwhile. */
+/* Packs a tile piece by piece; on a device, and of whole arrays, those before it are sent and received meanwhile. */
 static void put_to_peers(struct state *tiled, const struct redist__tile *tile) {
     const struct redist__problem *problem = tiled->problem;
     for (int i = 0; i < tiled->cuts.each; i++) {
         for (int k = 1; k < tiled->transfer->nranks && !redist__has_failed(problem); k++)
             put_to(tiled, tile, redist__rank_at(tiled->transfer, k), i);
-        if (problem->space->asynchronous)
+        if (problem->space->asynchronous || problem->tiles == REDIST_WHOLE)
             (void)advance(tiled);
     }
 }
@@ -425,7 +460,7 @@ static void get_from(struct state *tiled, const struct redist__tile *tile, int p
         redist__arrived(tiled->problem->timer);
         redist__enter(tiled->problem->timer, REDIST__UNPACK);
         if (!redist__has_failed(tiled->problem))
-            (void)copy_common(tiled, &box.tile, tile, UNPACK_STREAM);
+            (void)copy_common(tiled, &box.tile, tile, NULL, 0, UNPACK_STREAM);
     }
 }
 

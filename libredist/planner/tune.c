@@ -568,13 +568,11 @@ static double time_winner(struct contest *contest, int winner) {
     return candidate->best;
 }
 
-/* Returns whether a format is slower than none, by its best method and the best exact one; in *exact and *winner is the
- * latter. Collective, the same on all ranks. */
-static int is_slower(struct contest *narrow, int narrow_winner, const struct redist__problem *other,
-                     struct contest *exact, int *winner) {
-    if (hold(exact, other, narrow->options, winner) != REDIST_OK)
-        return 0;
-    double seconds = time_winner(narrow, narrow_winner), without = time_winner(exact, *winner);
+/* Times a format and none, each by its best method, which are in *exact and *winner for none. Returns whether the format
+ * is slower. Collective, the same on all ranks. */
+static int is_slower(struct contest *narrow, int narrow_winner, struct contest *exact,
+                     int exact_winner) {
+    double seconds = time_winner(narrow, narrow_winner), without = time_winner(exact, exact_winner);
     int declines = seconds >= 0 && without >= 0 && seconds > most_slower * without;
     if (narrow->verbose && narrow->problem->context->rank == 0)
         fprintf(stderr, "redist: %s takes %.3f ms a round, exact %.3f ms  <- %s\n",
@@ -583,15 +581,39 @@ static int is_slower(struct contest *narrow, int narrow_winner, const struct red
     return declines;
 }
 
+/* Finds whether a format is declined: remembered, or measured. In *exact and *exact_winner are the candidates without it,
+ * if it is. */
+static int compare_formats(struct contest *narrow, int winner,
+                           const struct redist__problem *without, struct contest *exact,
+                           int *exact_winner, int *declines) {
+    char key[REDIST_WISDOM_BYTES], choice[sizeof "declined"];
+    const char *file = narrow->options->wisdom_file;
+    REDIST_TRY(describe(narrow, sizeof key, key));
+    size_t end = strlen(key);
+    snprintf(key + end, sizeof key - end, "/taken");
+    REDIST_TRY(redist_wisdom_find(narrow->comm, file, key, sizeof choice, choice));
+    *declines = strcmp(choice, "declined") == 0;
+    if (strcmp(choice, "chosen") == 0 ||
+        hold(exact, without, narrow->options, exact_winner) != REDIST_OK) {
+        *declines = 0;
+        return REDIST_OK;
+    }
+    if (*declines)
+        return REDIST_OK;
+    *declines = is_slower(narrow, winner, exact, *exact_winner);
+    return redist_wisdom_store(narrow->comm, file, key, *declines ? "declined" : "chosen");
+}
+
 int redist__tune(struct redist__problem *problem, const redist_options *options,
                  struct redist__transport *transport) {
     struct contest contest, without;
     struct redist__problem exact = *problem;
-    int winner = 0, exact_winner = 0;
+    int winner = 0, exact_winner = 0, declines = 0;
     exact.format = NULL;
     REDIST_TRY(hold(&contest, problem, options, &winner));
-    if (problem->format == NULL || problem->keeps_format || options->effort == REDIST_ESTIMATE ||
-        !is_slower(&contest, winner, &exact, &without, &exact_winner))
+    if (problem->format != NULL && !problem->keeps_format && options->effort != REDIST_ESTIMATE)
+        REDIST_TRY(compare_formats(&contest, winner, &exact, &without, &exact_winner, &declines));
+    if (!declines)
         return set_up(&contest, winner, transport);
     problem->format = NULL;
     without.problem = problem;
