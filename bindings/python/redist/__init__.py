@@ -11,7 +11,7 @@
     b = np.empty((64, columns))
     redist.exchange(comm, a, 1, b, 0)    # now whole along axis 0
 
-write, read and to_numpy move distributed arrays to files and to one rank, write_checkpoint and read_checkpoint several of
+write, read and to_numpy move distributed arrays to files and to one rank, a File in several calls, write_checkpoint and read_checkpoint several of
 them with a program's parameters, and HDF5 to the files of h5py. A Field describes each of them.
 
 Arrays are those of NumPy, and any with __cuda_array_interface__ or __dlpack__ (CuPy, PyTorch, JAX); none is copied.
@@ -22,17 +22,17 @@ from importlib.util import find_spec as _find_spec
 
 from mpi4py import MPI as _MPI  # noqa: F401 the MPI library is loaded by mpi4py, from where it finds it
 
-from ._redist import (AnyPlan, ArgumentError, Box, CheckpointField, CheckpointInfo, Error, Field, Grid, Halo, HaloPlan,
-                      Memory, OutOfMemory, Plan, Write, _check_mpi, as_array, checkpoint_info, collect, decompose, empty, exchange,
-                      forget_wisdom, methods, read, read_checkpoint, subcomm, to_numpy, version, write, write_checkpoint,
+from ._redist import (AnyPlan, ArgumentError, Box, CheckpointField, CheckpointInfo, Error, Field, File, Grid, Halo,
+                      HaloPlan, Memory, OutOfMemory, Plan, Write, _check_mpi, as_array, checkpoint_info, collect, decompose,
+                      empty, exchange, forget_wisdom, methods, read, read_checkpoint, subcomm, to_numpy, version, write, write_checkpoint,
                       write_checkpoint_start, write_start, zeros)
 
 _check_mpi()
 
 __version__ = ".".join(str(number) for number in version())
-__all__ = ["AnyPlan", "ArgumentError", "Box", "CheckpointField", "CheckpointInfo", "Error", "Field", "Grid", "Halo", "HaloPlan",
-           "Memory", "OutOfMemory", "Plan", "Write", "as_array", "checkpoint_info", "collect", "decompose", "empty",
-           "exchange", "forget_wisdom", "methods", "read", "read_checkpoint", "subcomm", "to_numpy", "version", "write",
+__all__ = ["AnyPlan", "ArgumentError", "Box", "CheckpointField", "CheckpointInfo", "Error", "Field", "File", "Grid", "Halo",
+           "HaloPlan", "Memory", "OutOfMemory", "Plan", "Write", "as_array", "checkpoint_info", "collect", "decompose",
+           "empty", "exchange", "forget_wisdom", "methods", "read", "read_checkpoint", "subcomm", "to_numpy", "version", "write",
            "write_checkpoint", "write_checkpoint_start", "write_start", "zeros"]
 if _find_spec("redist._hdf5") is not None:
     __all__.append("HDF5")

@@ -2,6 +2,7 @@
 # Declarations for the extension module of fftnd.
 from cpython.buffer cimport Py_buffer
 from libc.stddef cimport ptrdiff_t
+from libc.stdint cimport int64_t
 from redist.c cimport MPI_Comm, redist_box, redist_field, redist_halo, redist_index
 
 cdef enum Release:  # in the order in which dropped objects are freed
@@ -57,6 +58,7 @@ cdef class Fields:
     cdef redist_field *fields
     cdef int number
     cdef list held
+    cdef int64_t bytes(self)
 
 
 cdef int check(int code) except -1

@@ -12,6 +12,7 @@ cdef extern from "mpi.h" nogil:
     ctypedef struct _mpi_op_t
     ctypedef _mpi_op_t *MPI_Op
     MPI_Comm MPI_COMM_NULL
+    int MPI_Type_size(MPI_Datatype datatype, int *size) nogil
     MPI_Comm MPI_COMM_WORLD
     MPI_Datatype MPI_BYTE
     MPI_Datatype MPI_FLOAT

@@ -113,6 +113,20 @@ cdef class Fields:
     def __dealloc__(self):
         free(self.fields)
 
+    cdef int64_t bytes(self):
+        """Returns the bytes of a file that has the fields."""
+        cdef int64_t total = 0, count
+        cdef int64_t step
+        cdef int size, i, axis
+        for i in range(self.number):
+            MPI_Type_size(self.fields[i].datatype, &size)
+            count = size
+            for axis in range(self.fields[i].ndims):
+                step = max(self.fields[i].selected_step[axis], 1)
+                count *= ((self.fields[i].selected_count[axis] or self.fields[i].sizes[axis]) + step - 1) // step
+            total += count
+        return total
+
 
 @cython.no_gc_clear
 cdef class Write:
@@ -189,8 +203,7 @@ cdef object _move(Move way, object comm, object path, object fields, offset, tru
         else:
             code = redist_read(c, name, given.number, given.fields, &options)
     check(code)
-    if way == START:
-        return _started(owner, path, request, <release_function>redist_file_wait)
+    return _started(owner, path, request, <release_function>redist_file_wait) if way == START else given.bytes()
 
 
 def write(comm, path, fields, *, offset=0, truncate=True, flush=False, method=None, writers_per_node=0, buffer_bytes=0):
@@ -207,10 +220,12 @@ def write(comm, path, fields, *, offset=0, truncate=True, flush=False, method=No
         method: "stripes" (by a few writers of each node), "mpi" (MPI-IO), None = choose
         writers_per_node: 0 = choose
         buffer_bytes: memory of each writer; 0 = 2 MiB
+    Returns:
+        the bytes of the fields in the file
     All but the arrays and boxes must agree. Collective on comm. Errors: Error, and TypeError or ValueError on a rank whose
     arguments are wrong (the other ranks get ArgumentError, which says the same).
     """
-    _move(WRITE, comm, path, fields, offset, truncate, flush, method, writers_per_node, buffer_bytes)
+    return _move(WRITE, comm, path, fields, offset, truncate, flush, method, writers_per_node, buffer_bytes)
 
 
 def write_start(comm, path, fields, *, offset=0, truncate=True, flush=False, method=None, writers_per_node=0,
@@ -231,7 +246,49 @@ def write_start(comm, path, fields, *, offset=0, truncate=True, flush=False, met
 def read(comm, path, fields, *, offset=0, method=None, writers_per_node=0, buffer_bytes=0):
     """Reads distributed arrays from a raw file, as write() writes it, on any number of ranks. What ranks read may overlap,
     and leave holes. As write; a file that is too short is refused before an array is changed."""
-    _move(READ, comm, path, fields, offset, True, False, method, writers_per_node, buffer_bytes)
+    return _move(READ, comm, path, fields, offset, True, False, method, writers_per_node, buffer_bytes)
+
+
+class File:
+    """A raw file that is written or read in several calls, each from where the one before it ended.
+
+        with redist.File(comm, "u.raw", "w") as file:
+            for step in range(10):
+                file.write(field)
+        redist.File(comm, "u.raw").read(field)              # the first of them
+
+    Args:
+        comm: the ranks; must agree
+        path: as write()
+        mode: "r" reads, "w" writes it anew: it ends where the last write() ended; "r+" does both and shortens nothing
+        position: bytes before what the next call moves
+        keywords: those of write(), and of read() with mode "r", without offset and truncate
+    All must agree. Nothing is opened between calls. Errors: ValueError, on this rank.
+    """
+
+    def __init__(self, comm, path, mode="r", *, position=0, **keywords):
+        self.comm, self.path, self.position, self.keywords = comm, path, position, keywords
+        self.mode = _arguments.one_of("mode", mode, ("r", "w", "r+"))
+
+    def __repr__(self):
+        return f"<redist.File {self.path!r}, mode {self.mode!r}, at byte {self.position}>"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+    def write(self, fields):
+        """Writes fields at the position, which is behind them afterwards. Collective on comm. Errors: as write()."""
+        if self.mode == "r":
+            raise ValueError(f"{self!r} is for reading; a file is written with mode 'w' or 'r+'")
+        self.position += write(self.comm, path, fields, offset=self.position, truncate=self.mode == "w", **self.keywords)
+
+    def read(self, fields):
+        """Reads fields from the position, which is behind them afterwards. Collective on comm. Errors: as read()."""
+        keywords = {key: value for key, value in self.keywords.items() if key != "flush"}
+        self.position += read(self.comm, self.path, fields, offset=self.position, **keywords)
 
 
 class _Bare:

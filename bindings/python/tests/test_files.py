@@ -80,6 +80,31 @@ def test_several_fields_and_selections(random, folder):
         comm.Barrier()
 
 
+def test_files_in_several_calls(random, folder):
+    path, full = f"{folder}/u", random.random(SHAPE)
+    local, box = part_of(full, random)
+    field = redist.Field(local, box, SHAPE)
+    plane = redist.Field(local, box, SHAPE, selection=np.s_[:, 3, ::2])
+    expected = full.tobytes() + full[:, 3, ::2].tobytes()
+    with redist.File(comm, path, "w", flush=True) as file:
+        file.write(field)
+        file.write([plane, field])
+        assert file.position == len(expected) + full.nbytes
+    assert comm.bcast(open(path, "rb").read() if comm.rank == 0 else None) == expected + full.tobytes()
+    again = redist.File(comm, path, "r+", position=len(expected))
+    local[...] = 0
+    again.read(field)
+    assert same(local, box, full) and repr(again).endswith(f"at byte {len(expected) + full.nbytes}>")
+    again.position = 0
+    again.write(plane)
+    assert os.path.getsize(path) == len(expected) + full.nbytes
+    with pytest.raises(ValueError, match="is for reading; a file is written with mode 'w' or 'r\\+'"):
+        redist.File(comm, path).write(field)
+    with pytest.raises(ValueError, match="mode is 'a'; it is one of 'r'"):
+        redist.File(comm, path, "a")
+    comm.Barrier()
+
+
 @pytest.mark.parametrize("keywords", [{}, {"batch": 2, "batch_position": "last"}, {"in_place": True},
                                       {"ghosts": redist.Halo(1, periodic=True)}, {"padding": ((0, 0, 3), None)},
                                       {"kind": "c2c", "dtype": "F", "memory_order": (None, (2, 0, 1))}], ids=str)
