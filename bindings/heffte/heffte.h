@@ -10,8 +10,8 @@
  *
  * Failures: std::invalid_argument for boxes that do not fill a world or do not fit each other, containers that are too
  * short, and other wrong arguments, before anything is touched; std::runtime_error with fftnd's message for all else,
- * after which the output is undefined. Both on all ranks; a transform that fails in the middle of one rank's call may do
- * so on others in their next call.
+ * after which the output is undefined. Both on all ranks; what fails in the middle of a rank's call may fail in the
+ * next call of others.
  *
  * Memory: after the first call of a kind, calls allocate nothing. Exchanges work in memory of the plan, which peers can
  * map. A given workspace is used where a call needs a copy of one side: for real arrays of fft3d, and for batches that

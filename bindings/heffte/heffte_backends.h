@@ -162,7 +162,7 @@ template <> struct memory<tag::gpu> {
 
 namespace backend {
 
-/* All that depends on CUDA's header: units of one program with and without it have the same types and functions else. */
+/* All that depends on CUDA's header. Units of a program with and without it have the same types and functions else. */
 #ifdef CUDART_VERSION
 inline namespace with_devices {
 constexpr bool has_devices = true;

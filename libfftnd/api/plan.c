@@ -2,8 +2,8 @@
 /* The end of a plan: the user frees it, or one that is kept makes room. */
 #include "plan.h"
 
-/* Others learn first that a broken plan is over: exchanges of devices wait for all ranks of the node, which may wait in an
- * agreement about the plan. */
+/* Others learn first that a broken plan is over: exchanges of devices wait for all ranks of the node, which may be in
+ * an agreement about the plan. */
 void fftnd__plan_empty(fftnd_plan *plan) {
     int failed = plan->engine.failure.code;
     failed = failed != REDIST_OK ? failed : plan->operators_failed;
