@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks that measure serial transforms at the same time disturb each other, and the slowest of them decides when the
- * plan is complete. Their arrays have a few shapes: for all that have the same one, one rank measures forward transforms
- * and another one backward transforms. Larger arrays are measured by all at once, since they share the memory's
- * bandwidth in the transform, too.
+ * plan is complete. Their arrays have a few shapes: for all that have the same one, one rank measures forward
+ * transforms and another one backward transforms. Larger arrays are measured by all at once, since they share the
+ * memory's bandwidth in the transform, too.
  */
 #include "teach.h"
 
