@@ -21,7 +21,7 @@ struct half {
     struct fftnd__side in, out;
 };
 
-/* Returns the array in the middle that belongs to one outside, with its layout. An axis may be kept as it is outside. */
+/* Returns the array in the middle that belongs to one outside, with its layout. An axis may keep its extent outside. */
 static struct fftnd__step middle_step(const struct fftnd__transform *transform,
                                       const struct fftnd__step *step,
                                       const struct fftnd__step *outside, int kept,
