@@ -165,6 +165,23 @@ START_TEST(chains_on_device) {
 }
 END_TEST
 
+/* Two axes of a step before an exchange, of which the last one has more modes than the array after it has points. */
+START_TEST(shrinking_beside_others) {
+    NEEDS_FFT_ARRAYS();
+    if (harness_nranks != 4) {
+        skip_test("not four ranks");
+    }
+    for (int i = 0; i < 3; i++) {
+        fft_case given = FFT_CASE(FFTND_C2C, 6, 10, 12, 5);
+        fft_case_fill(&given, (const int[]){3, 10, 5, 5});
+        fft_case_grid(&given, 3, (const int[]){2, 1, 2});
+        fft_use_chunks(1, 0, 1, i);
+        check(given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 /* Lines of every number of points, in each of the library's variants, which only CUDA's devices have. */
 START_TEST(lines_on_device) {
     NEEDS_FFT_ARRAYS();
@@ -450,6 +467,7 @@ int main(int argc, char **argv) {
     const TTest *const on_device[] = {random_cases_on_device,
                                       chains_on_device,
                                       lines_on_device,
+                                      shrinking_beside_others,
                                       no_memory_for_zeros,
                                       boxes,
                                       NULL};

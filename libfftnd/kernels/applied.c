@@ -21,8 +21,7 @@ struct half {
     struct fftnd__side in, out;
 };
 
-/* Returns the array in the middle that belongs to one outside, with its layout; along one axis as outside (-1 = none).
- */
+/* Returns the array in the middle that belongs to one outside, with its layout. An axis may keep its extent outside. */
 static struct fftnd__step middle_step(const struct fftnd__transform *transform,
                                       const struct fftnd__step *step,
                                       const struct fftnd__step *outside, int kept,
