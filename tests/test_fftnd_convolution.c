@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Convolutions and correlations with a kernel, against the direct sum, and those of larger arrays against serial FFTW on
- * all points with their zeros; test_fftnd_operators has FFTND_MULTIPLY with any factors. */
+/* Convolutions and correlations with a kernel, against the direct sum, and those of larger arrays against serial FFTW
+ * on all points with their zeros; test_fftnd_operators has FFTND_MULTIPLY with any factors. */
 #include <complex.h>
 #include <fftw3.h>
 #include <math.h>

@@ -568,8 +568,8 @@ static double time_winner(struct contest *contest, int winner) {
     return candidate->best;
 }
 
-/* Times a format and none, each by its best method, which are in *exact and *winner for none. Returns whether the format
- * is slower. Collective, the same on all ranks. */
+/* Times a format and none, each by its best method. Returns whether the format is slower. Collective, the same on all
+ * ranks. */
 static int is_slower(struct contest *narrow, int narrow_winner, struct contest *exact,
                      int exact_winner) {
     double seconds = time_winner(narrow, narrow_winner), without = time_winner(exact, exact_winner);
@@ -581,8 +581,8 @@ static int is_slower(struct contest *narrow, int narrow_winner, struct contest *
     return declines;
 }
 
-/* Finds whether a format is declined: remembered, or measured. In *exact and *exact_winner are the candidates without it,
- * if it is. */
+/* Finds whether a format is declined: remembered, or measured. In *exact and *exact_winner are the candidates without
+ * it, if it is. */
 static int compare_formats(struct contest *narrow, int winner,
                            const struct redist__problem *without, struct contest *exact,
                            int *exact_winner, int *declines) {
