@@ -233,9 +233,9 @@ typedef struct redist_options {
     const MPI_Op *operation;
 
     /** format of the numbers on their way; narrowed while they are packed, so that only methods that pack are
-     * considered, of whole arrays or of tiles that are put. Host memory; elements consist of numbers of one kind that the format is for. With
-     * REDIST_MEASURE the plan keeps the format of the arrays if this one is slower by more than 3 %, and says so where
-     * it is verbose; must agree */
+     * considered, of whole arrays or of tiles that are put. Host memory; elements consist of numbers of one kind that
+     * the format is for. With REDIST_MEASURE the plan keeps the format of the arrays if this one is slower by more than
+     * 3 %, and says so where it is verbose; must agree */
     enum redist_wire wire;
     enum redist_wire_scope wire_scope; /**< must agree */
 } redist_options;

@@ -14,8 +14,8 @@
  * collective call cannot carry a failure, so the ranks agree before it: a later failure concerns the rank's own data,
  * and the others learn of it in the next execution.
  *
- * On devices, in a format, and in tiles (p2p only), a packed part travels in several messages (tiled_messages.h). A list of boxes,
- * and what is added, is one message for each peer.
+ * On devices, in a format, and in tiles (p2p only), a packed part travels in several messages (tiled_messages.h). A
+ * list of boxes, and what is added, is one message for each peer.
  */
 #include "../copy/copy.h"
 #include "messages.h"
@@ -48,8 +48,8 @@ struct state {
 
 /* ---------------------------------------------------------------- what they can serve */
 
-/* Returns whether packed parts travel in pieces: all but those of whole arrays in host memory without a format, lists of
- * boxes, which follow each other in one message, and those that are added when all have arrived. */
+/* Returns whether packed parts travel in pieces: all except those of whole arrays in host memory without a format,
+ * lists of boxes, which follow each other in one message, and those that are added when all have arrived. */
 static int is_cut(const struct redist__problem *problem) {
     return problem->tiles != REDIST_WHOLE ||
            ((problem->space->asynchronous || problem->format != NULL) &&
