@@ -51,7 +51,7 @@ int redist__check_halo(const struct redist__request *request, const redist_index
 
 int redist__agree_halo(const struct redist__request *request) {
     const redist_halo *halo = request->halo;
-    enum { FIELDS = 3, NAME_BYTES = 24 };
+    enum { FIELDS = 3, NAME_BYTES = 32 };
     redist_shared_value values[FIELDS * REDIST_MAX_NDIMS + 1];
     char names[FIELDS * REDIST_MAX_NDIMS][NAME_BYTES];
     int n = 0;

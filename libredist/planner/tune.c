@@ -568,12 +568,13 @@ static double time_winner(struct contest *contest, int winner) {
     return candidate->best;
 }
 
-/* Times a format and none, each by its best method. Returns whether the format is slower. Collective, the same on all
- * ranks. */
+/* Times a format and none, each by its best method. Returns whether the format is slower; *timed becomes 0 if that is
+ * unknown. Collective, the same on all ranks. */
 static int is_slower(struct contest *narrow, int narrow_winner, struct contest *exact,
-                     int exact_winner) {
+                     int exact_winner, int *timed) {
     double seconds = time_winner(narrow, narrow_winner), without = time_winner(exact, exact_winner);
-    int declines = seconds >= 0 && without >= 0 && seconds > most_slower * without;
+    *timed = seconds >= 0 && without >= 0;
+    int declines = *timed && seconds > most_slower * without;
     if (narrow->verbose && narrow->problem->context->rank == 0)
         fprintf(stderr, "redist: %s takes %.3f ms a round, exact %.3f ms  <- %s\n",
                 redist_wire_name(narrow->problem->format->wire), 1e3 * seconds, 1e3 * without,
@@ -600,8 +601,10 @@ static int compare_formats(struct contest *narrow, int winner,
     }
     if (*declines)
         return REDIST_OK;
-    *declines = is_slower(narrow, winner, exact, *exact_winner);
-    return redist_wisdom_store(narrow->comm, file, key, *declines ? "declined" : "chosen");
+    int timed;
+    *declines = is_slower(narrow, winner, exact, *exact_winner, &timed);
+    return timed ? redist_wisdom_store(narrow->comm, file, key, *declines ? "declined" : "chosen")
+                 : REDIST_OK;
 }
 
 int redist__tune(struct redist__problem *problem, const redist_options *options,
