@@ -4,9 +4,11 @@
  * on, whichever is current; arrays and streams of another one are refused; captures stay whole; a device that was reset
  * is noticed. On a device that stands in for CUDA, or on CUDA's (see stream_device.h).
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "device_job.h"
+#include "fft_random.h"
 
 enum { ROUNDS = 4 };
 
@@ -374,6 +376,40 @@ START_TEST(reset_on_one_rank) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- arrays that peers cannot map */
+
+static redist_box make_slab(const redist_index sizes[3]) {
+    redist_box box = REDIST_BOX_DEFAULT;
+    memcpy(box.count, sizes, 3 * sizeof *sizes);
+    check_ok(
+        redist_decompose(sizes[0], harness_nranks, harness_rank, &box.count[0], &box.start[0]));
+    memcpy(box.extent, box.count, sizeof box.count);
+    return box;
+}
+
+/* Each exchange begins or ends in work space, which peers map, as direct copies need it. */
+START_TEST(boxes_without_messages) {
+    NEEDS_STREAM_DEVICE();
+    for (int halves = 0; halves < 2; halves++) {
+        const redist_index sizes[2][3] = {{2 * harness_nranks, 2 * harness_nranks, 8},
+                                          {2 * harness_nranks, 2 * harness_nranks, halves ? 5 : 8}};
+        const redist_box boxes[2] = {make_slab(sizes[0]), make_slab(sizes[1])};
+        fftnd_options options = FFTND_OPTIONS_DEFAULT;
+        fftnd_plan *plan = NULL;
+        options.box[0] = &boxes[0];
+        options.box[1] = &boxes[1];
+        options.space = REDIST_SPACE_CUDA;
+        options.method = "direct";
+        options.effort = FFTND_ESTIMATE;
+        fft_use_chunks(2, 0, 1, 0); /* two segments, put in work space */
+        check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes[0], halves ? FFTND_R2C : FFTND_C2C,
+                                   FFTND_DOUBLE, &options, &plan));
+        check_ok(fftnd_plan_free(&plan));
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 int main(int argc, char **argv) {
     const TTest *const tests[] = {devices_change,
                                   two_devices,
@@ -389,6 +425,7 @@ int main(int argc, char **argv) {
                                   reset_before_freeing,
                                   reset_and_freed,
                                   reset_on_one_rank,
+                                  boxes_without_messages,
                                   NULL};
     return harness_run(argc, argv, "test_devices", tests);
 }

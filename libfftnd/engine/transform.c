@@ -30,7 +30,10 @@ static void set_r2r(struct fftnd__transform *transform, const struct fftnd__requ
  * its ranks in another order. Collective. */
 static int create_grid(struct fftnd__transform *transform, const struct fftnd__request *request) {
     const struct fftnd__configuration *configuration = &transform->configuration;
-    int by_node = request->settings.by_node, ndims = configuration->grid_ndims;
+    int by_node = request->settings.by_node, ndims = configuration->grid_ndims, nranks, node_size;
+    REDIST_TRY(redist_node_size(request->user_comm, &node_size));
+    MPI_Comm_size(request->user_comm, &nranks);
+    transform->in_one_node = node_size == nranks;
     transform->comm = request->comm;
     if (request->shape.ndims == 1)
         return REDIST_OK;

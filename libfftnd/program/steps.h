@@ -124,6 +124,7 @@ struct fftnd__transform {
     int padded[2];                         /* an array of the side has some, on any rank */
     const struct lines__library *library;
     const redist__space *space;     /* of the arrays */
+    int in_one_node;                /* the ranks of the user's communicator are */
     void *event;                    /* of the space */
     void *second;                   /* stream of a device, for every other segment; NULL = none */
     void *forked;                   /* event at which one of both streams waits for the other */

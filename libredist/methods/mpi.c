@@ -78,15 +78,15 @@ static int applies(const struct redist__problem *problem,
                     : redist__check_counts(problem, name, kind->collective);
 }
 
-/* Ranks the methods: MPI copies a type on a device run by run, extremely slowly; without pieces p2p-streams is p2p.
- * Variants of p2p are for comparisons. */
+/* Ranks the methods: MPI copies a type on a device run by run, extremely slowly, and types in host memory need whole
+ * arrays there, one after the other; without pieces p2p-streams is p2p. Variants of p2p are for comparisons. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct kind *kind = candidate->method->kind;
     int device = problem->space->asynchronous;
     if (candidate->variant > 0)
         return REDIST__BY_NAME;
-    int slow = kind->layout == REDIST__AS_IN_ARRAY ? device && !problem->staged
+    int slow = kind->layout == REDIST__AS_IN_ARRAY ? device
                                                    : kind->streams && !(device && is_cut(problem));
     return slow ? REDIST__BY_NAME : 0;
 }
