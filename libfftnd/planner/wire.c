@@ -145,8 +145,8 @@ static int measures(const struct fftnd__settings *settings) {
     return settings->effort != FFTND_ESTIMATE;
 }
 
-/* Times round trips, *seconds being the least so far or -1, for as long as a plan may measure: what came before, such as
- * making random numbers, is not part of it. Collective, as all that follow. */
+/* Times round trips for as long as a plan may measure: what came before, such as making random numbers, is not part of
+ * it. *seconds: the least time so far, or -1. Collective, as all that follow. */
 static int time_trips(struct trips *trips, struct fftnd__trial *trial, double *seconds) {
     trips->search.begin = MPI_Wtime();
     return fftnd__trial_sweep(&trips->search, trial, seconds);

@@ -5,9 +5,9 @@
 enum { IMPOSSIBLE = 1 << 28 };
 
 /* Costs that only order the assignments: a second work array, an exchange that peers cannot map, a transform not in
- * place, one of a single axis, which may do without tiles, a first work array. Between devices of one node a
- * second work array is cheaper than messages, which pass through the host: a pair of c2c 256^3 from bricks to bricks took
- * 23 ms on two H200s with one such exchange. */
+ * place, one of a single axis, which may do without tiles, a first work array. Between devices of one node a second
+ * work array is cheaper than messages, which pass through the host: a pair of c2c 256^3 from bricks to bricks took 23
+ * ms on two H200s with one such exchange. */
 enum { SECOND_WORK = 10000, UNMAPPED = 1000, EXTRA_ARRAY = 20, SINGLE_AXIS = 2, FIRST_WORK = 1 };
 enum { UNMAPPED_BESIDE = 2 * SECOND_WORK };
 
