@@ -11,6 +11,7 @@ from mpi4py import MPI
 from fftnd.mpi4py_fft import DistArray, HDF5File, NCFile, PFFT, fftw, generate_xdmf, newDistArray
 from fftnd.mpi4py_fft.libfft import FFT
 from fftnd.mpi4py_fft.mpifft import _PlanTransform
+from fftnd.mpi4py_fft.pencil import Pencil, Subcomm
 
 P, RANK = comm.size, comm.rank
 
@@ -249,3 +250,22 @@ def test_files(random, tmp_path_factory):
             text = text.read()
         assert 'Dimensions="6 1 4"' in text and "u/2D/slice_2_slice/1" in text and "0.8" in text
     comm.Barrier()
+
+
+@pytest.mark.parametrize("shape", [(7, 5), (2, 9), (1, 4, 6), (5, 3, 2, 4)], ids=str)
+@pytest.mark.parametrize("dtype", ["f", "d", "D", "i2"])
+def test_transfers(random, shape, dtype):
+    """Each call of one transfer: the first ones are without a plan."""
+    subcomm = Subcomm(comm, [0] + [1] * (len(shape) - 1))
+    before = Pencil(subcomm, shape, 1)
+    after = before.pencil(0)
+    transfer = before.transfer(after, dtype)
+    for call in range(2 * 3):
+        whole = (100 * random.random(shape)).astype(dtype)
+        a, b = [whole[tuple(map(slice, one.substart, np.add(one.substart, one.subshape)))] for one in (before, after)]
+        given, target = (a, b) if call % 3 < 2 else (b, a)
+        result = np.zeros(target.shape[::-1], dtype).T if call > 2 else np.zeros(target.shape, dtype)
+        (transfer.forward if call % 3 < 2 else transfer.backward)(given, result)
+        assert (result == target).all()
+    transfer.destroy()
+    subcomm.destroy()

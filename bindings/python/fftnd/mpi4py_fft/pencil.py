@@ -63,36 +63,56 @@ class Transfer:
         dtype: type of the elements
         subshapeA, axisA: local extents before, and the axis that is whole then
         subshapeB, axisB: the same afterwards
-    Collective on comm.
+    The first calls are MPI's own: a plan takes longer than they do, and pays when there are more. Collective on comm.
     """
+
+    _calls_without_plan = 2
 
     def __init__(self, comm, shape, dtype, subshapeA, axisA, subshapeB, axisB):
         self.comm = _arguments.communicator("comm", comm)
-        self._plan = None
-        if comm.Get_size() > 1:
-            self._plan = redist.Plan(comm, subshapeA, axisA, subshapeB, axisB, dtype=dtype, bind="execution",
-                                     effort="estimate")
+        self._plan, self._calls = None, 0
+        self.dtype, failure = _arguments.attempt(_arguments.dtype, "dtype", dtype)
+        _arguments.agree(comm, failure)
         self.shape = tuple(shape)
-        self.dtype = _arguments.dtype("dtype", dtype)
         self.subshapeA, self.axisA = tuple(subshapeA), axisA
         self.subshapeB, self.axisB = tuple(subshapeB), axisB
 
+    def _parts(self, array, axis):
+        """An array, and the parts of it that go to, or come from, each rank: counts, offsets and types of MPI."""
+        size, whole = self.comm.Get_size(), list(array.shape)
+        element = MPI.BYTE.Create_contiguous(array.dtype.itemsize)
+        counts, types = [], []
+        for rank in range(size):
+            part, start = list(whole), [0] * len(whole)
+            part[axis], start[axis] = redist.decompose(whole[axis], size, rank)
+            counts.append(int(0 not in part))
+            types.append((element.Create_subarray(whole, part, start) if counts[-1] else element.Dup()).Commit())
+        element.Free()
+        return [array, (counts, [0] * size), types]
+
+    def _move_once(self, source, target, backward):
+        axes = (self.axisB, self.axisA) if backward else (self.axisA, self.axisB)
+        messages = [self._parts(array, axis) for array, axis in zip((source, target), axes)]
+        self.comm.Alltoallw(*messages)
+        for datatype in messages[0][2] + messages[1][2]:
+            datatype.Free()
+
     def _move(self, source, target, backward):
         a, b = (target, source) if backward else (source, target)
-        failure = _arguments.attempt(self._check, a, b)[1]
-        if self._plan is None:
-            if failure is not None:
-                raise failure
+        _arguments.agree(self.comm, _arguments.attempt(self._check, a, b)[1])
+        if self.comm.Get_size() == 1:
             target[...] = source
             return
-        if failure is not None:
-            self._plan.forward(failure, b)  # fails with that, on all ranks
         whole = np.ascontiguousarray(source)
         into = target if target.flags.c_contiguous else np.empty_like(target, order="C")
-        if backward:
-            self._plan.backward(whole, into)
+        self._calls += 1
+        if self._calls <= self._calls_without_plan:
+            self._move_once(whole, into, backward)
         else:
-            self._plan.forward(whole, into)
+            if self._plan is None:
+                self._plan = redist.Plan(self.comm, self.subshapeA, self.axisA, self.subshapeB, self.axisB, dtype=self.dtype,
+                                         bind="execution", effort="estimate")
+            (self._plan.backward if backward else self._plan.forward)(whole, into)
         if into is not target:
             target[...] = into
 
