@@ -283,7 +283,7 @@ class File:
         """Writes fields at the position, which is behind them afterwards. Collective on comm. Errors: as write()."""
         if self.mode == "r":
             raise ValueError(f"{self!r} is for reading; a file is written with mode 'w' or 'r+'")
-        self.position += write(self.comm, path, fields, offset=self.position, truncate=self.mode == "w", **self.keywords)
+        self.position += write(self.comm, self.path, fields, offset=self.position, truncate=self.mode == "w", **self.keywords)
 
     def read(self, fields):
         """Reads fields from the position, which is behind them afterwards. Collective on comm. Errors: as read()."""
