@@ -14,42 +14,9 @@
 #include "fault_run.h"
 #include "redist_halo.h"
 #include "redist_support.h"
+#include "wire_kinds.h"
 
-/* Elements of `components` numbers, `distance` bytes from each other. */
-struct kind {
-    const char *name;
-    size_t bytes, distance, extent; /* of a number, between two, of an element */
-    int components;
-};
-
-enum kinds { DOUBLE, COMPLEX_DOUBLE, FLOAT, COMPLEX_FLOAT, WITH_GAPS, KINDS };
-
-static const struct kind kinds[KINDS] = {{"double", 8, 8, 8, 1},
-                                         {"double complex", 8, 8, 16, 2},
-                                         {"float", 4, 4, 4, 1},
-                                         {"float complex", 4, 4, 8, 2},
-                                         {"doubles with gaps", 8, 16, 32, 2}};
-
-static MPI_Datatype types[KINDS];
-
-static void create_types(void) {
-    MPI_Datatype vector;
-    types[DOUBLE] = MPI_DOUBLE;
-    types[COMPLEX_DOUBLE] = MPI_C_DOUBLE_COMPLEX;
-    types[FLOAT] = MPI_FLOAT;
-    types[COMPLEX_FLOAT] = MPI_C_FLOAT_COMPLEX;
-    MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &vector);
-    MPI_Type_create_resized(vector, 0, 32, &types[WITH_GAPS]);
-    MPI_Type_commit(&types[WITH_GAPS]);
-    MPI_Type_free(&vector);
-}
-
-static test_element element_of(const struct kind *kind) {
-    return (test_element){
-        .name = kind->name, .type = types[kind - kinds], .extent = kind->extent, .copyable = 1};
-}
-
-static double read_number(const struct kind *kind, const char *data, size_t element, int c) {
+static double read_number(const struct wire_kind *kind, const char *data, size_t element, int c) {
     const char *at = data + element * kind->extent + (size_t)c * kind->distance;
     float narrow;
     double number;
@@ -58,7 +25,8 @@ static double read_number(const struct kind *kind, const char *data, size_t elem
     return kind->bytes == sizeof number ? number : narrow;
 }
 
-static void write_number(const struct kind *kind, char *data, size_t element, int c, double value) {
+static void write_number(const struct wire_kind *kind, char *data, size_t element, int c,
+                         double value) {
     char *at = data + element * kind->extent + (size_t)c * kind->distance;
     float narrow = (float)value;
     if (kind->bytes == sizeof value)
@@ -71,7 +39,7 @@ static void write_number(const struct kind *kind, char *data, size_t element, in
 
 struct trial {
     exchange given;
-    const struct kind *kind;
+    const struct wire_kind *kind;
     enum redist_wire wire;
     enum redist_wire_scope scope;
     const char *method;
@@ -142,7 +110,7 @@ static redist_plan *plan(struct trial *trial, const char *method, enum redist_wi
 
 /* ---------------------------------------------------------------- contents */
 
-static size_t count_of(const test_array *array, const struct kind *kind) {
+static size_t count_of(const test_array *array, const struct wire_kind *kind) {
     return array->bytes / kind->extent;
 }
 
@@ -223,7 +191,7 @@ static double bound_of(const struct trial *trial, double exact, int from) {
 /* Compares what arrived with what would have been exact, and where it came from. */
 static void compare(const struct trial *trial, int direction, const char *got, const char *exact,
                     const char *ranks, long counts[2]) {
-    const struct kind *kind = trial->kind;
+    const struct wire_kind *kind = trial->kind;
     char *rest = malloc(trial->arrays[!direction].bytes + 1);
     size_t n = count_of(&trial->arrays[!direction], kind), wrong = 0;
     double worst = 0;
@@ -306,14 +274,14 @@ static void try_random(int i) {
                              *const others[] = {"alltoallw", "direct", "p2p-type", "p2p-streams"};
     const char *method = i % 7 < 6 ? methods[i % 7] : others[random_between(0, 3)];
     struct trial trial = {.method = method,
-                          .kind = &kinds[random_between(0, KINDS - 1)],
+                          .kind = &wire_kinds[random_between(0, WIRE_KINDS - 1)],
                           .scope = i % 3 == 0 ? REDIST_WIRE_EVERYWHERE : REDIST_WIRE_BETWEEN_NODES};
     trial.in_tiles = strcmp(method, "p2p") == 0 && random_chance(60);
     trial.wire = trial.kind->bytes == sizeof(double) ? (enum redist_wire)random_between(1, 2)
                                                      : REDIST_WIRE_16_BITS;
     int node = i % 2 ? 2 : random_between(0, 1);
     MPI_Comm comm = harness_begin_nodes(node);
-    const test_element element = element_of(trial.kind);
+    const test_element element = wire_element(trial.kind);
     draw_boxes(&trial, &element, comm);
     check_ok(redist_nodes(comm, 0, &trial.nnodes, &trial.node_of));
     harness_case("%s%s of %s, format %d, scope %d, nodes of %d, %lldx%lldx%lld", trial.method,
@@ -326,10 +294,10 @@ static void try_random(int i) {
 }
 
 START_TEST(exchanges) {
-    create_types();
+    wire_types_create();
     for (int i = 0; harness_another(i, 21); i++)
         try_random(i);
-    MPI_Type_free(&types[WITH_GAPS]);
+    wire_types_free();
 }
 END_TEST
 
@@ -496,10 +464,10 @@ START_TEST(faults) {
     static const char *const methods[] = {"p2p", "alltoallv", "kway:2", "hier"};
     const redist_index sizes[3] = {9, 10, 4};
     const enum test_memory memory[2] = {MEMORY_PLAIN, MEMORY_PLAIN};
-    types[DOUBLE] = MPI_DOUBLE;
-    const test_element element = element_of(&kinds[DOUBLE]);
+    wire_types_create();
+    const test_element element = wire_element(&wire_kinds[DOUBLE]);
     MPI_Comm comm = harness_begin_nodes(1), own;
-    struct job job = {.trial = {.kind = &kinds[DOUBLE]}};
+    struct job job = {.trial = {.kind = &wire_kinds[DOUBLE]}};
     job.trial.given = exchange_between_axes(comm, &element, 3, sizes, 0, 1);
     exchange_arrays(&job.trial.given, memory, job.trial.arrays);
     check_ok(redist_private_comm(comm, &own));
@@ -514,6 +482,7 @@ START_TEST(faults) {
     fault_end();
     exchange_free_arrays(job.trial.arrays);
     harness_end_nodes(&comm);
+    wire_types_free();
 }
 END_TEST
 

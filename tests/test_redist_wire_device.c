@@ -12,34 +12,7 @@
 #include "harness.h"
 #include "redist_support.h"
 #include "stream_device.h"
-
-/* Elements of numbers of so many bytes. */
-struct kind {
-    const char *name;
-    size_t bytes, extent;
-};
-
-enum kinds { DOUBLE, COMPLEX_DOUBLE, FLOAT, COMPLEX_FLOAT, WITH_GAPS, KINDS };
-
-static const struct kind kinds[KINDS] = {{"double", 8, 8},
-                                         {"double complex", 8, 16},
-                                         {"float", 4, 4},
-                                         {"float complex", 4, 8},
-                                         {"doubles with gaps", 8, 32}};
-
-static MPI_Datatype types[KINDS];
-
-static void create_types(void) {
-    MPI_Datatype vector;
-    types[DOUBLE] = MPI_DOUBLE;
-    types[COMPLEX_DOUBLE] = MPI_C_DOUBLE_COMPLEX;
-    types[FLOAT] = MPI_FLOAT;
-    types[COMPLEX_FLOAT] = MPI_C_FLOAT_COMPLEX;
-    MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &vector);
-    MPI_Type_create_resized(vector, 0, 32, &types[WITH_GAPS]);
-    MPI_Type_commit(&types[WITH_GAPS]);
-    MPI_Type_free(&vector);
-}
+#include "wire_kinds.h"
 
 /* ---------------------------------------------------------------- contents */
 
@@ -84,7 +57,7 @@ static void unify(size_t bytes, char *array, size_t number) {
 
 struct trial {
     exchange given;
-    const struct kind *kind;
+    const struct wire_kind *kind;
     redist_options options; /* of the plan on the device */
     char *host[2];
     test_array arrays[2];
@@ -112,7 +85,7 @@ static int narrows(const struct trial *trial) {
     return (trial->options.wire_scope == REDIST_WIRE_EVERYWHERE ? trial->given.nranks : nnodes) > 1;
 }
 
-/* Of the format that the plan on the device has, which may have declined it where it is measured. */
+/* Makes it of the format that the plan on the device has, which may have declined it where it is measured. */
 static void plan_on_host(struct trial *trial) {
     redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     redist_options options = REDIST_OPTIONS_DEFAULT;
@@ -197,12 +170,9 @@ static void draw_boxes(struct trial *trial, const test_element *element, MPI_Com
 }
 
 static struct trial draw_trial(const char *method, test_element *element, MPI_Comm comm) {
-    struct trial trial = {.kind = &kinds[random_between(0, KINDS - 1)],
+    struct trial trial = {.kind = &wire_kinds[random_between(0, WIRE_KINDS - 1)],
                           .options = REDIST_OPTIONS_DEFAULT};
-    *element = (test_element){.name = trial.kind->name,
-                              .type = types[trial.kind - kinds],
-                              .extent = trial.kind->extent,
-                              .copyable = 1};
+    *element = wire_element(trial.kind);
     trial.options.method = method;
     trial.options.effort = random_chance(90) ? REDIST_ESTIMATE : REDIST_MEASURE;
     trial.options.tune_seconds = 0.02;
@@ -259,16 +229,16 @@ static void try_random(int i) {
 
 START_TEST(exchanges) {
     NEEDS_STREAM_DEVICE();
-    create_types();
+    wire_types_create();
     for (int i = 0; harness_another(i, 24); i++)
         try_random(i);
-    MPI_Type_free(&types[WITH_GAPS]);
+    wire_types_free();
 }
 END_TEST
 
 /* ---------------------------------------------------------------- streams */
 
-/* What is captured runs later, on what the arrays have then. */
+/* Replays a graph, which works on what the arrays have then. */
 static void replay(const struct trial *trial, int direction) {
     void *stream = trial->options.stream;
     stream_device_capture(stream);
@@ -310,10 +280,10 @@ static void try_stream(int i) {
 
 START_TEST(streams) {
     NEEDS_STREAM_DEVICE();
-    create_types();
+    wire_types_create();
     for (int i = 0; harness_another(i, 8); i++)
         try_stream(i);
-    MPI_Type_free(&types[WITH_GAPS]);
+    wire_types_free();
 }
 END_TEST
 
@@ -337,9 +307,8 @@ static void try_tiles(const char *method, int segments) {
     struct trial trial = draw_trial(method, &element, comm);
     redist_index sizes[3];
     random_sizes(3, 1, 20, 5000, sizes);
-    trial.kind = &kinds[COMPLEX_DOUBLE];
-    element.type = types[COMPLEX_DOUBLE];
-    element.extent = trial.kind->extent;
+    trial.kind = &wire_kinds[COMPLEX_DOUBLE];
+    element = wire_element(trial.kind);
     trial.given = exchange_between_axes(comm, &element, 3, sizes, 0, random_between(1, 2));
     trial.options.effort = REDIST_ESTIMATE;
     trial.options.wire = REDIST_WIRE_FLOAT;
@@ -360,10 +329,10 @@ static void try_tiles(const char *method, int segments) {
 
 START_TEST(tiles) {
     NEEDS_STREAM_DEVICE();
-    create_types();
+    wire_types_create();
     for (int i = 0; harness_another(i, 8); i++)
         try_tiles(i % 2 ? "hier:nccl" : "nccl", i / 2 % 4);
-    MPI_Type_free(&types[WITH_GAPS]);
+    wire_types_free();
 }
 END_TEST
 
@@ -372,12 +341,11 @@ END_TEST
 enum { NUMBERS = 777 };
 
 /* Each rank has its own numbers in A, and all numbers in B, which are added to A on the way back. */
-static void try_sum(const char *method, enum redist_wire wire, enum kinds kind) {
+static void try_sum(const char *method, enum redist_wire wire, int kind) {
     static const enum test_memory memory[2] = {MEMORY_PLAIN, MEMORY_PLAIN};
     const redist_index sizes[1] = {(redist_index)NUMBERS * harness_nranks};
-    const test_element element = {
-        .name = kinds[kind].name, .type = types[kind], .extent = kinds[kind].extent, .copyable = 1};
-    struct trial trial = {.kind = &kinds[kind], .options = REDIST_OPTIONS_DEFAULT};
+    const test_element element = wire_element(&wire_kinds[kind]);
+    struct trial trial = {.kind = &wire_kinds[kind], .options = REDIST_OPTIONS_DEFAULT};
     trial.given = exchange_between_boxes(MPI_COMM_WORLD, &element, 1, sizes);
     for (int rank = 0; rank < harness_nranks; rank++) {
         trial.given.boxes[0][rank].start[0] = (redist_index)NUMBERS * rank;
@@ -391,7 +359,7 @@ static void try_sum(const char *method, enum redist_wire wire, enum kinds kind) 
     trial.options.wire_scope = REDIST_WIRE_EVERYWHERE;
     trial.options.overlap = REDIST_OVERLAP_ADD;
     sequence = random_bits() + (uint64_t)harness_rank;
-    harness_case("sums by %s of %s, format %d", method, kinds[kind].name, (int)wire);
+    harness_case("sums by %s of %s, format %d", method, wire_kinds[kind].name, (int)wire);
     begin(&trial, memory);
     check_ok(plan_on_device(&trial));
     plan_on_host(&trial);
@@ -402,11 +370,11 @@ static void try_sum(const char *method, enum redist_wire wire, enum kinds kind) 
 START_TEST(sums) {
     static const char *const methods[] = {"nccl", "p2p", "alltoallv"};
     NEEDS_STREAM_DEVICE();
-    create_types();
+    wire_types_create();
     for (int i = 0; i < 9; i++)
         try_sum(methods[i % 3], i / 3 == 0 ? REDIST_WIRE_FLOAT : REDIST_WIRE_16_BITS,
                 i / 3 == 1 ? COMPLEX_FLOAT : COMPLEX_DOUBLE);
-    MPI_Type_free(&types[WITH_GAPS]);
+    wire_types_free();
 }
 END_TEST
 
@@ -416,7 +384,7 @@ START_TEST(refusals) {
     static const char *const methods[] = {"direct", "hier", "hier:nccl", "signals", "hier:nccl"};
     static const enum test_memory memory[2] = {MEMORY_SHARED, MEMORY_SHARED};
     NEEDS_STREAM_DEVICE();
-    create_types();
+    wire_types_create();
     if (harness_nranks == 1)
         skip_test("messages between ranks");
     for (int i = 0; i < 5; i++) {
@@ -438,7 +406,7 @@ START_TEST(refusals) {
             stream_device_destroy(stream);
         harness_end_nodes(&comm);
     }
-    MPI_Type_free(&types[WITH_GAPS]);
+    wire_types_free();
 }
 END_TEST
 
