@@ -64,7 +64,7 @@ void fft_check(MPI_Comm comm, const fft_case *given);
 /** Checks on MPI_COMM_WORLD that both cases transform the same noise to the same bytes. */
 void fft_check_same(const fft_case *one, const fft_case *other);
 
-/** As fft_check on MPI_COMM_WORLD for every process grid of 1 to ndims - 1 dimensions. */
+/** Runs fft_check on MPI_COMM_WORLD for every process grid of 1 to ndims - 1 dimensions. */
 void fft_check_all_grids(fft_case given);
 
 #endif

@@ -19,7 +19,7 @@ struct device_copies {
     bool (*complete)(void *stream);
 };
 
-/* Those of the program, from any of its units with CUDA's header; nullptr = none has it. So functions are the same in
+/* Copies of the program, from any of its units with CUDA's header; nullptr = none has it. So functions are the same in
  * all units. */
 inline const device_copies *&copies_on_devices() {
     static const device_copies *found = nullptr;
@@ -101,7 +101,7 @@ struct place {
 #ifdef CUDART_VERSION
 namespace gpu {
 
-/* What programs ask of the device; functions end with std::runtime_error. */
+/* Device functions of heFFTe that programs call; failures are std::runtime_error. */
 inline void check(cudaError_t error, const char *call) {
     if (error != cudaSuccess)
         throw std::runtime_error(std::string("heffte: ") + call + ": " + cudaGetErrorString(error));

@@ -14,8 +14,8 @@
  * collective call cannot carry a failure, so the ranks agree before it: a later failure concerns the rank's own data,
  * and the others learn of it in the next execution.
  *
- * On devices, in a format, and in tiles (p2p only), a packed part travels in several messages (tiled_messages.h). A
- * list of boxes, and what is added, is one message for each peer.
+ * On devices or in a format, not both, and in tiles (p2p only), a packed part travels in several messages
+ * (tiled_messages.h). A list of boxes, and what is added, is one message for each peer.
  */
 #include "../copy/copy.h"
 #include "messages.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** What heffte.h needs of CUDA's header, for the stand-in: copies in its streams. */
+/** CUDA's header as far as heffte.h needs it, for the stand-in: copies in its streams. */
 #ifndef TESTS_CPP_STAND_IN_CUDA_H
 #define TESTS_CPP_STAND_IN_CUDA_H
 
