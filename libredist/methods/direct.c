@@ -22,20 +22,15 @@
 #include "../copy/copy.h"
 #include "packing.h"
 
-/* Directions, chosen separately: rows are split on one side only, so that the directions may have different optima. */
-enum { FORWARD = 1 << REDIST_FORWARD, BACKWARD = 1 << REDIST_BACKWARD, BOTH = FORWARD | BACKWARD };
-
 #define VARIANTS(X)                                                                                \
     X("nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, 0, 0, 0)                              \
     X("cached", REDIST_SPACE_HOST, REDIST__CACHED, 0, 0, 0)                                        \
-    X("push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, BOTH, 0, 1)                      \
-    X("push-cached", REDIST_SPACE_HOST, REDIST__CACHED, BOTH, 0, 1)                                \
-    X("push-pull-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, FORWARD, 0, 1)              \
-    X("pull-push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, BACKWARD, 0, 1)             \
-    X("engines", REDIST_SPACE_CUDA, REDIST__ENGINES, BOTH, 0, 0)                                   \
-    X("kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, BOTH, 0, 1)                                     \
-    X("paced", REDIST_SPACE_AUTO, REDIST__ENGINES, BOTH, 2, 0)                                     \
-    X("lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, BOTH, 1, 0)
+    X("push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, 1, 0, 1)                         \
+    X("push-cached", REDIST_SPACE_HOST, REDIST__CACHED, 1, 0, 1)                                   \
+    X("engines", REDIST_SPACE_CUDA, REDIST__ENGINES, 1, 0, 0)                                      \
+    X("kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, 1, 0, 1)                                        \
+    X("paced", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 2, 0)                                        \
+    X("lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 1, 0)
 #define NAME_OF(name, ...) name,
 #define TRAITS_OF(...)     {__VA_ARGS__},
 static const char *const variants[] = {VARIANTS(NAME_OF) NULL};
@@ -88,9 +83,6 @@ static int preference(const struct redist__problem *problem,
         return 1 + (chosen->paced > 1);
     if (chosen->paced)
         return REDIST__BY_NAME;
-    int mixed = chosen->push == FORWARD || chosen->push == BACKWARD;
-    if (mixed && problem->tiles != REDIST_WHOLE) /* tiles have one direction */
-        return REDIST__BY_NAME;
     int staged = !problem->mapped[0] && !problem->mapped[1];
     if (staged && problem->tiles != REDIST_WHOLE)
         return -1;
@@ -98,13 +90,6 @@ static int preference(const struct redist__problem *problem,
     size_t limit = problem->nontemporal_bytes / (staged ? 2 : 1); /* staging uses twice the cache */
     int together = chosen->together && problem->tiles == REDIST_WHOLE;
     return 1 + 2 * (nontemporal == (problem->largest_bytes > limit)) + together;
-}
-
-static int alike(int variant, int other, int direction) {
-    const struct redist__traits *a = &traits[variant], *b = &traits[other];
-    int push = redist__direct_pushes(a, direction);
-    return push == redist__direct_pushes(b, direction) && a->copier == b->copier &&
-           a->paced == b->paced && (!push || a->together == b->together);
 }
 
 /* ---------------------------------------------------------------- making */
@@ -115,8 +100,7 @@ static enum redist__mode choose_mode(const struct redist__direct *state, int dir
     if (state->problem->context->size == 1)
         return REDIST__PULL;
     int adds = redist__direct_adds(state, direction);
-    if (mapped[direction] &&
-        (adds || !(redist__direct_pushes(state->traits, direction) && mapped[!direction])))
+    if (mapped[direction] && (adds || !(state->traits->push && mapped[!direction])))
         return REDIST__PULL;
     return mapped[!direction] && !adds ? REDIST__PUSH : REDIST__STAGE;
 }
@@ -375,7 +359,6 @@ const struct redist__method redist__method_direct = {
     .variants = variants,
     .applies = applies,
     .preference = preference,
-    .alike = alike,
     .create = create,
     .connect = connect,
     .start = start,

@@ -24,7 +24,7 @@ struct redist__traits {
     const char *name;
     enum redist_space space;
     enum redist__copier copier;
-    int push;  /* pushes even if it could pull: a bit for each direction */
+    int push;  /* pushes even if it could pull */
     int paced; /* every receiver has one sender at a time; 2: the next step begins one step early */
     int together; /* pushes by one copy for all peers, when all are ready: on a device a kernel */
 };
@@ -79,9 +79,6 @@ int redist__direct_has_part(const struct redist__direct *state, int side, int pe
 
 /* Returns whether an execution adds: then it pulls or stages, in the order of ranks, without steps. */
 int redist__direct_adds(const struct redist__direct *state, int direction);
-
-/* Returns whether the variant pushes in this direction even if it could pull. */
-int redist__direct_pushes(const struct redist__traits *traits, int direction);
 
 /* Returns the side of the peers' arrays. */
 int redist__direct_remote_side(const struct redist__direct_path *path, int which);

@@ -13,10 +13,6 @@ int redist__direct_adds(const struct redist__direct *state, int direction) {
     return redist__adds(state->problem->transfer, direction);
 }
 
-int redist__direct_pushes(const struct redist__traits *traits, int direction) {
-    return traits->push >> direction & 1;
-}
-
 int redist__direct_remote_side(const struct redist__direct_path *path, int direction) {
     return path->mode == REDIST__PUSH ? !direction : direction;
 }
@@ -355,8 +351,7 @@ static int advance_together(struct redist__direct *state) {
 int redist__direct_advance_copies(struct redist__direct *state) {
     int code = REDIST_OK;
     int adds = redist__direct_adds(state, state->direction);
-    if (state->left != 0 && state->traits->together && !adds &&
-        redist__direct_pushes(state->traits, state->direction))
+    if (state->left != 0 && state->traits->together && !adds)
         return advance_together(state);
     int size = state->problem->context->size, n = adds ? 2 * size : size;
     for (int i = 1; i <= n && state->left != 0; i++) {

@@ -170,9 +170,6 @@ struct redist__method {
     int (*preference)(const struct redist__problem *problem,
                       const struct redist__candidate *candidate);
 
-    /* Returns whether two variants are identical in a direction. NULL = no two are. */
-    int (*alike)(int variant, int other, int direction);
-
     /* Creates the method's state of a plan. Not collective; sets *state also when it fails half way, so that `destroy`
      * can clean up. The problem outlives the state. */
     int (*create)(const struct redist__problem *problem, const struct redist__candidate *candidate,
