@@ -11,20 +11,11 @@
 
 #include "method.h"
 
-/* The functions of struct redist__method; `tile` puts or gets, and `close` is also `wait`. A state begins with the
- * pointer to its problem. With `own_streams` each peer's part is packed in a stream of its own; pieces on a device have
- * about `piece_bytes` bytes, 0 = the usual number. */
+/* Creates a state of the table below, which has no function for that. With `own_streams` each peer's part is packed in a
+ * stream of its own; pieces on a device have about `piece_bytes` bytes, 0 = the usual number. */
 int redist__tiled_messages_create(const struct redist__problem *problem, int own_streams,
                                   size_t piece_bytes, void **state);
-void redist__tiled_messages_start(void *state, int direction, const void *source,
-                                  void *destination);
-int redist__tiled_messages_connect(void *state);
-void redist__tiled_messages_open(void *state, void *array);
-void redist__tiled_messages_tile(void *state, const struct redist__tile *tile);
-void redist__tiled_messages_progress(void *state);
-void redist__tiled_messages_arrived(void *state, int *partitions);
-void redist__tiled_messages_close(void *state);
-size_t redist__tiled_messages_bytes(const void *state);
-void redist__tiled_messages_free(void *state);
+
+extern const struct redist__method redist__tiled_messages;
 
 #endif

@@ -65,24 +65,12 @@ static void keep_preferred(struct contest *contest) {
     contest->count = count;
 }
 
-static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {
-    if (problem->partitions > 1 && method->arrived == NULL && method->await == NULL)
-        return redist__fail(REDIST_ERR_METHOD,
-                            "method %s does not know which partitions have arrived", method->name);
-    if (problem->tiles == REDIST_WHOLE ||
-        (problem->tiles == REDIST_PUT ? method->put : method->get))
-        return REDIST_OK;
-    return redist__fail(REDIST_ERR_METHOD, "method %s does not work in tiles", method->name);
-}
-
 /* Finds the candidates that do not apply on this rank. Returns the reason of the first one. */
 static int refuse(const struct contest *contest, int n, const struct redist__candidate candidates[],
                   int refused[]) {
     int reason = REDIST_OK;
     for (int i = n - 1; i >= 0; i--) {
         int code = redist__check_mode(contest->problem, candidates[i].method);
-        if (code == REDIST_OK)
-            code = can_tile(contest->problem, candidates[i].method);
         if (code == REDIST_OK)
             code = candidates[i].method->applies(contest->problem, &candidates[i]);
         refused[i] = code != REDIST_OK;
@@ -172,7 +160,7 @@ static void free_scratch(struct contest *contest) {
 /* Executes with the whole array as one tile. */
 static void execute_tile(const struct contest *contest, struct redist__transport *transport) {
     const struct redist__problem *problem = contest->problem;
-    const struct redist__method *method = transport->candidate.method;
+    const struct redist__method *method = transport->method;
     int put = problem->tiles == REDIST_PUT;
     size_t ndims = (size_t)problem->transfer->ndims;
     const struct redist__side *side = &problem->transfer->side[!put];
@@ -194,13 +182,13 @@ static void execute_pair(const struct contest *contest, struct redist__transport
 
 /* Enqueues all executions, for the host to wait once. */
 static void enqueue(const struct contest *contest, struct redist__transport *transport) {
-    const struct redist__method *method = transport->candidate.method;
+    const struct redist__method *method = transport->method;
     void *const *array = contest->array;
-    method->start(transport->state, REDIST_FORWARD, array[0], array[1]);
+    redist__transport_start(transport, REDIST_FORWARD, array[0], array[1]);
     if (contest->problem->transfer->one_way)
         return;
     if (!method->needs_peers_arrays || redist__peers_know(contest->problem, REDIST_BACKWARD))
-        method->start(transport->state, REDIST_BACKWARD, array[1], array[0]);
+        redist__transport_start(transport, REDIST_BACKWARD, array[1], array[0]);
 }
 
 /* Times the plan's work, in both directions if possible; in seconds of the slowest rank. */
@@ -216,10 +204,11 @@ static int time_round(struct contest *contest, struct trial *trial, double *seco
     else
         execute_pair(contest, transport);
     if (contest->problem->asynchronous)
-        transport->candidate.method->wait(transport->state);
+        redist__transport_wait(transport);
     *seconds = MPI_Wtime() - begin;
     redist__failure_note(failure, begun);
-    redist__failure_note(failure, redist_all_reduce(contest->comm, seconds, 1, MPI_DOUBLE, MPI_MAX));
+    redist__failure_note(failure,
+                         redist_all_reduce(contest->comm, seconds, 1, MPI_DOUBLE, MPI_MAX));
     return redist_agree(contest->comm, redist__failure_report(failure));
 }
 
@@ -322,7 +311,7 @@ static int open_leader(void *context, int i, size_t *buffers) {
     struct contest *contest = context;
     const struct redist__transport *transport = &contest->leaders[i].transport;
     REDIST_TRY(open_trial(contest, &contest->leaders[i]));
-    *buffers = transport->candidate.method->workspace(transport->state);
+    *buffers = redist__transport_workspace(transport);
     return REDIST_OK;
 }
 
