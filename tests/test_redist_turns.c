@@ -214,15 +214,9 @@ START_TEST(limit_is_kept) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {usual_run_decides,
-                                  alone_and_in_turns,
-                                  hopeless_ones_stop,
-                                  order_changes,
-                                  failures,
-                                  large_buffers,
-                                  other_data,
-                                  limit_is_kept,
-                                  NULL};
+    const TTest *const tests[] = {usual_run_decides, alone_and_in_turns, hopeless_ones_stop,
+                                  order_changes,     failures,           large_buffers,
+                                  other_data,        limit_is_kept,      NULL};
     redist_set_allocator(allocate, free);
     return harness_run(argc, argv, "test_redist_turns", tests);
 }

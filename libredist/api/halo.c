@@ -2,11 +2,6 @@
 /* Ghosts of distributed arrays: the plan is one between boxes, in lists. */
 #include "api.h"
 
-int redist_halo_init(redist_halo *halo, size_t size) {
-    const redist_halo defaults = REDIST_HALO_DEFAULT;
-    return redist_struct_init(__func__, halo, size, &defaults, sizeof defaults);
-}
-
 int redist_plan_boxes_around(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                              const redist_index sizes[], const redist_box *box_a, void *a,
                              const redist_box *box_b, void *b, const redist_halo *halo,

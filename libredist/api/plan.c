@@ -193,9 +193,7 @@ static int check_common(struct redist__request *request, const redist_options *o
     REDIST_TRY(redist__check_datatype(request));
     REDIST_TRY(redist__find_numbers(request));
     REDIST_TRY(redist__find_format(request));
-    if (plan == NULL)
-        return redist_fail_in(request->function, REDIST_ERR_NULL, "plan = NULL");
-    return REDIST_OK;
+    return redist__check_pointer(request->function, "plan", plan);
 }
 
 /* Releases the resources of open_request. */
@@ -432,8 +430,7 @@ int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const red
 /* ---------------------------------------------------------------- the end */
 
 int redist_plan_free(redist_plan **plan) {
-    if (plan == NULL)
-        return redist_fail(REDIST_ERR_NULL, "plan = NULL");
+    REDIST_TRY(redist__check_pointer(__func__, "plan", plan));
     if (*plan == NULL)
         return REDIST_OK;
     if (redist_handle_is(*plan, REDIST_HANDLE_PLAN) && (*plan)->closed) {

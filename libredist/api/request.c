@@ -50,6 +50,11 @@ int redist__check_options(struct redist__request *request, const redist_options 
     return REDIST_OK;
 }
 
+static int check_axis(const struct redist__request *request, const char *name, int axis) {
+    return redist__check_range(request->function, REDIST_ERR_AXIS, name, axis, 0,
+                               request->ndims - 1);
+}
+
 int redist__check_partitions(const struct redist__request *request) {
     const redist_options *options = &request->options;
     if (options->partitions <= 1)
@@ -58,19 +63,14 @@ int redist__check_partitions(const struct redist__request *request) {
         return FAIL(REDIST_ERR_ARGUMENT,
                     "options->partitions = %d is for options->tiles = REDIST_PUT only",
                     options->partitions);
-    if (options->partition_axis >= 0 && options->partition_axis < request->ndims)
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_AXIS, "options->partition_axis = %d is not in 0..%d",
-                options->partition_axis, request->ndims - 1);
+    return check_axis(request, "options->partition_axis", options->partition_axis);
 }
 
 int redist__check_segments(const struct redist__request *request) {
     const redist_options *options = &request->options;
-    if (options->segments <= 1 ||
-        (options->segment_axis >= 0 && options->segment_axis < request->ndims))
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_AXIS, "options->segment_axis = %d is not in 0..%d",
-                options->segment_axis, request->ndims - 1);
+    return options->segments <= 1
+               ? REDIST_OK
+               : check_axis(request, "options->segment_axis", options->segment_axis);
 }
 
 static int is_about_type(int result) {
@@ -162,10 +162,8 @@ int redist__check_datatype(struct redist__request *request) {
 }
 
 int redist__check_ndims(const struct redist__request *request, int least) {
-    if (request->ndims >= least && request->ndims <= REDIST_MAX_NDIMS)
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_ARGUMENT, "ndims = %d is not in %d..%d", request->ndims, least,
-                REDIST_MAX_NDIMS);
+    return redist__check_range(request->function, REDIST_ERR_ARGUMENT, "ndims", request->ndims,
+                               least, REDIST_MAX_NDIMS);
 }
 
 /* Returns whether the boxes of both arrays, which overlap, have data in common. */
@@ -222,12 +220,6 @@ int redist__check_arrays(const struct redist__request *request, void *const arra
 
 /* ---------------------------------------------------------------- axis-to-axis exchanges */
 
-static int check_axis(const struct redist__request *request, const char *name, int axis) {
-    if (axis >= 0 && axis < request->ndims)
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_AXIS, "%s = %d is not in 0..%d", name, axis, request->ndims - 1);
-}
-
 static int check_not_negative(const struct redist__request *request, const char *name,
                               const redist_index sizes[]) {
     for (int i = 0; i < request->ndims; i++)
@@ -275,11 +267,9 @@ int redist_exchange_sizes(MPI_Comm comm, int ndims, const redist_index sizes[], 
     int rank, size;
     REDIST_TRY(redist_check_comm(comm));
     REDIST_TRY(redist__check_ndims(request, 2));
-    if (sizes == NULL || sizes_a == NULL || sizes_b == NULL)
-        return FAIL(REDIST_ERR_NULL, "%s = NULL",
-                    sizes == NULL     ? "sizes"
-                    : sizes_a == NULL ? "sizes_a"
-                                      : "sizes_b");
+    REDIST_TRY(redist__check_pointer(__func__, "sizes", sizes));
+    REDIST_TRY(redist__check_pointer(__func__, "sizes_a", sizes_a));
+    REDIST_TRY(redist__check_pointer(__func__, "sizes_b", sizes_b));
     REDIST_TRY(check_axes(request, axis_a, axis_b));
     REDIST_TRY(check_not_negative(request, "sizes", sizes));
     MPI_Comm_rank(comm, &rank);
@@ -293,8 +283,8 @@ int redist_exchange_sizes(MPI_Comm comm, int ndims, const redist_index sizes[], 
 
 int redist__check_exchange(const struct redist__request *request, const redist_index sizes_a[],
                            int axis_a, const redist_index sizes_b[], int axis_b) {
-    if (sizes_a == NULL || sizes_b == NULL)
-        return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes_a == NULL ? "sizes_a" : "sizes_b");
+    REDIST_TRY(redist__check_pointer(request->function, "sizes_a", sizes_a));
+    REDIST_TRY(redist__check_pointer(request->function, "sizes_b", sizes_b));
     REDIST_TRY(check_axes(request, axis_a, axis_b));
     REDIST_TRY(check_not_negative(request, "sizes_a", sizes_a));
     REDIST_TRY(check_not_negative(request, "sizes_b", sizes_b));
@@ -324,8 +314,8 @@ static int check_box_axis(const struct redist__request *request, redist_index si
 
 int redist__check_box(const struct redist__request *request, const redist_index sizes[],
                       const char *name, const redist_box *box) {
-    if (sizes == NULL || box == NULL)
-        return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes == NULL ? "sizes" : name);
+    REDIST_TRY(redist__check_pointer(request->function, "sizes", sizes));
+    REDIST_TRY(redist__check_pointer(request->function, name, box));
     REDIST_TRY(check_not_negative(request, "sizes", sizes));
     for (int i = 0; i < request->ndims; i++)
         REDIST_TRY(check_box_axis(request, sizes[i], name, box, i));

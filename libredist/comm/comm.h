@@ -26,6 +26,11 @@ int redist__take_refusal(int code);
 /* Has failures of this thread write no message, which takes long, where only their codes count; or write them again. */
 void redist__be_silent(int silent);
 
+/* Check an argument: that it is not NULL, "NAME = NULL"; that it is in a range, else `code`. */
+int redist__check_pointer(const char *function, const char *name, const void *pointer);
+int redist__check_range(const char *function, int code, const char *name, long long value,
+                        long long least, long long most);
+
 /* Continues a hash (FNV-1a), which begins with the basis, by more data. */
 #define REDIST__HASH_BASIS 14695981039346656037ULL
 uint64_t redist__hash(uint64_t hash, const void *data, size_t bytes);

@@ -320,9 +320,9 @@ static int check_all(struct redist__file *file, const char *path, const redist_f
                      const redist_file_options *options, struct check **checks) {
     const char *function = file->function;
     REDIST_TRY(check_options(file, options));
-    if (path == NULL || (fields == NULL && file->nfields > 0))
-        return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
-                              path == NULL ? "path" : "fields");
+    REDIST_TRY(redist__check_pointer(function, "path", path));
+    if (file->nfields > 0)
+        REDIST_TRY(redist__check_pointer(function, "fields", fields));
     if (*path == '\0')
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "path = \"\" names no file");
     if (file->nfields < 0)

@@ -4,16 +4,6 @@
 
 #include <string.h>
 
-int redist_field_init(redist_field *field, size_t size) {
-    const redist_field defaults = REDIST_FIELD_DEFAULT;
-    return redist_struct_init(__func__, field, size, &defaults, sizeof defaults);
-}
-
-int redist_file_options_init(redist_file_options *options, size_t size) {
-    const redist_file_options defaults = REDIST_FILE_OPTIONS_DEFAULT;
-    return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
-}
-
 int redist_field_set_box(redist_field *field, int ndims, const redist_index sizes[],
                          const redist_box *box) {
     redist_field own = REDIST_FIELD_DEFAULT;
@@ -83,10 +73,8 @@ static void complete(redist_closer *closer) {
 /* Makes the request of a checked call and starts its write. Collective. */
 static int start(struct redist__file *file, redist_file_request **result) {
     redist_file_request *request = redist_calloc(1, sizeof *request);
-    int code = REDIST_OK;
-    if (result == NULL)
-        code = redist_fail_in(file->function, REDIST_ERR_NULL, "request = NULL");
-    else if (request == NULL || !redist_handle_add(request, REDIST_HANDLE_FILE))
+    int code = redist__check_pointer(file->function, "request", result);
+    if (code == REDIST_OK && (request == NULL || !redist_handle_add(request, REDIST_HANDLE_FILE)))
         code = redist_fail_in(file->function, REDIST_ERR_MEMORY, "no memory for a request");
     code = redist_agree(file->context->comm, code);
     if (code == REDIST_OK) {
