@@ -5,8 +5,6 @@
  */
 #include "../files/disk.h"
 #include "checkpoint.h"
-#include "generations.h"
-#include "types.h"
 
 #include <stdio.h>
 #include <string.h>

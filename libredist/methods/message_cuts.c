@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "message_cuts.h"
+#include "tiled_messages.h"
 
 /* Limits of the messages for one peer, each with its own tag. */
 enum { USUAL_PIECES = 8, MOST_MESSAGES = REDIST__MESSAGE_TAGS };

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tiled_messages.h"
 #include "../copy/copy.h"
-#include "message_cuts.h"
 #include "messages.h"
 #include "packing.h"
-#include "tiles.h"
 
 #include <string.h>
 
