@@ -137,18 +137,18 @@ static void free_entry(struct redist__context *context, struct redist__kept *kep
 /* Iterates over the entries of a context; NULL after the last. */
 static struct redist__grid_entry *next_entry(const struct redist__context *context,
                                              const struct redist__grid_entry *entry) {
-    return (struct redist__grid_entry *)(entry == NULL ? redist__kept(context, REDIST__KEPT_BESIDES,
-                                                                      free_entry)
-                                                       : redist__kept_next(&entry->kept));
+    return (struct redist__grid_entry *)redist__kept(context, REDIST__KEPT_BESIDES, free_entry,
+                                                     (const struct redist__kept *)entry);
 }
 
 static struct redist__grid_entry *find_entry(const struct redist__context *context, int nranks,
                                              int by_node, int ndims, const int dims[]) {
-    struct redist__grid_entry *entry = next_entry(context, NULL);
+    struct redist__grid_entry *entry = NULL;
+    do
+        entry = next_entry(context, entry);
     while (entry != NULL &&
            (entry->nranks != nranks || entry->ndims != ndims || entry->by_node != by_node ||
-            memcmp(entry->dims, dims, (size_t)ndims * sizeof *dims) != 0))
-        entry = next_entry(context, entry);
+            memcmp(entry->dims, dims, (size_t)ndims * sizeof *dims) != 0));
     return entry;
 }
 

@@ -154,10 +154,11 @@ void redist__context_detach(MPI_Comm comm);
 /* Releases a reference; the last one frees the communicators. Collective. */
 void redist__context_release(struct redist__context *context);
 
-/* Iterates over the kept objects that `dispose` frees, the last first, until NULL. All ranks keep objects together. */
+/* Iterates over the kept objects that `dispose` frees, the last first (`after` = NULL), until NULL. All ranks keep
+ * objects together. */
 struct redist__kept *redist__kept(const struct redist__context *context, int order,
-                                  void (*dispose)(struct redist__context *, struct redist__kept *));
-struct redist__kept *redist__kept_next(const struct redist__kept *kept);
+                                  void (*dispose)(struct redist__context *, struct redist__kept *),
+                                  const struct redist__kept *after);
 void redist__keep(struct redist__context *context, int order, struct redist__kept *kept);
 void redist__discard(struct redist__context *context, int order, struct redist__kept *kept);
 

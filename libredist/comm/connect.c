@@ -165,7 +165,7 @@ int redist__context_get(MPI_Comm comm, struct redist__context **context) {
 int redist__provide(struct redist__context *context, int order, size_t bytes,
                     void (*dispose)(struct redist__context *, struct redist__kept *),
                     struct redist__kept **kept) {
-    *kept = redist__kept(context, order, dispose);
+    *kept = redist__kept(context, order, dispose, NULL);
     if (*kept != NULL) /* on all ranks */
         return REDIST_OK;
     *kept = redist_calloc(1, bytes);
@@ -195,9 +195,10 @@ static void free_others(struct redist__context *context, struct redist__kept *ke
 
 static struct others *find_others(const struct redist__context *context,
                                   void (*dispose)(void *data)) {
-    struct redist__kept *kept = redist__kept(context, REDIST__KEPT_PLANS, free_others);
-    while (kept != NULL && ((struct others *)kept)->dispose != dispose)
-        kept = redist__kept_next(kept);
+    struct redist__kept *kept = NULL;
+    do
+        kept = redist__kept(context, REDIST__KEPT_PLANS, free_others, kept);
+    while (kept != NULL && ((struct others *)kept)->dispose != dispose);
     return (struct others *)kept;
 }
 

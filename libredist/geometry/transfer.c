@@ -224,11 +224,10 @@ int redist__transfer_number(const struct redist__transfer *transfer, int side, i
     return first[transfer->nranks] = count;
 }
 
-size_t redist__list_elements(const struct redist__part *list) {
-    size_t elements = 0;
-    for (; list != NULL; list = list->next)
-        elements += list->elements;
-    return elements;
+const struct redist__part *redist__part_at(const struct redist__part *list, int position) {
+    while (list != NULL && position-- > 0)
+        list = list->next;
+    return list;
 }
 
 static void free_list(struct redist__part *list) {

@@ -71,8 +71,8 @@ int redist__part_append(struct redist__transfer *transfer, int side, int peer,
  * first[p]. `first` has an element more than there are ranks; its last one, the number of boxes, is returned. */
 int redist__transfer_number(const struct redist__transfer *transfer, int side, int first[]);
 
-/* Returns the elements of all boxes of a list. */
-size_t redist__list_elements(const struct redist__part *list);
+/* Returns the box at a position of a list, or NULL. */
+const struct redist__part *redist__part_at(const struct redist__part *list, int position);
 
 /* Returns how boxes that arrive in the array of a side are added to it; NULL = they replace it. */
 static inline const struct redist__sum *redist__added_to(const struct redist__transfer *transfer,

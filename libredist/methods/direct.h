@@ -13,7 +13,7 @@ enum redist__mode { REDIST__PUSH, REDIST__PULL, REDIST__STAGE };
 /* This rank's copies in one direction of an exchange. */
 struct redist__direct_path {
     enum redist__mode mode;
-    struct redist__batch batch; /* a copy for each box of this rank's side */
+    struct redist__batch batch; /* a copy for each box, in the order of redist__box_count */
 };
 
 /* Progress of the copy with a peer; REPLACED: what is added is left. */
@@ -50,10 +50,7 @@ struct redist__direct {
     const struct redist__problem *problem;
     const struct redist__traits *traits;
     struct redist__direct_path paths[2];
-    int *first[2]; /* of each peer's boxes, of either side */
-    /* Source or destination boxes of the peers in each direction, numbered as those of this rank; tiles have one
-     * direction. */
-    struct redist__remote *remotes[2];
+    struct redist__remotes *remotes; /* the peers' source or destination boxes in each direction */
     struct redist__flags flags;
     void *stage; /* shared memory of the plan for mode REDIST__STAGE, else NULL */
     size_t stage_bytes;

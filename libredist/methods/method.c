@@ -205,12 +205,15 @@ void redist__transport_destroy(struct redist__transport *transport) {
 }
 
 /* Waits even if a peer is gone, so that the device is idle; without an event, for the whole device. */
-void redist__finish(const struct redist__problem *problem, void *event, void *stream) {
+void redist__finish_while(const struct redist__problem *problem, void *event, void *stream,
+                          void (*progress)(void *data), void *data) {
     const struct redist__space *space = problem->space;
     int idle = 1, code = space->stream_is_idle(stream, &idle);
     if (code == REDIST_OK && !idle)
         code = space->event_record(event, stream);
     for (unsigned poll = 0; code == REDIST_OK && !idle; poll++) {
+        if (progress != NULL)
+            progress(data);
         (void)redist__pause(problem->context, poll);
         code = space->event_is_reached(event, &idle);
     }

@@ -106,8 +106,14 @@ static inline size_t redist__message_fill(const struct redist__problem *problem,
             redist__note(problem, call);                                                           \
     } while (0)
 
-/* Waits by an event until a stream is idle, also after a failure, and records failures. */
-void redist__finish(const struct redist__problem *problem, void *event, void *stream);
+/* Waits by an event until a stream is idle, also after a failure, and records failures. Meanwhile calls `progress`, if
+ * it is not NULL. */
+void redist__finish_while(const struct redist__problem *problem, void *event, void *stream,
+                          void (*progress)(void *data), void *data);
+static inline void redist__finish(const struct redist__problem *problem, void *event,
+                                  void *stream) {
+    redist__finish_while(problem, event, stream, NULL, NULL);
+}
 
 /* The preference of slow or redundant candidates, which need their names. Lower values order those of one name. */
 enum { REDIST__BY_NAME = -1000 };

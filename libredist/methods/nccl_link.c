@@ -145,10 +145,8 @@ static void free_link(struct redist__context *context, struct redist__kept *kept
 
 static struct redist__nccl_link *next_link(const struct redist__problem *problem,
                                            const struct redist__nccl_link *link) {
-    return (struct redist__nccl_link *)(link != NULL
-                                            ? redist__kept_next(&link->kept)
-                                            : redist__kept(problem->context, REDIST__KEPT_BESIDES,
-                                                           free_link));
+    return (struct redist__nccl_link *)redist__kept(problem->context, REDIST__KEPT_BESIDES,
+                                                    free_link, (const struct redist__kept *)link);
 }
 
 enum { MOST_LINKS = 30 };

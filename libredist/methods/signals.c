@@ -91,7 +91,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     struct redist__signalled *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method signals");
-    size_t size = (size_t)problem->context->size, boxes = (size_t)redist__signals_boxes(problem);
+    size_t size = (size_t)problem->context->size, boxes = (size_t)redist__box_count(problem);
     state->problem = problem;
     state->signalling = redist__signalling_of(problem->space);
     state->by_kernel = candidate->variant == BY_KERNEL;
@@ -198,7 +198,7 @@ static void join(void *data, uint64_t *other) {
 static int copy_list(const struct redist__signalled *state, int direction, int peer,
                      const char *source, enum redist__copier copier, void *stream) {
     const struct redist__signal_path *path = &state->paths[direction];
-    int boxes = redist__signals_boxes(state->problem), size = state->signals.size, code = REDIST_OK;
+    int boxes = redist__box_count(state->problem), size = state->signals.size, code = REDIST_OK;
     for (int box = peer; box < boxes && code == REDIST_OK; box += size)
         if (path->copies[box].run != 0)
             code = state->problem->space->copy(&path->copies[box], source + path->offsets[box],
