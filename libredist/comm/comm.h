@@ -162,7 +162,11 @@ struct redist__kept *redist__kept(const struct redist__context *context, int ord
 void redist__keep(struct redist__context *context, int order, struct redist__kept *kept);
 void redist__discard(struct redist__context *context, int order, struct redist__kept *kept);
 
-/* Finds the kept object that `dispose` frees, or makes it of `bytes` zero bytes. Collective. */
+/* Makes an object of `bytes` zero bytes that is kept; and finds the last one that `dispose` frees, or makes it.
+ * Collective. */
+int redist__keep_new(struct redist__context *context, int order, size_t bytes,
+                     void (*dispose)(struct redist__context *, struct redist__kept *),
+                     struct redist__kept **kept);
 int redist__provide(struct redist__context *context, int order, size_t bytes,
                     void (*dispose)(struct redist__context *, struct redist__kept *),
                     struct redist__kept **kept);
