@@ -274,7 +274,7 @@ static size_t workspace(const void *data) {
 
 static void destroy(void *data) {
     struct redist__direct *state = data;
-    redist__direct_free_tiles(state);
+    redist_release(state->puts.list);
     if (state->stage != NULL)
         redist__space_host.remove(state->stage);
     redist__flags_give(&state->flags, redist__has_failed(state->problem));

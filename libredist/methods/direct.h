@@ -33,7 +33,6 @@ struct redist__traits {
  * sweep, those before them were in earlier sweeps. */
 struct redist__put {
     struct redist__tile tile;
-    void *held;   /* in host memory: a copy of the tile */
     size_t bytes; /* of a partition for one peer, approximately */
     int first, last;
 };
@@ -106,7 +105,7 @@ void redist__direct_drop(struct redist__direct *state);
 void redist__direct_expect(struct redist__direct *state);
 int redist__direct_advance_copies(struct redist__direct *state);
 
-/* Executions on devices, and those with waiting tiles, are on a list and advance together, also while another one is
+/* Executions on devices are on a list and advance together, also while another one is
  * waited for. The last function returns the number of incomplete copies of `state`. The lock keeps them where they
  * are. */
 void redist__direct_begin(struct redist__direct *state);
@@ -124,9 +123,8 @@ void redist__direct_progress(void *data);
 void redist__direct_arrived(void *data, int *partitions);
 void redist__direct_close(void *data);
 
-/* Advance tiles that wait for their steps, without waiting; and free them. */
+/* Advances tiles that wait for their steps, without waiting. */
 int redist__direct_advance_tiles(struct redist__direct *state);
-void redist__direct_free_tiles(struct redist__direct *state);
 
 /* Joins two tiles that are adjacent, in memory too, with the same partitions in the sweep; 0 = they are not. */
 int redist__direct_join(struct redist__put *put, const struct redist__put *next, int ndims);
