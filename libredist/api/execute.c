@@ -8,9 +8,7 @@
 /* ---------------------------------------------------------------- executing */
 
 int redist__check_plan(const char *function, const redist_plan *plan) {
-    if (!redist_handle_is(plan, REDIST_HANDLE_PLAN))
-        return redist_fail_in(function, REDIST_ERR_STATE, "plan is %s",
-                              plan == NULL ? "NULL" : "not a plan, or already freed");
+    REDIST_TRY(redist__check_handle(function, "plan", plan, REDIST_HANDLE_PLAN));
     if (!redist__mpi_is_running())
         return redist_fail_in(function, REDIST_ERR_STATE, "MPI is not running");
     return REDIST_OK;
@@ -162,27 +160,18 @@ static int start(redist_plan *plan, int direction, void *const arrays[2]) {
 
 typedef int run_plan(redist_plan *plan, int direction, void *const arrays[2]);
 
-static int run_bound(const char *function, redist_plan *plan, int direction, run_plan *run) {
-    REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
-    REDIST_TRY(check_bound(function, plan));
-    REDIST_TRY(check_peers_array(function, plan, direction, plan->request.arrays));
-    redist_visit visit;
-    redist__enter_plan(plan, &visit);
-    int code = redist_check_capture(function, &plan->problem.place, plan->problem.asynchronous);
-    if (code == REDIST_OK)
-        code = run(plan, direction, plan->request.arrays);
-    redist_leave(&visit);
-    return code;
-}
-
-static int run_on(const char *function, redist_plan *plan, int direction, void *a, void *b,
+/* Runs a plan on later arrays; NULL = its own. */
+static int run_on(const char *function, redist_plan *plan, int direction, void *const later[2],
                   run_plan *run) {
-    void *const arrays[2] = {a, b};
-    REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
-    REDIST_TRY(check_peers_array(function, plan, direction, arrays));
     redist_visit visit;
+    REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
+    REDIST_TRY(later != NULL ? REDIST_OK : check_bound(function, plan));
+    void *const *arrays = later != NULL ? later : plan->request.arrays;
+    REDIST_TRY(check_peers_array(function, plan, direction, arrays));
     redist__enter_plan(plan, &visit);
-    int code = check_later_arrays(function, plan, arrays);
+    int code = later != NULL ? check_later_arrays(function, plan, arrays)
+                             : redist_check_capture(function, &plan->problem.place,
+                                                    plan->problem.asynchronous);
     if (code == REDIST_OK)
         code = run(plan, direction, arrays);
     redist_leave(&visit);
@@ -190,19 +179,19 @@ static int run_on(const char *function, redist_plan *plan, int direction, void *
 }
 
 int redist_plan_execute(redist_plan *plan, int direction) {
-    return run_bound(__func__, plan, direction, execute);
+    return run_on(__func__, plan, direction, NULL, execute);
 }
 
 int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *b) {
-    return run_on(__func__, plan, direction, a, b, execute);
+    return run_on(__func__, plan, direction, (void *const[2]){a, b}, execute);
 }
 
 int redist_plan_start(redist_plan *plan, int direction) {
-    return run_bound(__func__, plan, direction, start);
+    return run_on(__func__, plan, direction, NULL, start);
 }
 
 int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b) {
-    return run_on(__func__, plan, direction, a, b, start);
+    return run_on(__func__, plan, direction, (void *const[2]){a, b}, start);
 }
 
 /* Ends the pending execution. */

@@ -302,10 +302,7 @@ int redist_grid_create_on(MPI_Comm comm, int nranks, int by_node, int ndims, con
 }
 
 static int check_grid(const char *function, const redist_grid *grid) {
-    if (redist_handle_is(grid, REDIST_HANDLE_GRID))
-        return REDIST_OK;
-    return redist_fail_in(function, REDIST_ERR_STATE, "grid is %s",
-                          grid == NULL ? "NULL" : "not a grid, or already freed");
+    return redist__check_handle(function, "grid", grid, REDIST_HANDLE_GRID);
 }
 
 int redist_grid_free(redist_grid **grid) {

@@ -26,8 +26,10 @@ int redist__take_refusal(int code);
 /* Has failures of this thread write no message, which takes long, where only their codes count; or write them again. */
 void redist__be_silent(int silent);
 
-/* Check an argument: that it is not NULL, "NAME = NULL"; that it is in a range, else `code`. */
+/* Check an argument: that it is not NULL, "NAME = NULL"; that it is a handle of a kind, which has its name, else
+ * REDIST_ERR_STATE; that it is in a range, else `code`. */
 int redist__check_pointer(const char *function, const char *name, const void *pointer);
+int redist__check_handle(const char *function, const char *name, const void *handle, int kind);
 int redist__check_range(const char *function, int code, const char *name, long long value,
                         long long least, long long most);
 

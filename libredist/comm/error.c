@@ -95,6 +95,14 @@ int redist__check_pointer(const char *function, const char *name, const void *po
                            : redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
 }
 
+int redist__check_handle(const char *function, const char *name, const void *handle, int kind) {
+    if (redist_handle_is(handle, kind))
+        return REDIST_OK;
+    return handle == NULL ? redist_fail_in(function, REDIST_ERR_STATE, "%s is NULL", name)
+                          : redist_fail_in(function, REDIST_ERR_STATE,
+                                           "%s is not a %s, or already freed", name, name);
+}
+
 int redist__check_range(const char *function, int code, const char *name, long long value,
                         long long least, long long most) {
     if (value >= least && value <= most)

@@ -263,8 +263,8 @@ static int fill(const struct state *tiled, int peer, const struct redist__messag
         stream = space->stream(DOWNLOAD_STREAM);
         REDIST_TRY(space->stream_follow(stream, filled));
     }
-    REDIST_TRY(redist__packing_download(packing_of(tiled, 0), peer, box->first * item,
-                                        box->elements * item, array_of(tiled, 0), stream));
+    REDIST_TRY(redist__packing_stage(packing_of(tiled, 0), peer, 0, box->first * item,
+                                     box->elements * item, array_of(tiled, 0), stream));
     return space->event_record(filled, stream);
 }
 
@@ -298,8 +298,8 @@ static int upload(const struct state *tiled, int peer, const struct redist__mess
     const struct redist__space *space = tiled->problem->space;
     void *stream = space->stream(UPLOAD_STREAM);
     size_t item = tiled->transfer->item;
-    REDIST_TRY(redist__packing_upload(packing_of(tiled, 1), peer, box->first * item,
-                                      box->elements * item, array_of(tiled, 1), stream));
+    REDIST_TRY(redist__packing_stage(packing_of(tiled, 1), peer, 1, box->first * item,
+                                     box->elements * item, array_of(tiled, 1), stream));
     REDIST_TRY(space->event_record(tiled->uploaded, stream));
     return space->stream_follow(space->stream(UNPACK_STREAM), tiled->uploaded);
 }
