@@ -146,10 +146,9 @@ static size_t side_bytes(const exchange *given, int side) {
 /* ---------------------------------------------------------------- ways */
 
 /* What options.method can name besides the methods: on the host, and on a device. */
-static const char *const more_requests[][9] = {
+static const char *const more_requests[][8] = {
     {"auto", "direct:nontemporal", "direct:cached", "direct:push-nontemporal", "direct:push-cached",
-     "direct:push-pull-nontemporal", "direct:pull-push-nontemporal", "direct:paced",
-     "direct:lockstep"},
+     "direct:paced", "direct:lockstep"},
     {"auto", "nccl", "nccl:plain", "hier:nccl", "direct:engines", "direct:kernel", "direct:paced",
      "direct:lockstep"}};
 
@@ -158,7 +157,7 @@ static int on_device(void) {
 }
 
 int request_count(void) {
-    return host_method_count() + (on_device() ? 8 : 9);
+    return host_method_count() + (on_device() ? 8 : 7);
 }
 
 const char *request_name(int index) {

@@ -55,36 +55,7 @@ START_TEST(both_links) {
 }
 END_TEST
 
-/* -1 = none */
-static int find_variant(const char *name) {
-    const char *const *variants = redist__method_direct.variants;
-    for (int i = 0; variants[i] != NULL; i++)
-        if (strcmp(variants[i], name) == 0)
-            return i;
-    return -1;
-}
-
-/* What variants of direct for host memory do there and back; letters stand for what is alike. */
-START_TEST(alike_variants) {
-    static const struct {
-        const char *name, *does;
-    } table[] = {{"nontemporal", "aa"},           {"cached", "bb"},
-                 {"push-nontemporal", "cc"},      {"push-cached", "dd"},
-                 {"push-pull-nontemporal", "ca"}, {"pull-push-nontemporal", "ac"}};
-    enum { VARIANTS = sizeof table / sizeof table[0] };
-    for (int k = 0; k < VARIANTS * VARIANTS * 2; k++) {
-        int i = k / 2 / VARIANTS, j = k / 2 % VARIANTS, direction = k % 2;
-        int a = find_variant(table[i].name), b = find_variant(table[j].name);
-        harness_case("%s, %s, direction %d", table[i].name, table[j].name, direction);
-        check_all(a >= 0 && b >= 0, "there is no such variant");
-        int alike = redist__method_direct.alike(a, b, direction);
-        check_all(alike == (table[i].does[direction] == table[j].does[direction]), "alike: %d",
-                  alike);
-    }
-}
-END_TEST
-
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {on_streams, both_links, registered, alike_variants, NULL};
+    const TTest *const tests[] = {on_streams, both_links, registered, NULL};
     return harness_run(argc, argv, "test_redist_method", tests);
 }

@@ -12,10 +12,8 @@ enum { MOST_RUNS = 200, FOREVER = 1000 };
 enum { PERIOD = 4 };
 
 struct script {
-    double seconds[REDIST__MOST_TURNS][PERIOD]; /* of the first step */
-    double second_step[REDIST__MOST_TURNS][PERIOD];
-    int does[REDIST__MOST_TURNS][REDIST__TURN_STEPS]; /* what is alike */
-    int refuses[REDIST__MOST_TURNS];                  /* to be opened */
+    double seconds[REDIST__MOST_TURNS][PERIOD];
+    int refuses[REDIST__MOST_TURNS]; /* to be opened */
     size_t buffers[REDIST__MOST_TURNS];
     int fails[REDIST__MOST_TURNS]; /* in this run, from 1; 0 = never */
     int milliseconds;              /* that a run really takes, at least */
@@ -45,7 +43,7 @@ static int open_script(void *context, int i, size_t *buffers) {
     return script->refuses[i] ? REDIST_ERR_MEMORY : REDIST_OK;
 }
 
-static int time_script(void *context, int i, double seconds[REDIST__TURN_STEPS]) {
+static int time_script(void *context, int i, double *seconds) {
     struct script *script = context;
     const struct timespec pause = {.tv_nsec = script->milliseconds * 1000000L};
     int run = script->runs[i]++;
@@ -55,19 +53,13 @@ static int time_script(void *context, int i, double seconds[REDIST__TURN_STEPS])
         script->order[script->count] = i;
     script->count++;
     nanosleep(&pause, NULL);
-    seconds[0] = script->seconds[i][run % PERIOD];
-    seconds[1] = script->second_step[i][run % PERIOD];
+    *seconds = script->seconds[i][run % PERIOD];
     return run + 1 == script->fails[i] ? REDIST_ERR_DEVICE : REDIST_OK;
 }
 
 static void close_script(void *context, int i) {
     (void)i;
     ((struct script *)context)->closed++;
-}
-
-static int alike_in_script(void *context, int i, int k, int step) {
-    const struct script *script = context;
-    return script->does[i][step] == script->does[k][step];
 }
 
 static int run_turns(struct script *script, const struct redist__turns *turns, double medians[]) {
@@ -111,35 +103,6 @@ START_TEST(usual_run_decides) {
     int winner = take_turns(&script, 3, 1000, FOREVER, medians);
     check_all(winner == 2 && is(medians[2], 2), "winner %d, %g", winner, medians[2]);
     check_all(is(medians[1], 4), "%g instead of 4", medians[1]);
-}
-END_TEST
-
-START_TEST(steps_add_up) {
-    struct script script = {.seconds = {{2, 2, 2, 2}, {1, 1, 1, 1}},
-                            .second_step = {{2, 2, 2, 2}, {4, 1, 4, 4}}};
-    double medians[REDIST__MOST_TURNS];
-    int winner = take_turns(&script, 2, 1000, FOREVER, medians);
-    check_all(winner == 0 && is(medians[0], 4) && is(medians[1], 5), "winner %d, %g and %g", winner,
-              medians[0], medians[1]);
-}
-END_TEST
-
-/* Where arrays do not fit the caches: alone candidate 0 would be the winner. */
-START_TEST(alike_ones_share_times) {
-    for (int shared = 0; shared < 4; shared++) {
-        int small = shared & 1, with = shared >> 1;
-        struct script script = {.seconds = {{3, 3, 3, 3}, {4, 4, 4, 4}, {9, 9, 9, 9}},
-                                .second_step = {{3, 3, 3, 3}, {4, 4, 4, 4}, {3, 3, 3, 3}},
-                                .does = {{0, 0}, {1, 1}, {0, 2}}};
-        struct redist__turns turns = describe(&script, 3, small ? 1000 : (size_t)1 << 50, FOREVER);
-        double medians[REDIST__MOST_TURNS];
-        turns.alike = with ? alike_in_script : NULL;
-        int winner = run_turns(&script, &turns, medians), share = with && !small;
-        harness_case("shared %d", shared);
-        check_all(winner == share, "winner %d", winner);
-        check_all(medians[share] > 0 && is(medians[share], share ? 8 : 6), "%g", medians[share]);
-        check_all((largest > 1000) == small, "%zu bytes of other data", largest);
-    }
 }
 END_TEST
 
@@ -251,17 +214,9 @@ START_TEST(limit_is_kept) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {usual_run_decides,
-                                  steps_add_up,
-                                  alike_ones_share_times,
-                                  alone_and_in_turns,
-                                  hopeless_ones_stop,
-                                  order_changes,
-                                  failures,
-                                  large_buffers,
-                                  other_data,
-                                  limit_is_kept,
-                                  NULL};
+    const TTest *const tests[] = {usual_run_decides, alone_and_in_turns, hopeless_ones_stop,
+                                  order_changes,     failures,           large_buffers,
+                                  other_data,        limit_is_kept,      NULL};
     redist_set_allocator(allocate, free);
     return harness_run(argc, argv, "test_redist_turns", tests);
 }

@@ -12,8 +12,7 @@
 enum { LIMIT_BITS = 47 };
 
 static int check_alloc(const char *function, size_t bytes, void *const *array) {
-    if (array == NULL)
-        return redist_fail_in(function, REDIST_ERR_NULL, "array = NULL");
+    REDIST_TRY(redist__check_pointer(function, "array", array));
     if (bytes >> LIMIT_BITS != 0)
         return redist_fail_in(function, REDIST_ERR_LIMIT,
                               "bytes = %zu is more than any machine maps", bytes);
@@ -64,8 +63,8 @@ static enum redist__mappability find_mappability(const void *array) {
 }
 
 int redist_alloc_info(const void *array, int *mappable) {
-    if (array == NULL || mappable == NULL)
-        return redist_fail(REDIST_ERR_NULL, "%s = NULL", array == NULL ? "array" : "mappable");
+    REDIST_TRY(redist__check_pointer(__func__, "array", array));
+    REDIST_TRY(redist__check_pointer(__func__, "mappable", mappable));
     enum redist__mappability found = find_mappability(array);
     if (found == REDIST__FOREIGN)
         return redist_fail(REDIST_ERR_STATE, "array is not from redist_alloc, or already freed");
@@ -83,8 +82,7 @@ static struct redist__context *remove_array(const void *array) {
 }
 
 int redist_free(void **array) {
-    if (array == NULL)
-        return redist_fail(REDIST_ERR_NULL, "array = NULL");
+    REDIST_TRY(redist__check_pointer(__func__, "array", array));
     if (*array == NULL)
         return REDIST_OK;
     if (redist__local_remove(*array)) {

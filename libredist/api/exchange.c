@@ -170,7 +170,8 @@ static void free_exchanges(struct redist__context *context, struct redist__kept 
 }
 
 static struct redist__exchanges *find_exchanges(const struct redist__context *context) {
-    return (struct redist__exchanges *)redist__kept(context, REDIST__KEPT_PLANS, free_exchanges);
+    return (struct redist__exchanges *)redist__kept(context, REDIST__KEPT_PLANS, free_exchanges,
+                                                    NULL);
 }
 
 /* The least recently used slot, the same on all ranks. */

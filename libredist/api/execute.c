@@ -8,9 +8,7 @@
 /* ---------------------------------------------------------------- executing */
 
 int redist__check_plan(const char *function, const redist_plan *plan) {
-    if (!redist_handle_is(plan, REDIST_HANDLE_PLAN))
-        return redist_fail_in(function, REDIST_ERR_STATE, "plan is %s",
-                              plan == NULL ? "NULL" : "not a plan, or already freed");
+    REDIST_TRY(redist__check_handle(function, "plan", plan, REDIST_HANDLE_PLAN));
     if (!redist__mpi_is_running())
         return redist_fail_in(function, REDIST_ERR_STATE, "MPI is not running");
     return REDIST_OK;
@@ -103,7 +101,7 @@ static int check_peers_array(const char *function, const redist_plan *plan, int 
     const struct redist__problem *problem = &plan->problem;
     int side = redist__peers_side(problem, direction);
     int known = redist__peers_know(problem, direction);
-    if (!problem->asynchronous || !plan->transport.candidate.method->needs_peers_arrays ||
+    if (!problem->asynchronous || !plan->transport.method->needs_peers_arrays ||
         (known && (plan->transfer.side[side].bytes == 0 || problem->arrays[side] == arrays[side])))
         return REDIST_OK;
     return redist_fail_in(function, known ? REDIST_ERR_ARGUMENT : REDIST_ERR_STATE,
@@ -138,16 +136,11 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
     return agree_on_arrays(function, plan, arrays);
 }
 
-static void begin(redist_plan *plan, int direction, void *const arrays[2]) {
-    plan->transport.candidate.method->start(plan->transport.state, direction, arrays[direction],
-                                            arrays[!direction]);
-}
-
 static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
     redist_range_begin(plan->method_name);
     redist__timer_begin(plan->problem.timer, 1);
     if (plan->problem.asynchronous)
-        begin(plan, direction, arrays);
+        redist__transport_start(&plan->transport, direction, arrays[direction], arrays[!direction]);
     else
         redist__transport_execute(&plan->transport, direction, arrays[direction],
                                   arrays[!direction]);
@@ -159,7 +152,7 @@ static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
 /* Starts an execution. redist_plan_wait reports failures, when the peers no longer wait. */
 static int start(redist_plan *plan, int direction, void *const arrays[2]) {
     redist__timer_begin(plan->problem.timer, 1);
-    begin(plan, direction, arrays);
+    redist__transport_start(&plan->transport, direction, arrays[direction], arrays[!direction]);
     redist__timer_end(plan->problem.timer);
     plan->started = 1;
     return REDIST_OK;
@@ -167,27 +160,18 @@ static int start(redist_plan *plan, int direction, void *const arrays[2]) {
 
 typedef int run_plan(redist_plan *plan, int direction, void *const arrays[2]);
 
-static int run_bound(const char *function, redist_plan *plan, int direction, run_plan *run) {
-    REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
-    REDIST_TRY(check_bound(function, plan));
-    REDIST_TRY(check_peers_array(function, plan, direction, plan->request.arrays));
-    redist_visit visit;
-    redist__enter_plan(plan, &visit);
-    int code = redist_check_capture(function, &plan->problem.place, plan->problem.asynchronous);
-    if (code == REDIST_OK)
-        code = run(plan, direction, plan->request.arrays);
-    redist_leave(&visit);
-    return code;
-}
-
-static int run_on(const char *function, redist_plan *plan, int direction, void *a, void *b,
+/* Runs a plan on later arrays; NULL = its own. */
+static int run_on(const char *function, redist_plan *plan, int direction, void *const later[2],
                   run_plan *run) {
-    void *const arrays[2] = {a, b};
-    REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
-    REDIST_TRY(check_peers_array(function, plan, direction, arrays));
     redist_visit visit;
+    REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
+    REDIST_TRY(later != NULL ? REDIST_OK : check_bound(function, plan));
+    void *const *arrays = later != NULL ? later : plan->request.arrays;
+    REDIST_TRY(check_peers_array(function, plan, direction, arrays));
     redist__enter_plan(plan, &visit);
-    int code = check_later_arrays(function, plan, arrays);
+    int code = later != NULL ? check_later_arrays(function, plan, arrays)
+                             : redist_check_capture(function, &plan->problem.place,
+                                                    plan->problem.asynchronous);
     if (code == REDIST_OK)
         code = run(plan, direction, arrays);
     redist_leave(&visit);
@@ -195,19 +179,19 @@ static int run_on(const char *function, redist_plan *plan, int direction, void *
 }
 
 int redist_plan_execute(redist_plan *plan, int direction) {
-    return run_bound(__func__, plan, direction, execute);
+    return run_on(__func__, plan, direction, NULL, execute);
 }
 
 int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *b) {
-    return run_on(__func__, plan, direction, a, b, execute);
+    return run_on(__func__, plan, direction, (void *const[2]){a, b}, execute);
 }
 
 int redist_plan_start(redist_plan *plan, int direction) {
-    return run_bound(__func__, plan, direction, start);
+    return run_on(__func__, plan, direction, NULL, start);
 }
 
 int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b) {
-    return run_on(__func__, plan, direction, a, b, start);
+    return run_on(__func__, plan, direction, (void *const[2]){a, b}, start);
 }
 
 /* Ends the pending execution. */
@@ -226,7 +210,7 @@ int redist_plan_wait(redist_plan *plan) {
     if (!plan->started)
         return redist_fail(REDIST_ERR_STATE, "the plan is not started");
     plan->started = 0;
-    return end_execution(plan, plan->transport.candidate.method->wait);
+    return end_execution(plan, plan->transport.method->wait);
 }
 
 /* ---------------------------------------------------------------- tiles */
@@ -235,8 +219,8 @@ static int open_inside(const char *function, redist_plan *plan, enum redist_tile
                        void *array) {
     int side = tiles == REDIST_PUT, code = REDIST_OK;
     const char *name = side ? "destination" : "source";
-    if (array == NULL && plan->transfer.side[side].bytes != 0)
-        return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+    if (plan->transfer.side[side].bytes != 0)
+        REDIST_TRY(redist__check_pointer(function, name, array));
     void *const arrays[2] = {NULL, array};
     if (side == 1)
         REDIST_TRY(check_peers_array(function, plan, REDIST_FORWARD, arrays));
@@ -247,7 +231,7 @@ static int open_inside(const char *function, redist_plan *plan, enum redist_tile
         code = take_plain(plan);
     REDIST_TRY(code);
     redist__timer_begin(plan->problem.timer, 1);
-    plan->transport.candidate.method->open(plan->transport.state, array);
+    plan->transport.method->open(plan->transport.state, array);
     redist__timer_end(plan->problem.timer);
     plan->opened = 1;
     plan->polls = 0;
@@ -276,11 +260,9 @@ static int read_tile(const char *function, const redist_plan *plan, enum redist_
                      const redist_index start[], const redist_index count[],
                      const ptrdiff_t stride[], const void *data, struct redist__tile *tile) {
     REDIST_TRY(check_open(function, plan, tiles));
-    if (start == NULL || count == NULL || stride == NULL)
-        return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
-                              start == NULL   ? "start"
-                              : count == NULL ? "count"
-                                              : "stride");
+    REDIST_TRY(redist__check_pointer(function, "start", start));
+    REDIST_TRY(redist__check_pointer(function, "count", count));
+    REDIST_TRY(redist__check_pointer(function, "stride", stride));
     const struct redist__side *side = &plan->transfer.side[tiles == REDIST_GET];
     *tile = redist__tile_of_elements(&plan->transfer, data);
     for (int i = 0; i < plan->transfer.array_ndims; i++) {
@@ -300,7 +282,7 @@ static int read_tile(const char *function, const redist_plan *plan, enum redist_
 int redist__close_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles) {
     REDIST_TRY(check_open(function, plan, tiles));
     plan->opened = 0;
-    return end_execution(plan, plan->transport.candidate.method->close);
+    return end_execution(plan, plan->transport.method->close);
 }
 
 int redist_plan_put_begin(redist_plan *plan, void *destination) {
@@ -314,7 +296,7 @@ int redist_plan_get_begin(redist_plan *plan, const void *source) {
 /* Checks that MPI allows calls of any one thread at a time, for methods that call MPI while tiles move. */
 static int allows_threads(const redist_plan *plan) {
     int level;
-    if (!plan->problem.concurrent || plan->transport.candidate.method->concurrent)
+    if (!plan->problem.concurrent || plan->transport.method->concurrent)
         return plan->problem.concurrent;
     MPI_Query_thread(&level);
     return level >= MPI_THREAD_SERIALIZED;
@@ -325,7 +307,7 @@ typedef void move_tile(void *state, const struct redist__tile *tile);
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 static int goes_alone(const redist_plan *plan) {
-    return plan->problem.concurrent && !plan->transport.candidate.method->concurrent;
+    return plan->problem.concurrent && !plan->transport.method->concurrent;
 }
 
 /* Begins the move of a tile by the method. */
@@ -360,14 +342,14 @@ int redist_plan_put(redist_plan *plan, const redist_index start[], const redist_
                     const void *tile, const ptrdiff_t stride[]) {
     struct redist__tile put;
     REDIST_TRY(read_tile(__func__, plan, REDIST_PUT, start, count, stride, tile, &put));
-    return move(plan, plan->transport.candidate.method->put, &put);
+    return move(plan, plan->transport.method->put, &put);
 }
 
 int redist_plan_get(redist_plan *plan, const redist_index start[], const redist_index count[],
                     void *tile, const ptrdiff_t stride[]) {
     struct redist__tile get;
     REDIST_TRY(read_tile(__func__, plan, REDIST_GET, start, count, stride, tile, &get));
-    return move(plan, plan->transport.candidate.method->get, &get);
+    return move(plan, plan->transport.method->get, &get);
 }
 
 /* Checks for whole elements, the only ones that direct stores write. */
@@ -376,7 +358,7 @@ static int are_whole(const redist_plan *plan) {
 }
 
 int redist_plan_has_direct_stores(const redist_plan *plan) {
-    const struct redist__method *method = plan->transport.candidate.method;
+    const struct redist__method *method = plan->transport.method;
     return plan->problem.tiles == REDIST_PUT && are_whole(plan) && method->store != NULL &&
            (plan->problem.partitions <= 1 || method->stores_partitions);
 }
@@ -390,13 +372,13 @@ int redist_plan_store_directly(redist_plan *plan, const redist_index start[],
         return redist_fail(REDIST_ERR_STATE, "method %s has no direct stores", plan->method_name);
     redist_visit visit;
     struct redist__phase_timer *timer = begin_move(plan, &visit);
-    plan->transport.candidate.method->store(plan->transport.state, &put, store, data);
+    plan->transport.method->store(plan->transport.state, &put, store, data);
     return end_move(plan, timer, &visit);
 }
 
 int redist_plan_has_local_stores(const redist_plan *plan) {
     return plan->problem.tiles == REDIST_PUT && plan->problem.space->asynchronous &&
-           are_whole(plan) && plan->transport.candidate.method->own != NULL;
+           are_whole(plan) && plan->transport.method->own != NULL;
 }
 
 /* Converts a call's arguments to a tile, for plans whose own part stays with the caller. */
@@ -417,7 +399,7 @@ int redist_plan_local_target(const redist_plan *plan, const redist_index start[]
     static const ptrdiff_t nowhere[REDIST_MAX_NDIMS];
     struct redist__tile tile;
     REDIST_TRY(read_kept(__func__, plan, start, count, nowhere, NULL, &tile));
-    *found = plan->transport.candidate.method->own(plan->transport.state, &tile, target);
+    *found = plan->transport.method->own(plan->transport.state, &tile, target);
     return REDIST_OK;
 }
 
@@ -425,12 +407,11 @@ int redist_plan_put_rest(redist_plan *plan, const redist_index start[], const re
                          const void *tile, const ptrdiff_t stride[]) {
     struct redist__tile put;
     REDIST_TRY(read_kept(__func__, plan, start, count, stride, tile, &put));
-    return move(plan, plan->transport.candidate.method->put, &put);
+    return move(plan, plan->transport.method->put, &put);
 }
 
 /* Polls. Yields the core now and then, since a caller that polls is waiting. */
 static int poll_tiles(redist_plan *plan, int *partitions) {
-    const struct redist__method *method = plan->transport.candidate.method;
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
     int alone = goes_alone(plan); /* others may put meanwhile */
     redist_visit visit;
@@ -439,9 +420,9 @@ static int poll_tiles(redist_plan *plan, int *partitions) {
         pthread_mutex_lock(&one_at_a_time);
     redist__timer_begin(timer, 0);
     if (partitions != NULL)
-        method->arrived(plan->transport.state, partitions);
-    else if (method->progress != NULL)
-        method->progress(plan->transport.state);
+        plan->transport.method->arrived(plan->transport.state, partitions);
+    else
+        redist__transport_progress(&plan->transport);
     if (alone)
         pthread_mutex_unlock(&one_at_a_time);
     unsigned poll = plan->polls++;
@@ -471,8 +452,7 @@ int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
     if (plan->problem.asynchronous)
         return redist_fail(REDIST_ERR_STATE, "the plan was made with options.asynchronous: call "
                                              "redist_plan_put_wait");
-    if (partitions == NULL)
-        return redist_fail(REDIST_ERR_NULL, "partitions = NULL");
+    REDIST_TRY(redist__check_pointer(__func__, "partitions", partitions));
     return poll_tiles(plan, partitions);
 }
 
@@ -482,7 +462,7 @@ static int wait_for_partitions(redist_plan *plan, int partitions) {
     redist_visit visit;
     redist__enter_plan(plan, &visit);
     if (plan->problem.asynchronous && partitions > 0)
-        code = plan->transport.candidate.method->await(plan->transport.state, partitions);
+        code = plan->transport.method->await(plan->transport.state, partitions);
     redist_leave(&visit);
     REDIST_TRY(code);
     while (!plan->problem.asynchronous && arrived < partitions && code == REDIST_OK)
@@ -492,9 +472,8 @@ static int wait_for_partitions(redist_plan *plan, int partitions) {
 
 int redist_plan_put_wait(redist_plan *plan, int partitions) {
     REDIST_TRY(check_partitions(__func__, plan));
-    if (partitions < 0 || partitions > plan->problem.partitions)
-        return redist_fail(REDIST_ERR_ARGUMENT, "partitions = %d is not in 0..%d", partitions,
-                           plan->problem.partitions);
+    REDIST_TRY(redist__check_range(__func__, REDIST_ERR_ARGUMENT, "partitions", partitions, 0,
+                                   plan->problem.partitions));
     return wait_for_partitions(plan, partitions);
 }
 
@@ -515,8 +494,7 @@ int redist_plan_rehearse(redist_plan *plan, int begins) {
 int redist_plan_join(redist_plan *plan, const redist_plan *other) {
     REDIST_TRY(redist__check_plan(__func__, plan));
     REDIST_TRY(redist__check_plan(__func__, other));
-    const struct redist__method *method = plan->transport.candidate.method,
-                                *others = other->transport.candidate.method;
+    const struct redist__method *method = plan->transport.method, *others = other->transport.method;
     if (method->join == NULL || others->word == NULL || !plan->problem.asynchronous ||
         !other->problem.asynchronous)
         return REDIST_OK;
@@ -545,8 +523,7 @@ int redist_plan_query(redist_plan *plan) {
     redist__enter_plan(plan, &visit);
     if (space->stream_check != NULL && !redist__has_failed(&plan->problem))
         redist__failure_note(&plan->failure, space->stream_check(plan->problem.stream));
-    if (plan->transport.candidate.method->query != NULL)
-        plan->transport.candidate.method->query(plan->transport.state);
+    redist__transport_query(&plan->transport);
     redist_leave(&visit);
     return redist__failure_report(&plan->failure);
 }
@@ -555,7 +532,7 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
     REDIST_TRY(redist__check_plan(__func__, plan));
     const redist_plan_info own = {
         .method = plan->method_name,
-        .workspace_bytes = plan->transport.candidate.method->workspace(plan->transport.state),
+        .workspace_bytes = redist__transport_workspace(&plan->transport),
         .moved_bytes = plan->transfer.side[0].elements * plan->transfer.item,
         .space = plan->problem.space->id,
         .concurrent = allows_threads(plan),
@@ -565,16 +542,14 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
 
 int redist_plan_get_comm(const redist_plan *plan, MPI_Comm *comm) {
     REDIST_TRY(redist__check_plan(__func__, plan));
-    if (comm == NULL)
-        return redist_fail(REDIST_ERR_NULL, "comm = NULL");
+    REDIST_TRY(redist__check_pointer(__func__, "comm", comm));
     *comm = plan->context->comm;
     return REDIST_OK;
 }
 
 int redist_plan_get_method(const redist_plan *plan, const char **method) {
     REDIST_TRY(redist__check_plan(__func__, plan));
-    if (method == NULL)
-        return redist_fail(REDIST_ERR_NULL, "method = NULL");
+    REDIST_TRY(redist__check_pointer(__func__, "method", method));
     *method = plan->method_name;
     return REDIST_OK;
 }

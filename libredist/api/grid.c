@@ -28,15 +28,11 @@ struct redist_grid {
 /* ---------------------------------------------------------------- choosing and checking dims */
 
 static int check_ndims(const char *function, int ndims) {
-    if (ndims >= 1 && ndims <= REDIST_MAX_NDIMS)
-        return REDIST_OK;
-    return redist_fail_in(function, REDIST_ERR_GRID, "ndims = %d is not in 1..%d", ndims,
-                          REDIST_MAX_NDIMS);
+    return redist__check_range(function, REDIST_ERR_GRID, "ndims", ndims, 1, REDIST_MAX_NDIMS);
 }
 
 static int check_dims(const char *function, int size, int ndims, const int dims[]) {
-    if (dims == NULL)
-        return redist_fail_in(function, REDIST_ERR_NULL, "dims = NULL");
+    REDIST_TRY(redist__check_pointer(function, "dims", dims));
     long long product = 1;
     int any_free = 0;
     for (int i = 0; i < ndims; i++) {
@@ -59,7 +55,7 @@ static int check_grid_arguments(const char *function, int size, int ndims, const
                                 redist_grid **grid) {
     REDIST_TRY(check_ndims(function, ndims));
     REDIST_TRY(check_dims(function, size, ndims, dims));
-    return grid != NULL ? REDIST_OK : redist_fail_in(function, REDIST_ERR_NULL, "grid = NULL");
+    return redist__check_pointer(function, "grid", grid);
 }
 
 static int agree_on_grid(const char *function, MPI_Comm comm, int code, int nranks, int by_node,
@@ -111,8 +107,8 @@ static int choose_dims(int size, int ndims, int dims[]) {
 int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]) {
     REDIST_TRY(redist_check_comm(comm));
     int code = check_ndims(__func__, ndims);
-    if (code == REDIST_OK && subcomms == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "subcomms = NULL");
+    if (code == REDIST_OK)
+        code = redist__check_pointer(__func__, "subcomms", subcomms);
     int dims[REDIST_MAX_NDIMS] = {0}, size;
     MPI_Comm_size(comm, &size);
     REDIST_TRY(agree_on_grid(__func__, comm, code, size, 0, ndims, dims));
@@ -141,18 +137,18 @@ static void free_entry(struct redist__context *context, struct redist__kept *kep
 /* Iterates over the entries of a context; NULL after the last. */
 static struct redist__grid_entry *next_entry(const struct redist__context *context,
                                              const struct redist__grid_entry *entry) {
-    return (struct redist__grid_entry *)(entry == NULL ? redist__kept(context, REDIST__KEPT_BESIDES,
-                                                                      free_entry)
-                                                       : redist__kept_next(&entry->kept));
+    return (struct redist__grid_entry *)redist__kept(context, REDIST__KEPT_BESIDES, free_entry,
+                                                     (const struct redist__kept *)entry);
 }
 
 static struct redist__grid_entry *find_entry(const struct redist__context *context, int nranks,
                                              int by_node, int ndims, const int dims[]) {
-    struct redist__grid_entry *entry = next_entry(context, NULL);
+    struct redist__grid_entry *entry = NULL;
+    do
+        entry = next_entry(context, entry);
     while (entry != NULL &&
            (entry->nranks != nranks || entry->ndims != ndims || entry->by_node != by_node ||
-            memcmp(entry->dims, dims, (size_t)ndims * sizeof *dims) != 0))
-        entry = next_entry(context, entry);
+            memcmp(entry->dims, dims, (size_t)ndims * sizeof *dims) != 0));
     return entry;
 }
 
@@ -306,15 +302,11 @@ int redist_grid_create_on(MPI_Comm comm, int nranks, int by_node, int ndims, con
 }
 
 static int check_grid(const char *function, const redist_grid *grid) {
-    if (redist_handle_is(grid, REDIST_HANDLE_GRID))
-        return REDIST_OK;
-    return redist_fail_in(function, REDIST_ERR_STATE, "grid is %s",
-                          grid == NULL ? "NULL" : "not a grid, or already freed");
+    return redist__check_handle(function, "grid", grid, REDIST_HANDLE_GRID);
 }
 
 int redist_grid_free(redist_grid **grid) {
-    if (grid == NULL)
-        return redist_fail(REDIST_ERR_NULL, "grid = NULL");
+    REDIST_TRY(redist__check_pointer(__func__, "grid", grid));
     if (*grid == NULL)
         return REDIST_OK;
     REDIST_TRY(check_grid(__func__, *grid));
@@ -345,19 +337,16 @@ int redist_grid_get(const redist_grid *grid, int *ndims, int dims[], int coords[
 
 int redist_grid_comm(const redist_grid *grid, MPI_Comm *comm) {
     REDIST_TRY(check_grid(__func__, grid));
-    if (comm == NULL)
-        return redist_fail(REDIST_ERR_NULL, "comm = NULL");
+    REDIST_TRY(redist__check_pointer(__func__, "comm", comm));
     *comm = grid->entry->comm;
     return REDIST_OK;
 }
 
 int redist_grid_subcomm(const redist_grid *grid, int dim, MPI_Comm *subcomm) {
     REDIST_TRY(check_grid(__func__, grid));
-    if (subcomm == NULL)
-        return redist_fail(REDIST_ERR_NULL, "subcomm = NULL");
-    if (dim < 0 || dim >= grid->entry->ndims)
-        return redist_fail(REDIST_ERR_GRID, "dim = %d is not in 0..%d", dim,
-                           grid->entry->ndims - 1);
+    REDIST_TRY(redist__check_pointer(__func__, "subcomm", subcomm));
+    REDIST_TRY(
+        redist__check_range(__func__, REDIST_ERR_GRID, "dim", dim, 0, grid->entry->ndims - 1));
     *subcomm = grid->entry->subcomms[dim];
     return REDIST_OK;
 }
@@ -367,12 +356,10 @@ int redist_grid_subcomm(const redist_grid *grid, int dim, MPI_Comm *subcomm) {
 static int check_split(const redist_grid *grid, int ndims, const redist_index sizes[],
                        const int axes[]) {
     const char *function = "redist_grid_box";
-    if (sizes == NULL || axes == NULL)
-        return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
-                              sizes == NULL ? "sizes" : "axes");
-    if (ndims < 1 || ndims > REDIST_MAX_NDIMS)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "ndims = %d is not in 1..%d", ndims,
-                              REDIST_MAX_NDIMS);
+    REDIST_TRY(redist__check_pointer(function, "sizes", sizes));
+    REDIST_TRY(redist__check_pointer(function, "axes", axes));
+    REDIST_TRY(
+        redist__check_range(function, REDIST_ERR_ARGUMENT, "ndims", ndims, 1, REDIST_MAX_NDIMS));
     if (grid->entry->ndims > ndims)
         return redist_fail_in(function, REDIST_ERR_GRID,
                               "the grid has %d dimensions, the array only ndims = %d",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan: check, agree, describe, choose, run. */
-#include "../geometry/halo.h"
 #include "api.h"
 
 #include <stddef.h>
@@ -193,9 +192,7 @@ static int check_common(struct redist__request *request, const redist_options *o
     REDIST_TRY(redist__check_datatype(request));
     REDIST_TRY(redist__find_numbers(request));
     REDIST_TRY(redist__find_format(request));
-    if (plan == NULL)
-        return redist_fail_in(request->function, REDIST_ERR_NULL, "plan = NULL");
-    return REDIST_OK;
+    return redist__check_pointer(request->function, "plan", plan);
 }
 
 /* Releases the resources of open_request. */
@@ -429,11 +426,33 @@ int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const red
                                  NULL, options, plan);
 }
 
+int redist_plan_boxes_around(MPI_Comm comm, MPI_Datatype datatype, int ndims,
+                             const redist_index sizes[], const redist_box *box_a, void *a,
+                             const redist_box *box_b, void *b, const redist_halo *halo,
+                             const redist_options *options, redist_plan **plan) {
+    const redist_box *const boxes[2] = {box_a, box_b};
+    void *const arrays[2] = {a, b};
+    return redist__plan_boxes_in(__func__, REDIST_OK, comm, datatype, ndims, sizes, boxes, arrays,
+                                 halo, options, plan);
+}
+
+int redist_plan_halo(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redist_index sizes[],
+                     const redist_box *box, void *array, const redist_halo *halo,
+                     const redist_options *options, redist_plan **plan) {
+    const redist_box *const boxes[2] = {box, box};
+    void *const arrays[2] = {array, array};
+    redist_halo own = REDIST_HALO_DEFAULT;
+    int code = redist_struct_read(__func__, "halo", halo, &own, sizeof own);
+    if (code == REDIST_OK)
+        code = redist_check_reserved_in(__func__, "halo", own.reserved);
+    return redist__plan_boxes_in(__func__, code, comm, datatype, ndims, sizes, boxes, arrays, &own,
+                                 options, plan);
+}
+
 /* ---------------------------------------------------------------- the end */
 
 int redist_plan_free(redist_plan **plan) {
-    if (plan == NULL)
-        return redist_fail(REDIST_ERR_NULL, "plan = NULL");
+    REDIST_TRY(redist__check_pointer(__func__, "plan", plan));
     if (*plan == NULL)
         return REDIST_OK;
     if (redist_handle_is(*plan, REDIST_HANDLE_PLAN) && (*plan)->closed) {

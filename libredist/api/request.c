@@ -50,6 +50,11 @@ int redist__check_options(struct redist__request *request, const redist_options 
     return REDIST_OK;
 }
 
+static int check_axis(const struct redist__request *request, const char *name, int axis) {
+    return redist__check_range(request->function, REDIST_ERR_AXIS, name, axis, 0,
+                               request->ndims - 1);
+}
+
 int redist__check_partitions(const struct redist__request *request) {
     const redist_options *options = &request->options;
     if (options->partitions <= 1)
@@ -58,19 +63,14 @@ int redist__check_partitions(const struct redist__request *request) {
         return FAIL(REDIST_ERR_ARGUMENT,
                     "options->partitions = %d is for options->tiles = REDIST_PUT only",
                     options->partitions);
-    if (options->partition_axis >= 0 && options->partition_axis < request->ndims)
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_AXIS, "options->partition_axis = %d is not in 0..%d",
-                options->partition_axis, request->ndims - 1);
+    return check_axis(request, "options->partition_axis", options->partition_axis);
 }
 
 int redist__check_segments(const struct redist__request *request) {
     const redist_options *options = &request->options;
-    if (options->segments <= 1 ||
-        (options->segment_axis >= 0 && options->segment_axis < request->ndims))
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_AXIS, "options->segment_axis = %d is not in 0..%d",
-                options->segment_axis, request->ndims - 1);
+    return options->segments <= 1
+               ? REDIST_OK
+               : check_axis(request, "options->segment_axis", options->segment_axis);
 }
 
 static int is_about_type(int result) {
@@ -162,10 +162,8 @@ int redist__check_datatype(struct redist__request *request) {
 }
 
 int redist__check_ndims(const struct redist__request *request, int least) {
-    if (request->ndims >= least && request->ndims <= REDIST_MAX_NDIMS)
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_ARGUMENT, "ndims = %d is not in %d..%d", request->ndims, least,
-                REDIST_MAX_NDIMS);
+    return redist__check_range(request->function, REDIST_ERR_ARGUMENT, "ndims", request->ndims,
+                               least, REDIST_MAX_NDIMS);
 }
 
 /* Returns whether the boxes of both arrays, which overlap, have data in common. */
@@ -222,12 +220,6 @@ int redist__check_arrays(const struct redist__request *request, void *const arra
 
 /* ---------------------------------------------------------------- axis-to-axis exchanges */
 
-static int check_axis(const struct redist__request *request, const char *name, int axis) {
-    if (axis >= 0 && axis < request->ndims)
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_AXIS, "%s = %d is not in 0..%d", name, axis, request->ndims - 1);
-}
-
 static int check_not_negative(const struct redist__request *request, const char *name,
                               const redist_index sizes[]) {
     for (int i = 0; i < request->ndims; i++)
@@ -275,11 +267,9 @@ int redist_exchange_sizes(MPI_Comm comm, int ndims, const redist_index sizes[], 
     int rank, size;
     REDIST_TRY(redist_check_comm(comm));
     REDIST_TRY(redist__check_ndims(request, 2));
-    if (sizes == NULL || sizes_a == NULL || sizes_b == NULL)
-        return FAIL(REDIST_ERR_NULL, "%s = NULL",
-                    sizes == NULL     ? "sizes"
-                    : sizes_a == NULL ? "sizes_a"
-                                      : "sizes_b");
+    REDIST_TRY(redist__check_pointer(__func__, "sizes", sizes));
+    REDIST_TRY(redist__check_pointer(__func__, "sizes_a", sizes_a));
+    REDIST_TRY(redist__check_pointer(__func__, "sizes_b", sizes_b));
     REDIST_TRY(check_axes(request, axis_a, axis_b));
     REDIST_TRY(check_not_negative(request, "sizes", sizes));
     MPI_Comm_rank(comm, &rank);
@@ -293,8 +283,8 @@ int redist_exchange_sizes(MPI_Comm comm, int ndims, const redist_index sizes[], 
 
 int redist__check_exchange(const struct redist__request *request, const redist_index sizes_a[],
                            int axis_a, const redist_index sizes_b[], int axis_b) {
-    if (sizes_a == NULL || sizes_b == NULL)
-        return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes_a == NULL ? "sizes_a" : "sizes_b");
+    REDIST_TRY(redist__check_pointer(request->function, "sizes_a", sizes_a));
+    REDIST_TRY(redist__check_pointer(request->function, "sizes_b", sizes_b));
     REDIST_TRY(check_axes(request, axis_a, axis_b));
     REDIST_TRY(check_not_negative(request, "sizes_a", sizes_a));
     REDIST_TRY(check_not_negative(request, "sizes_b", sizes_b));
@@ -324,8 +314,8 @@ static int check_box_axis(const struct redist__request *request, redist_index si
 
 int redist__check_box(const struct redist__request *request, const redist_index sizes[],
                       const char *name, const redist_box *box) {
-    if (sizes == NULL || box == NULL)
-        return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes == NULL ? "sizes" : name);
+    REDIST_TRY(redist__check_pointer(request->function, "sizes", sizes));
+    REDIST_TRY(redist__check_pointer(request->function, name, box));
     REDIST_TRY(check_not_negative(request, "sizes", sizes));
     for (int i = 0; i < request->ndims; i++)
         REDIST_TRY(check_box_axis(request, sizes[i], name, box, i));
@@ -358,6 +348,84 @@ int redist__check_disjoint(const struct redist__request *request, const char *na
         "%s overlaps the box of rank %d of the communicator: both have the element at %s%s", name,
         other, text,
         side == 1 ? " (options->overlap = REDIST_OVERLAP_READ lets several ranks receive it)" : "");
+}
+
+/* ---------------------------------------------------------------- ghosts */
+
+/* Checks the ghosts on one side along an axis: `room` of them fit the array, `present` are in the global one. */
+static int check_width(const struct redist__request *request, const char *side, int axis,
+                       redist_index width, redist_index size, redist_index room,
+                       redist_index present) {
+    int periodic = request->halo->periodic[axis];
+    if (width < 0)
+        return FAIL(REDIST_ERR_SIZE, "halo->%s[%d] = %lld is negative", side, axis,
+                    (long long)width);
+    if (!periodic && width > size)
+        return FAIL(REDIST_ERR_SIZE,
+                    "halo->%s[%d] = %lld is wider than sizes[%d] = %lld, and the axis is not "
+                    "periodic",
+                    side, axis, (long long)width, axis, (long long)size);
+    if (room < (periodic || width < present ? width : present))
+        return FAIL(REDIST_ERR_SIZE,
+                    "halo->%s[%d] = %lld, but the array has room for %lld elements there "
+                    "(box->offset, box->extent)",
+                    side, axis, (long long)width, (long long)room);
+    return REDIST_OK;
+}
+
+int redist__check_halo(const struct redist__request *request, const redist_index sizes[],
+                       const redist_box *box) {
+    const redist_halo *halo = request->halo;
+    int empty = 0;
+    if (request->options.tiles != REDIST_WHOLE)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %s is not for ghosts",
+                    redist__tiles_name((int)request->options.tiles));
+    for (int i = 0; i < request->ndims; i++)
+        empty |= box->count[i] == 0;
+    for (int i = 0; i < request->ndims; i++) {
+        redist_index extent = box->extent[i] != 0 ? box->extent[i] : box->count[i];
+        redist_index low = box->offset[i], high = extent - low - box->count[i];
+        redist_index behind = sizes[i] - box->start[i] - box->count[i];
+        if (empty) /* without ghosts, whatever room there is */
+            low = high = INT64_MAX;
+        REDIST_TRY(check_width(request, "low", i, halo->low[i], sizes[i], low, box->start[i]));
+        REDIST_TRY(check_width(request, "high", i, halo->high[i], sizes[i], high, behind));
+    }
+    return REDIST_OK;
+}
+
+int redist__agree_halo(const struct redist__request *request) {
+    const redist_halo *halo = request->halo;
+    enum { FIELDS = 3, NAME_BYTES = 32 };
+    redist_shared_value values[FIELDS * REDIST_MAX_NDIMS + 1];
+    char names[FIELDS * REDIST_MAX_NDIMS][NAME_BYTES];
+    int n = 0;
+    for (int i = 0; i < FIELDS * request->ndims; i++, n++) {
+        int axis = i / FIELDS, field = i % FIELDS;
+        snprintf(names[n], NAME_BYTES, "halo->%s[%d]",
+                 field == 0   ? "low"
+                 : field == 1 ? "high"
+                              : "periodic",
+                 axis);
+        values[n] = redist_share_number(names[n], field == 0   ? halo->low[axis]
+                                                  : field == 1 ? halo->high[axis]
+                                                               : halo->periodic[axis] != 0);
+    }
+    values[n++] = redist_share_number("halo->corners", halo->corners != 0);
+    return redist_agree_values_in(request->function, request->context->comm, REDIST_OK, n, values);
+}
+
+int redist__check_cover(const struct redist__request *request, const redist_index sizes[],
+                        const redist_box all[]) {
+    redist_box whole = REDIST_BOX_DEFAULT;
+    redist_index hole[REDIST_MAX_NDIMS];
+    char text[REDIST__PLACE_BYTES];
+    for (int i = 0; i < request->ndims; i++)
+        whole.count[i] = sizes[i];
+    if (!redist__find_hole(request->ndims, &whole, request->context->size, all, hole))
+        return REDIST_OK;
+    redist__print_place(request->ndims, hole, text);
+    return FAIL(REDIST_ERR_SIZE, "the boxes leave a hole: no rank holds the element at %s", text);
 }
 
 /* ---------------------------------------------------------------- agreement */

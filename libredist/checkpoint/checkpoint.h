@@ -37,4 +37,27 @@ int redist__checkpoint_load(const char *function, MPI_Comm comm, const char *pat
 int64_t redist__checkpoint_place(const struct redist__checkpoint *checkpoint, int field,
                                  redist_index piece);
 
+/* ---------------------------------------------------------------- elements (types.c) */
+
+/* Finds the name of the numbers of which a datatype consists without gaps; "bytes" = it does not. Errors: ERR_MPI,
+ * ERR_MEMORY. */
+int redist__type_name(MPI_Datatype datatype, const char **name);
+
+/* Returns how elements of type `from` of `from_bytes` bytes become as many numbers of type `to`, both real or both
+ * complex: 1 = floats become doubles, -1 = doubles become floats, 0 = not at all. */
+int redist__type_converts(const char *from, size_t from_bytes, const char *to, size_t to_bytes);
+
+/* Converts `count` real numbers, in memory that has room for both precisions: to double, or else to float. */
+void redist__type_convert(void *numbers, size_t count, int widens);
+
+/* ---------------------------------------------------------------- the files of a checkpoint (generations.c) */
+
+/* Returns the name of the file that is written before it becomes `path`; NULL without memory, else freed with
+ * redist_release. */
+char *redist__generation_part(const char *path);
+
+/* Makes `part`, which is complete on disk, the file `path`, and the one before it `path`.1, that one `path`.2, up to
+ * `keep`. `path` always exists, if it did before. Errors: ERR_FILE, ERR_MEMORY; `part` remains. */
+int redist__generation_advance(const char *function, const char *path, const char *part, int keep);
+
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "generations.h"
-#include "redist_process.h"
+#include "checkpoint.h"
 
 #include <errno.h>
 #include <stdio.h>

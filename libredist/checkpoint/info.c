@@ -55,8 +55,7 @@ static int check(const char *function, MPI_Comm comm, const char *path, const vo
     const redist_shared_value value = redist_share("path", REDIST_SHARED_TEXT, path, 0);
     int code = REDIST_OK;
     if (path == NULL || info == NULL)
-        code =
-            redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", path == NULL ? "path" : "info");
+        code = redist__check_pointer(function, path == NULL ? "path" : "info", NULL);
     else if (contents == NULL)
         code = redist_fail_in(function, REDIST_ERR_MEMORY, "no memory for a description");
     else if (redist__checksum_absent() != NULL)
@@ -83,8 +82,7 @@ int redist_checkpoint_get_info(MPI_Comm comm, const char *path, redist_checkpoin
 }
 
 int redist_checkpoint_info_free(redist_checkpoint_info **info) {
-    if (info == NULL)
-        return redist_fail(REDIST_ERR_NULL, "info = NULL");
+    REDIST_TRY(redist__check_pointer(__func__, "info", info));
     if (*info != NULL)
         release((struct contents *)*info); /* its first member */
     *info = NULL;

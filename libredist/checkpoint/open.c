@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-int redist_checkpoint_options_init(redist_checkpoint_options *options, size_t size) {
-    const redist_checkpoint_options defaults = REDIST_CHECKPOINT_OPTIONS_DEFAULT;
-    return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
-}
-
 static int check_options(const char *function, const redist_checkpoint_options *options,
                          redist_checkpoint_options *own) {
     enum { USUAL_PIECE = 2 << 20, MOST_KEPT = 1 << 20 };
@@ -16,9 +11,8 @@ static int check_options(const char *function, const redist_checkpoint_options *
     if (options != NULL)
         REDIST_TRY(redist_struct_read(function, "options", options, own, sizeof *own));
     REDIST_TRY(redist_check_reserved_in(function, "options", own->reserved));
-    if (own->keep < 0 || own->keep > MOST_KEPT)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "options->keep = %d is not in 0..%d",
-                              own->keep, MOST_KEPT);
+    REDIST_TRY(redist__check_range(function, REDIST_ERR_ARGUMENT, "options->keep", own->keep, 0,
+                                   MOST_KEPT));
     if (own->piece_bytes > REDIST__CHECKPOINT_PIECE_BYTES)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                               "options->piece_bytes = %zu is larger than %d", own->piece_bytes,

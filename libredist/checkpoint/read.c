@@ -6,7 +6,6 @@
 #include "../files/disk.h"
 #include "../geometry/box.h"
 #include "checkpoint.h"
-#include "types.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "types.h"
-#include "../api/api.h"
 #include "../copy/copy.h"
+#include "checkpoint.h"
 
 #include <string.h>
 

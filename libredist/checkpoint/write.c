@@ -5,8 +5,6 @@
  */
 #include "../files/disk.h"
 #include "checkpoint.h"
-#include "generations.h"
-#include "types.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -265,7 +263,7 @@ int redist_checkpoint_write_start(MPI_Comm comm, const char *path, int nfields,
                                   size_t parameter_bytes, const redist_checkpoint_options *options,
                                   redist_checkpoint_request **request) {
     struct redist_checkpoint_request *own = NULL;
-    int code = request == NULL ? redist_fail(REDIST_ERR_NULL, "request = NULL") : REDIST_OK;
+    int code = redist__check_pointer(__func__, "request", request);
     REDIST_TRY(begin(__func__, comm, path, nfields, fields, parameters, parameter_bytes, options, 1,
                      code, &own));
     redist_closer_add(own->checkpoint.file.context->comm, &own->closer, close_request);

@@ -26,6 +26,13 @@ int redist__take_refusal(int code);
 /* Has failures of this thread write no message, which takes long, where only their codes count; or write them again. */
 void redist__be_silent(int silent);
 
+/* Check an argument: that it is not NULL, "NAME = NULL"; that it is a handle of a kind, which has its name, else
+ * REDIST_ERR_STATE; that it is in a range, else `code`. */
+int redist__check_pointer(const char *function, const char *name, const void *pointer);
+int redist__check_handle(const char *function, const char *name, const void *handle, int kind);
+int redist__check_range(const char *function, int code, const char *name, long long value,
+                        long long least, long long most);
+
 /* Continues a hash (FNV-1a), which begins with the basis, by more data. */
 #define REDIST__HASH_BASIS 14695981039346656037ULL
 uint64_t redist__hash(uint64_t hash, const void *data, size_t bytes);
@@ -149,14 +156,19 @@ void redist__context_detach(MPI_Comm comm);
 /* Releases a reference; the last one frees the communicators. Collective. */
 void redist__context_release(struct redist__context *context);
 
-/* Iterates over the kept objects that `dispose` frees, the last first, until NULL. All ranks keep objects together. */
+/* Iterates over the kept objects that `dispose` frees, the last first (`after` = NULL), until NULL. All ranks keep
+ * objects together. */
 struct redist__kept *redist__kept(const struct redist__context *context, int order,
-                                  void (*dispose)(struct redist__context *, struct redist__kept *));
-struct redist__kept *redist__kept_next(const struct redist__kept *kept);
+                                  void (*dispose)(struct redist__context *, struct redist__kept *),
+                                  const struct redist__kept *after);
 void redist__keep(struct redist__context *context, int order, struct redist__kept *kept);
 void redist__discard(struct redist__context *context, int order, struct redist__kept *kept);
 
-/* Finds the kept object that `dispose` frees, or makes it of `bytes` zero bytes. Collective. */
+/* Makes an object of `bytes` zero bytes that is kept; and finds the last one that `dispose` frees, or makes it.
+ * Collective. */
+int redist__keep_new(struct redist__context *context, int order, size_t bytes,
+                     void (*dispose)(struct redist__context *, struct redist__kept *),
+                     struct redist__kept **kept);
 int redist__provide(struct redist__context *context, int order, size_t bytes,
                     void (*dispose)(struct redist__context *, struct redist__kept *),
                     struct redist__kept **kept);

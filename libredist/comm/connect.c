@@ -162,12 +162,9 @@ int redist__context_get(MPI_Comm comm, struct redist__context **context) {
     return REDIST_OK;
 }
 
-int redist__provide(struct redist__context *context, int order, size_t bytes,
-                    void (*dispose)(struct redist__context *, struct redist__kept *),
-                    struct redist__kept **kept) {
-    *kept = redist__kept(context, order, dispose);
-    if (*kept != NULL) /* on all ranks */
-        return REDIST_OK;
+int redist__keep_new(struct redist__context *context, int order, size_t bytes,
+                     void (*dispose)(struct redist__context *, struct redist__kept *),
+                     struct redist__kept **kept) {
     *kept = redist_calloc(1, bytes);
     int code = redist__agree_memory(context->comm, *kept, "for the data of a communicator");
     if (code != REDIST_OK) {
@@ -177,6 +174,15 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
     (*kept)->dispose = dispose;
     redist__keep(context, order, *kept);
     return REDIST_OK;
+}
+
+int redist__provide(struct redist__context *context, int order, size_t bytes,
+                    void (*dispose)(struct redist__context *, struct redist__kept *),
+                    struct redist__kept **kept) {
+    *kept = redist__kept(context, order, dispose, NULL);
+    return *kept != NULL /* on all ranks */
+               ? REDIST_OK
+               : redist__keep_new(context, order, bytes, dispose, kept);
 }
 
 /* Data of another library. */
@@ -195,9 +201,10 @@ static void free_others(struct redist__context *context, struct redist__kept *ke
 
 static struct others *find_others(const struct redist__context *context,
                                   void (*dispose)(void *data)) {
-    struct redist__kept *kept = redist__kept(context, REDIST__KEPT_PLANS, free_others);
-    while (kept != NULL && ((struct others *)kept)->dispose != dispose)
-        kept = redist__kept_next(kept);
+    struct redist__kept *kept = NULL;
+    do
+        kept = redist__kept(context, REDIST__KEPT_PLANS, free_others, kept);
+    while (kept != NULL && ((struct others *)kept)->dispose != dispose);
     return (struct others *)kept;
 }
 
@@ -223,15 +230,11 @@ int redist_kept_provide(MPI_Comm comm, size_t bytes, void (*dispose)(void *data)
     *data = redist_kept_find(comm, dispose);
     if (*data != NULL || context == NULL || context->is_left) /* on all ranks */
         return REDIST_OK;
-    struct others *others = redist_calloc(1, sizeof *others + bytes);
-    int code = redist__agree_memory(comm, others, "for the data of a communicator");
-    if (code != REDIST_OK) {
-        redist_release(others);
-        return code;
-    }
-    others->kept.dispose = free_others;
+    struct redist__kept *kept;
+    REDIST_TRY(redist__keep_new(context, REDIST__KEPT_PLANS, sizeof(struct others) + bytes,
+                                free_others, &kept));
+    struct others *others = (struct others *)kept;
     others->dispose = dispose;
-    redist__keep(context, REDIST__KEPT_PLANS, &others->kept);
     *data = others->data;
     return REDIST_OK;
 }

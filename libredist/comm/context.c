@@ -17,19 +17,12 @@ static _Atomic int keyval = MPI_KEYVAL_INVALID;
 /* ---------------------------------------------------------------- objects kept for a context */
 
 struct redist__kept *redist__kept(const struct redist__context *context, int order,
-                                  void (*dispose)(struct redist__context *,
-                                                  struct redist__kept *)) {
-    struct redist__kept *kept = context->kept[order];
+                                  void (*dispose)(struct redist__context *, struct redist__kept *),
+                                  const struct redist__kept *after) {
+    struct redist__kept *kept = after != NULL ? after->next : context->kept[order];
     while (kept != NULL && kept->dispose != dispose)
         kept = kept->next;
     return kept;
-}
-
-struct redist__kept *redist__kept_next(const struct redist__kept *kept) {
-    struct redist__kept *next = kept->next;
-    while (next != NULL && next->dispose != kept->dispose)
-        next = next->next;
-    return next;
 }
 
 void redist__keep(struct redist__context *context, int order, struct redist__kept *kept) {

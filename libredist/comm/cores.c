@@ -80,11 +80,7 @@ int redist__cores_count(MPI_Comm node, int *crowded) {
     int size;
     MPI_Comm_size(node, &size);
     struct mask mine = read_mask(0), *masks = redist_calloc((size_t)size, sizeof *masks);
-    int code = redist_agree(node, masks != NULL ? REDIST_OK
-                                                : redist__fail(REDIST_ERR_MEMORY,
-                                                               "no memory for the cores of %d "
-                                                               "ranks",
-                                                               size));
+    int code = redist__agree_memory(node, masks, "for the cores of all ranks");
     if (code == REDIST_OK)
         code = redist_all_gather(node, &mine, sizeof mine, masks);
     if (code == REDIST_OK)

@@ -90,6 +90,27 @@ int redist_fail_in(const char *function, int code, const char *format, ...) {
     return code;
 }
 
+int redist__check_pointer(const char *function, const char *name, const void *pointer) {
+    return pointer != NULL ? REDIST_OK
+                           : redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+}
+
+int redist__check_handle(const char *function, const char *name, const void *handle, int kind) {
+    if (redist_handle_is(handle, kind))
+        return REDIST_OK;
+    return handle == NULL ? redist_fail_in(function, REDIST_ERR_STATE, "%s is NULL", name)
+                          : redist_fail_in(function, REDIST_ERR_STATE,
+                                           "%s is not a %s, or already freed", name, name);
+}
+
+int redist__check_range(const char *function, int code, const char *name, long long value,
+                        long long least, long long most) {
+    if (value >= least && value <= most)
+        return REDIST_OK;
+    return redist_fail_in(function, code, "%s = %lld is not in %lld..%lld", name, value, least,
+                          most);
+}
+
 int redist__mpi_is_running(void) {
     int initialized = 0, finalized = 0;
     MPI_Initialized(&initialized);

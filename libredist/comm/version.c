@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Versions: of the library, and of the structures that callers pass. */
+#include "comm.h"
+#include "redist_checkpoint.h"
+#include "redist_halo.h"
 #include "redist_model.h"
-#include "redist_support.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,8 +32,7 @@ static int check_size(const char *function, const char *name, size_t size) {
 
 static int read_size(const char *function, const char *name, const void *user, size_t *size) {
     char member[64];
-    if (user == NULL)
-        return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+    REDIST_TRY(redist__check_pointer(function, name, user));
     memcpy(size, user, sizeof *size);
     snprintf(member, sizeof member, "%s->size", name);
     return check_size(function, member, *size);
@@ -95,3 +96,7 @@ INITIALISER(redist_options, REDIST_OPTIONS_DEFAULT)
 INITIALISER(redist_plan_info, REDIST_PLAN_INFO_DEFAULT)
 INITIALISER(redist_phases, REDIST_PHASES_DEFAULT)
 INITIALISER(redist_model, REDIST_MODEL_DEFAULT)
+INITIALISER(redist_halo, REDIST_HALO_DEFAULT)
+INITIALISER(redist_field, REDIST_FIELD_DEFAULT)
+INITIALISER(redist_file_options, REDIST_FILE_OPTIONS_DEFAULT)
+INITIALISER(redist_checkpoint_options, REDIST_CHECKPOINT_OPTIONS_DEFAULT)

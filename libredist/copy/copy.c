@@ -98,27 +98,19 @@ static enum redist__copy_case whole_case(const struct redist__copy_table *table,
 const struct redist__loop *redist__copy_choose(const struct redist__copy *copy,
                                                enum redist__copy_use use) {
     static const struct redist__loop elements = {&redist__registers_plain, 0, 1, 0};
+    static const enum redist__copy_case cases[] = {
+        [REDIST__COPY_NONTEMPORAL] = REDIST__FAR_NONTEMPORAL,
+        [REDIST__COPY_LOAD] = REDIST__LOADS,
+        [REDIST__COPY_STORE] = REDIST__STORES,
+        [REDIST__COPY_STORE_NONTEMPORAL] = REDIST__STORES_NONTEMPORAL};
     const struct redist__copy_table *table = redist__copy_table();
     int class = class_of(copy->run);
     size_t bytes = redist__copy_bytes(copy);
     if (copy->run < SHORTEST_RUN)
         return &elements;
-    switch (use) {
-    case REDIST__COPY_LOAD:
-        return &table->loops[REDIST__LOADS][class];
-    case REDIST__COPY_STORE:
-        return &table->loops[REDIST__STORES][class];
-    case REDIST__COPY_STORE_NONTEMPORAL:
-        return &table->loops[REDIST__STORES_NONTEMPORAL][class];
-    case REDIST__COPY_NONTEMPORAL:
-        return &table->loops[REDIST__FAR_NONTEMPORAL][class];
-    case REDIST__COPY_AUTO:
-        if (is_past(table, bytes, class))
-            return &table->loops[REDIST__FAR_NONTEMPORAL][class];
-        return &table->loops[whole_case(table, bytes)][class];
-    default:
-        return &table->loops[whole_case(table, bytes)][class];
-    }
+    if (use == REDIST__COPY_AUTO)
+        use = is_past(table, bytes, class) ? REDIST__COPY_NONTEMPORAL : REDIST__COPY_CACHED;
+    return &table->loops[use == REDIST__COPY_CACHED ? whole_case(table, bytes) : cases[use]][class];
 }
 
 /* ---------------------------------------------------------------- the loop nest */

@@ -320,9 +320,9 @@ static int check_all(struct redist__file *file, const char *path, const redist_f
                      const redist_file_options *options, struct check **checks) {
     const char *function = file->function;
     REDIST_TRY(check_options(file, options));
-    if (path == NULL || (fields == NULL && file->nfields > 0))
-        return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
-                              path == NULL ? "path" : "fields");
+    REDIST_TRY(redist__check_pointer(function, "path", path));
+    if (file->nfields > 0)
+        REDIST_TRY(redist__check_pointer(function, "fields", fields));
     if (*path == '\0')
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "path = \"\" names no file");
     if (file->nfields < 0)
@@ -401,4 +401,49 @@ void redist__file_close(struct redist__file *file) {
         redist__tags_give(file->context, file->tag);
     redist__context_release(file->context);
     *file = (struct redist__file){.context = NULL};
+}
+
+int redist__file_agree(const struct redist__file *file, int code) {
+    MPI_Comm comm = file->context->comm;
+    REDIST_TRY(redist_agree(comm, code == REDIST_ERR_PEER ? REDIST_OK : code));
+    return redist_agree(comm, code);
+}
+
+redist_index redist__file_end(const struct redist__file *file) {
+    redist_index end = file->options.offset;
+    for (int i = 0; i < file->nfields; i++) {
+        redist_index next = file->fields[i].offset + file->fields[i].bytes;
+        end = next > end ? next : end;
+    }
+    return end;
+}
+
+/* ---------------------------------------------------------------- for libraries with files of their own */
+
+static redist_field_part part_of(const struct redist__file_field *field) {
+    redist_field_part part;
+    memset(&part, 0, sizeof part);
+    part.ndims = field->ndims;
+    part.space = field->space->id;
+    part.first = field->first;
+    memcpy(part.sizes, field->extent, sizeof part.sizes);
+    memcpy(part.start, field->own.start, sizeof part.start);
+    memcpy(part.count, field->own.count, sizeof part.count);
+    memcpy(part.stride, field->stride, sizeof part.stride);
+    return part;
+}
+
+int redist_check_fields_in(const char *function, MPI_Comm comm, int writes, int nfields,
+                           const redist_field fields[], redist_field_part parts[]) {
+    struct redist__file file;
+    int code = redist__file_open(function, comm, writes, "(no file)", nfields, fields, NULL, &file);
+    for (int i = 0; i < nfields && code == REDIST_OK; i++) {
+        const redist_field *given =
+            (const redist_field *)(const void *)((const char *)fields + (size_t)i * fields->size);
+        parts[i] = part_of(&file.fields[i]);
+        parts[i].name = given->name;
+        parts[i].datatype = given->datatype;
+    }
+    redist__file_close(&file);
+    return code;
 }

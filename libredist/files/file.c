@@ -4,16 +4,6 @@
 
 #include <string.h>
 
-int redist_field_init(redist_field *field, size_t size) {
-    const redist_field defaults = REDIST_FIELD_DEFAULT;
-    return redist_struct_init(__func__, field, size, &defaults, sizeof defaults);
-}
-
-int redist_file_options_init(redist_file_options *options, size_t size) {
-    const redist_file_options defaults = REDIST_FILE_OPTIONS_DEFAULT;
-    return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
-}
-
 int redist_field_set_box(redist_field *field, int ndims, const redist_index sizes[],
                          const redist_box *box) {
     redist_field own = REDIST_FIELD_DEFAULT;
@@ -36,6 +26,19 @@ int redist_field_set_box(redist_field *field, int ndims, const redist_index size
         own.offset += place.offset[i] * own.stride[i];
     }
     return redist_struct_write(__func__, "field", &own, sizeof own, field);
+}
+
+/* The methods, the usual one first. */
+static const struct redist__file_method *const methods[] = {&redist__file_stripes,
+                                                            &redist__file_mpi};
+
+const struct redist__file_method *redist__file_method_find(const char *request) {
+    if (request == NULL || strcmp(request, "auto") == 0)
+        return methods[0];
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (strcmp(request, methods[i]->name) == 0)
+            return methods[i];
+    return NULL;
 }
 
 /* Moves fields between arrays and a file. Collective. */
@@ -83,10 +86,8 @@ static void complete(redist_closer *closer) {
 /* Makes the request of a checked call and starts its write. Collective. */
 static int start(struct redist__file *file, redist_file_request **result) {
     redist_file_request *request = redist_calloc(1, sizeof *request);
-    int code = REDIST_OK;
-    if (result == NULL)
-        code = redist_fail_in(file->function, REDIST_ERR_NULL, "request = NULL");
-    else if (request == NULL || !redist_handle_add(request, REDIST_HANDLE_FILE))
+    int code = redist__check_pointer(file->function, "request", result);
+    if (code == REDIST_OK && (request == NULL || !redist_handle_add(request, REDIST_HANDLE_FILE)))
         code = redist_fail_in(file->function, REDIST_ERR_MEMORY, "no memory for a request");
     code = redist_agree(file->context->comm, code);
     if (code == REDIST_OK) {

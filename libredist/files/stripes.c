@@ -257,35 +257,27 @@ static char *take_piece(struct redist__stripes *stripes, redist_index round) {
     return slot;
 }
 
-/* Moves the pieces of a round between the arrays and the writers' memory. */
-static void write_round(struct redist__stripes *stripes, redist_index round, int has_piece) {
-    char *slot = has_piece ? take_piece(stripes, round) : NULL;
-    list_of_array(stripes, round);
-    list_of_piece(stripes, round, slot);
-    (void)place_messages(stripes, &stripes->of_piece);
-    receive_all(stripes, &stripes->of_piece);
-    (void)place_messages(stripes, &stripes->of_array);
-    send_all(stripes, &stripes->of_array);
-    copy_own(stripes, &stripes->of_array, &stripes->of_piece);
-    complete_all(stripes, &stripes->of_piece);
-}
-
-static void read_round(struct redist__stripes *stripes, redist_index round, int has_piece) {
-    list_of_array(stripes, round);
-    (void)place_messages(stripes, &stripes->of_array);
-    receive_all(stripes, &stripes->of_array);
-    char *slot = has_piece ? take_piece(stripes, round) : NULL;
-    list_of_piece(stripes, round, slot);
-    (void)place_messages(stripes, &stripes->of_piece);
-    send_all(stripes, &stripes->of_piece);
-    copy_own(stripes, &stripes->of_piece, &stripes->of_array);
-    complete_all(stripes, &stripes->of_array);
-}
-
-static void run_round(struct redist__stripes *stripes, redist_index round) {
+/* Lists the parts of one side, those of this writer's piece once it has the piece's memory. */
+static void list(struct redist__stripes *stripes, struct parcels *parcels, redist_index round) {
     int has_piece = round < stripes->queue.count;
-    (stripes->file->writes ? write_round : read_round)(stripes, round, has_piece);
-    if (has_piece)
+    if (parcels == &stripes->of_array)
+        list_of_array(stripes, round);
+    else
+        list_of_piece(stripes, round, has_piece ? take_piece(stripes, round) : NULL);
+    (void)place_messages(stripes, parcels);
+}
+
+/* Moves the pieces of a round between the arrays and the writers' memory. */
+static void run_round(struct redist__stripes *stripes, redist_index round) {
+    struct parcels *const sides[2] = {&stripes->of_piece, &stripes->of_array};
+    struct parcels *in = sides[!stripes->file->writes], *out = sides[stripes->file->writes];
+    list(stripes, in, round);
+    receive_all(stripes, in);
+    list(stripes, out, round);
+    send_all(stripes, out);
+    copy_own(stripes, out, in);
+    complete_all(stripes, in);
+    if (round < stripes->queue.count)
         redist__queue_give(&stripes->queue);
 }
 

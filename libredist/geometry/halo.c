@@ -8,7 +8,7 @@
  * widened by those along lower axes, which its owner has by then: so ghosts outside of the box along several axes need
  * no messages of their own.
  */
-#include "halo.h"
+#include "transfer.h"
 
 #include <string.h>
 

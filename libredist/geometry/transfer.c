@@ -99,61 +99,6 @@ static void finish_part(const struct redist__transfer *transfer, struct redist__
     side->elements += elements;
 }
 
-/* Cuts the axis along which the array is whole in one part for each rank (paper, Listing 2). */
-static int cut_axis(struct redist__transfer *transfer, int s, const redist_index sizes[],
-                    int axis) {
-    struct redist__side *side = &transfer->side[s];
-    REDIST_TRY(allocate_parts(transfer, side));
-    REDIST_TRY(set_extents(transfer, side, sizes));
-    for (int peer = 0; peer < transfer->nranks; peer++) {
-        struct redist__part *part = &side->parts[peer];
-        memcpy(part->count, sizes, (size_t)transfer->array_ndims * sizeof *sizes);
-        redist_decompose(sizes[axis], transfer->nranks, peer, &part->count[axis],
-                         &part->start[axis]);
-        finish_part(transfer, side, part);
-    }
-    return REDIST_OK;
-}
-
-int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
-                              int axis_a, const redist_index sizes_b[], int axis_b) {
-    begin(transfer);
-    REDIST_TRY(cut_axis(transfer, 0, sizes_a, axis_a));
-    return cut_axis(transfer, 1, sizes_b, axis_b);
-}
-
-/* Intersects this rank's box with the peers' boxes of the other side. */
-static int intersect_boxes(struct redist__transfer *transfer, int s, const redist_box all[]) {
-    struct redist__side *side = &transfer->side[s];
-    const redist_box *mine = &all[2 * transfer->rank + s];
-    int ndims = transfer->array_ndims;
-    redist_index extent[REDIST_MAX_NDIMS];
-    REDIST_TRY(allocate_parts(transfer, side));
-    for (int i = 0; i < ndims; i++)
-        extent[i] = mine->extent[i] != 0 ? mine->extent[i] : mine->count[i];
-    REDIST_TRY(set_extents(transfer, side, extent));
-    for (int peer = 0; peer < transfer->nranks; peer++) {
-        struct redist__part *part = &side->parts[peer];
-        const redist_box *theirs = &all[2 * peer + !s];
-        if (!redist_intersect(ndims, mine->start, mine->count, theirs->start, theirs->count,
-                              part->start, part->count)) {
-            memset(part->start, 0, (size_t)ndims * sizeof *part->start);
-            memset(part->count, 0, (size_t)ndims * sizeof *part->count);
-            continue;
-        }
-        for (int i = 0; i < ndims; i++)
-            part->start[i] += mine->offset[i] - mine->start[i];
-        finish_part(transfer, side, part);
-    }
-    return REDIST_OK;
-}
-
-int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]) {
-    begin(transfer);
-    REDIST_TRY(intersect_boxes(transfer, 0, all));
-    return intersect_boxes(transfer, 1, all);
-}
-
 /* ---------------------------------------------------------------- lists of boxes */
 
 int redist__transfer_begin(struct redist__transfer *transfer, const redist_box boxes[2]) {
@@ -213,6 +158,41 @@ int redist__transfer_add(struct redist__transfer *transfer, int side, int peer,
     return REDIST_OK;
 }
 
+/* Cuts the axis along which an array is whole in one part for each rank (paper, Listing 2). */
+int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
+                              int axis_a, const redist_index sizes_b[], int axis_b) {
+    const redist_index *const sizes[2] = {sizes_a, sizes_b};
+    redist_box boxes[2] = {REDIST_BOX_DEFAULT, REDIST_BOX_DEFAULT};
+    for (int s = 0; s < 2; s++)
+        memcpy(boxes[s].count, sizes[s], (size_t)transfer->array_ndims * sizeof *sizes_a);
+    REDIST_TRY(redist__transfer_begin(transfer, boxes));
+    for (int i = 0; i < 2 * transfer->nranks; i++) {
+        int s = i % 2, peer = i / 2, axis = s == 0 ? axis_a : axis_b;
+        redist_box part = boxes[s];
+        redist_decompose(sizes[s][axis], transfer->nranks, peer, &part.count[axis],
+                         &part.start[axis]);
+        REDIST_TRY(redist__transfer_add(transfer, s, peer, part.start, part.count, 0));
+    }
+    return REDIST_OK;
+}
+
+/* Intersects this rank's boxes with the peers' boxes of the other side. */
+int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]) {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    REDIST_TRY(redist__transfer_begin(transfer, &all[2 * transfer->rank]));
+    for (int i = 0; i < 2 * transfer->nranks; i++) {
+        int s = i % 2, peer = i / 2, ndims = transfer->array_ndims;
+        const redist_box *mine = &all[2 * transfer->rank + s], *theirs = &all[2 * peer + !s];
+        if (!redist_intersect(ndims, mine->start, mine->count, theirs->start, theirs->count, start,
+                              count))
+            continue;
+        for (int axis = 0; axis < ndims; axis++)
+            start[axis] += mine->offset[axis] - mine->start[axis];
+        REDIST_TRY(redist__transfer_add(transfer, s, peer, start, count, 0));
+    }
+    return REDIST_OK;
+}
+
 int redist__transfer_number(const struct redist__transfer *transfer, int side, int first[]) {
     int count = 0;
     for (int peer = 0; peer < transfer->nranks; peer++) {
@@ -224,11 +204,10 @@ int redist__transfer_number(const struct redist__transfer *transfer, int side, i
     return first[transfer->nranks] = count;
 }
 
-size_t redist__list_elements(const struct redist__part *list) {
-    size_t elements = 0;
-    for (; list != NULL; list = list->next)
-        elements += list->elements;
-    return elements;
+const struct redist__part *redist__part_at(const struct redist__part *list, int position) {
+    while (list != NULL && position-- > 0)
+        list = list->next;
+    return list;
 }
 
 static void free_list(struct redist__part *list) {

@@ -4,6 +4,7 @@
 #define REDIST__TRANSFER_H
 
 #include "element.h"
+#include "redist_halo.h"
 
 #include <stdint.h>
 
@@ -70,8 +71,8 @@ int redist__part_append(struct redist__transfer *transfer, int side, int peer,
  * first[p]. `first` has an element more than there are ranks; its last one, the number of boxes, is returned. */
 int redist__transfer_number(const struct redist__transfer *transfer, int side, int first[]);
 
-/* Returns the elements of all boxes of a list. */
-size_t redist__list_elements(const struct redist__part *list);
+/* Returns the box at a position of a list, or NULL. */
+const struct redist__part *redist__part_at(const struct redist__part *list, int position);
 
 /* Returns how boxes that arrive in the array of a side are added to it; NULL = they replace it. */
 static inline const struct redist__sum *redist__added_to(const struct redist__transfer *transfer,
@@ -109,5 +110,20 @@ int redist__transfer_copyable(const struct redist__transfer *transfer);
 
 /* Hashes everything that affects the speed of an exchange on this rank. */
 uint64_t redist__transfer_hash(const struct redist__transfer *transfer);
+
+/* ---------------------------------------------------------------- ghosts (halo.c) */
+
+/* Fills a zeroed description as redist__transfer_boxes does: array A has the boxes, array B the ghosts around its own
+ * ones. These receive their elements, too, if `with_boxes`, and backward replace those of A before ghosts are added;
+ * else `all` has the box of each rank twice, and A and B are one array. `axis` = -1 describes all ghosts at once; else
+ * those along an axis, which complete the halo one axis after the other in ascending order, with corners. Not
+ * collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
+int redist__transfer_halo(struct redist__transfer *transfer, const redist_index sizes[],
+                          const redist_halo *halo, const redist_box all[], int axis,
+                          int with_boxes);
+
+/* Finds an element of `whole` that is in no box of `all`, every second one of them; 0 = none. */
+int redist__find_hole(int ndims, const redist_box *whole, int nranks, const redist_box all[],
+                      redist_index hole[]);
 
 #endif

@@ -43,19 +43,7 @@ static int serves(const struct redist__problem *problem, const struct redist__ca
 /* Finds the best of the variant's method without measurements. */
 static int find_inner(const struct redist__problem *problem, int variant,
                       struct redist__candidate *inner) {
-    struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
-    int n = redist__candidates(variants[variant], REDIST__MOST_CANDIDATES, candidates);
-    int best = -1, code = REDIST_OK;
-    for (int i = n - 1; i >= 0; i--) {
-        int refused = serves(problem, &candidates[i]);
-        code = refused != REDIST_OK ? refused : code;
-        if (refused == REDIST_OK && (best < 0 || redist__preference(problem, &candidates[i]) >=
-                                                     redist__preference(problem, inner))) {
-            *inner = candidates[i];
-            best = i;
-        }
-    }
-    return best >= 0 ? REDIST_OK : code;
+    return redist__find_best(problem, variants[variant], serves, inner);
 }
 
 static int applies(const struct redist__problem *problem,
@@ -98,7 +86,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 
 /* Makes the executions of a transport fail on the device with those of another one of the same method. */
 static void join(const struct redist__transport *transport, const struct redist__transport *other) {
-    const struct redist__method *method = transport->candidate.method;
+    const struct redist__method *method = transport->method;
     if (method != NULL && method->join != NULL)
         method->join(transport->state, method->word(other->state));
 }
@@ -129,46 +117,38 @@ static void start(void *data, int direction, const void *source, void *destinati
     struct state *state = data;
     struct redist__transport *first;
     int n = transports_of(state, direction, &first);
-    const struct redist__method *method = state->inner.method;
     state->direction = direction;
     state->array = destination;
     for (int i = 0; i < (state->problem->asynchronous ? n : 1); i++)
-        method->start(first[i].state, direction, source, destination);
+        redist__transport_start(&first[i], direction, source, destination);
 }
 
 static void wait(void *data) {
     struct state *state = data;
     struct redist__transport *first;
     int n = transports_of(state, state->direction, &first);
-    const struct redist__method *method = state->inner.method;
-    method->wait(first[0].state);
+    redist__transport_wait(&first[0]);
     for (int i = 1; i < n; i++)
         if (state->problem->asynchronous)
-            method->wait(first[i].state);
+            redist__transport_wait(&first[i]);
         else
             redist__transport_execute(&first[i], state->direction, state->array, state->array);
 }
 
 static void query(void *data) {
     struct state *state = data;
-    const struct redist__method *method = state->inner.method;
-    for (int i = 0; i < state->problem->naxes && method->query != NULL; i++)
-        method->query(state->axes[i].state);
-    if (state->whole.state != NULL && method->query != NULL)
-        method->query(state->whole.state);
+    for (int i = 0; i < state->problem->naxes; i++)
+        redist__transport_query(&state->axes[i]);
+    redist__transport_query(&state->whole);
 }
 
 /* ---------------------------------------------------------------- the method */
 
-static size_t workspace_of(const struct redist__transport *transport) {
-    return transport->state != NULL ? transport->candidate.method->workspace(transport->state) : 0;
-}
-
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    size_t bytes = workspace_of(&state->whole);
+    size_t bytes = redist__transport_workspace(&state->whole);
     for (int i = 0; i < state->problem->naxes; i++)
-        bytes += workspace_of(&state->axes[i]);
+        bytes += redist__transport_workspace(&state->axes[i]);
     return bytes;
 }
 

@@ -22,20 +22,15 @@
 #include "../copy/copy.h"
 #include "packing.h"
 
-/* Directions, chosen separately: rows are split on one side only, so that the directions may have different optima. */
-enum { FORWARD = 1 << REDIST_FORWARD, BACKWARD = 1 << REDIST_BACKWARD, BOTH = FORWARD | BACKWARD };
-
 #define VARIANTS(X)                                                                                \
     X("nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, 0, 0, 0)                              \
     X("cached", REDIST_SPACE_HOST, REDIST__CACHED, 0, 0, 0)                                        \
-    X("push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, BOTH, 0, 1)                      \
-    X("push-cached", REDIST_SPACE_HOST, REDIST__CACHED, BOTH, 0, 1)                                \
-    X("push-pull-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, FORWARD, 0, 1)              \
-    X("pull-push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, BACKWARD, 0, 1)             \
-    X("engines", REDIST_SPACE_CUDA, REDIST__ENGINES, BOTH, 0, 0)                                   \
-    X("kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, BOTH, 0, 1)                                     \
-    X("paced", REDIST_SPACE_AUTO, REDIST__ENGINES, BOTH, 2, 0)                                     \
-    X("lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, BOTH, 1, 0)
+    X("push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, 1, 0, 1)                         \
+    X("push-cached", REDIST_SPACE_HOST, REDIST__CACHED, 1, 0, 1)                                   \
+    X("engines", REDIST_SPACE_CUDA, REDIST__ENGINES, 1, 0, 0)                                      \
+    X("kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, 1, 0, 1)                                        \
+    X("paced", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 2, 0)                                        \
+    X("lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 1, 0)
 #define NAME_OF(name, ...) name,
 #define TRAITS_OF(...)     {__VA_ARGS__},
 static const char *const variants[] = {VARIANTS(NAME_OF) NULL};
@@ -88,9 +83,6 @@ static int preference(const struct redist__problem *problem,
         return 1 + (chosen->paced > 1);
     if (chosen->paced)
         return REDIST__BY_NAME;
-    int mixed = chosen->push == FORWARD || chosen->push == BACKWARD;
-    if (mixed && problem->tiles != REDIST_WHOLE) /* tiles have one direction */
-        return REDIST__BY_NAME;
     int staged = !problem->mapped[0] && !problem->mapped[1];
     if (staged && problem->tiles != REDIST_WHOLE)
         return -1;
@@ -98,13 +90,6 @@ static int preference(const struct redist__problem *problem,
     size_t limit = problem->nontemporal_bytes / (staged ? 2 : 1); /* staging uses twice the cache */
     int together = chosen->together && problem->tiles == REDIST_WHOLE;
     return 1 + 2 * (nontemporal == (problem->largest_bytes > limit)) + together;
-}
-
-static int alike(int variant, int other, int direction) {
-    const struct redist__traits *a = &traits[variant], *b = &traits[other];
-    int push = redist__direct_pushes(a, direction);
-    return push == redist__direct_pushes(b, direction) && a->copier == b->copier &&
-           a->paced == b->paced && (!push || a->together == b->together);
 }
 
 /* ---------------------------------------------------------------- making */
@@ -115,8 +100,7 @@ static enum redist__mode choose_mode(const struct redist__direct *state, int dir
     if (state->problem->context->size == 1)
         return REDIST__PULL;
     int adds = redist__direct_adds(state, direction);
-    if (mapped[direction] &&
-        (adds || !(redist__direct_pushes(state->traits, direction) && mapped[!direction])))
+    if (mapped[direction] && (adds || !(state->traits->push && mapped[!direction])))
         return REDIST__PULL;
     return mapped[!direction] && !adds ? REDIST__PUSH : REDIST__STAGE;
 }
@@ -130,9 +114,7 @@ static int create_path(struct redist__direct *state, int direction) {
     /* only kernels need the batch on the device */
     const struct redist__space *space =
         state->traits->together ? state->problem->space : &redist__space_host;
-    int near = !redist__direct_remote_side(path, direction);
-    int boxes = state->first[near][state->problem->context->size];
-    int code = redist__batch_create(&path->batch, space, boxes);
+    int code = redist__batch_create(&path->batch, space, redist__box_count(state->problem));
     path->batch.use = state->traits->copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
                                                                    : REDIST__COPY_CACHED;
     return code;
@@ -148,25 +130,6 @@ static void prepare_steps(struct redist__direct *state) {
     state->steps.ahead = whole ? paced - 1 : paced == 0 || size == 2;
 }
 
-/* Numbers the boxes of both sides; 0 without memory. */
-static int number_boxes(struct redist__direct *state) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    size_t n = (size_t)transfer->nranks + 1;
-    state->first[0] = redist_calloc(2 * n, sizeof *state->first[0]);
-    if (state->first[0] == NULL)
-        return 0;
-    state->first[1] = state->first[0] + n;
-    for (int side = 0; side < 2; side++)
-        (void)redist__transfer_number(transfer, side, state->first[side]);
-    return 1;
-}
-
-/* Returns the number of boxes of the side that has more. */
-static size_t most_boxes(const struct redist__direct *state) {
-    int size = state->problem->context->size, a = state->first[0][size], b = state->first[1][size];
-    return (size_t)(a > b ? a : b);
-}
-
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     struct redist__direct *state = *result = redist_calloc(1, sizeof *state);
@@ -180,13 +143,8 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     prepare_steps(state);
     state->events = redist_calloc(size + 1, sizeof *state->events);
     state->copies = redist_calloc(size, sizeof *state->copies);
-    int all = state->events != NULL && state->copies != NULL && number_boxes(state);
-    int directions = problem->tiles == REDIST_WHOLE ? 2 : 1;
-    for (int direction = 0; direction < directions && all; direction++) {
-        state->remotes[direction] = redist_calloc(most_boxes(state), sizeof *state->remotes[0]);
-        all &= state->remotes[direction] != NULL;
-    }
-    if (!all)
+    state->remotes = redist_calloc((size_t)redist__box_count(problem), sizeof *state->remotes);
+    if (state->events == NULL || state->copies == NULL || state->remotes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     for (size_t i = 0; i <= size; i++)
         REDIST_TRY(problem->space->event_create(&state->events[i]));
@@ -196,85 +154,49 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 
 /* ---------------------------------------------------------------- what peers need */
 
-/* Locates a box of this rank for the peer: in the array, or in the stage from `staged` on. */
-static struct redist__remote locate_box(const struct redist__direct *state, int direction, int peer,
-                                        const struct redist__part *part, size_t *staged) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    const struct redist__direct_path *path = &state->paths[direction];
-    int side = redist__direct_remote_side(path, direction);
-    struct redist__remote box = redist__remote_describe(state->problem, side, part);
-    if (path->mode == REDIST__STAGE && peer != transfer->rank && part->elements > 0) {
-        box.offset = *staged;
-        *staged += redist__direct_stage_part(transfer, part, box.stride);
+/* Boxes of this rank that are located for the peers, and the bytes of those in the stage in each direction. */
+struct locating {
+    const struct redist__direct *state;
+    size_t staged[2];
+};
+
+/* Locates a box of this rank for the peer: in the array, or in the stage. */
+static struct redist__remote locate_box(void *data, int direction, int peer, int position) {
+    struct locating *locating = data;
+    const struct redist__problem *problem = locating->state->problem;
+    const struct redist__direct_path *path = &locating->state->paths[direction];
+    int side = redist__direct_remote_side(path, direction), rank = problem->transfer->rank;
+    const struct redist__part *list = &problem->transfer->side[side].parts[peer];
+    const struct redist__part *part = redist__part_at(list, position);
+    if (part == NULL)
+        return (struct redist__remote){.offset = 0};
+    struct redist__remote box = redist__remote_describe(problem, side, part);
+    if (path->mode == REDIST__STAGE && peer != rank && part->elements > 0) {
+        box.offset = locating->staged[direction];
+        locating->staged[direction] +=
+            redist__direct_stage_part(problem->transfer, part, box.stride);
     }
     return box;
 }
 
-/* Locates all boxes that peers need in a direction. */
-static void locate_boxes(struct redist__direct *state, int direction,
-                         struct redist__remote boxes[]) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    int side = redist__direct_remote_side(&state->paths[direction], direction);
-    size_t staged = 0;
-    for (int peer = 0; peer < transfer->nranks; peer++)
-        for (const struct redist__part *part = &transfer->side[side].parts[peer]; part != NULL;
-             part = part->next)
-            *boxes++ = locate_box(state, direction, peer, part, &staged);
-    state->stage_bytes = staged > state->stage_bytes ? staged : state->stage_bytes;
-}
-
-/* Finds the box at a position of a peer's list on a side; -1 = the list is shorter. */
-static int find_box(const struct redist__direct *state, int side, int peer, int position) {
-    int box = state->first[side][peer] + position;
-    return box < state->first[side][peer + 1] ? box : -1;
-}
-
-/* Exchanges the boxes at one position of all lists. */
-static int exchange_boxes(struct redist__direct *state, int position,
-                          struct redist__remote *const mine[2], struct redist__remotes own[],
-                          struct redist__remotes theirs[]) {
-    int size = state->problem->context->size;
-    const int sides[2] = {redist__direct_remote_side(&state->paths[0], 0),
-                          redist__direct_remote_side(&state->paths[1], 1)};
-    for (int i = 0; i < 2 * size; i++) {
-        int box = find_box(state, sides[i % 2], i / 2, position);
-        if (box >= 0)
-            own[i / 2].of[i % 2] = mine[i % 2][box];
-    }
-    REDIST_TRY(redist__remotes_exchange(state->problem, own, theirs));
-    for (int i = 0; i < 2 * size; i++) {
-        int box = find_box(state, !sides[i % 2], i / 2, position);
-        if (box >= 0 && state->remotes[i % 2] != NULL)
-            state->remotes[i % 2][box] = theirs[i / 2].of[i % 2];
-    }
-    return REDIST_OK;
-}
-
 static int publish_boxes(struct redist__direct *state) {
-    const struct redist__context *context = state->problem->context;
-    size_t size = (size_t)context->size, most = most_boxes(state);
-    struct redist__remotes *own = redist_calloc(2 * size, sizeof *own); /* and theirs */
-    struct redist__remote *boxes = own != NULL ? redist_calloc(2 * most, sizeof *boxes) : NULL;
-    struct redist__remote *const mine[2] = {boxes, boxes != NULL ? boxes + most : NULL};
-    int code = redist__agree_memory(context->comm, boxes, "to publish boxes");
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        locate_boxes(state, direction, mine[direction]);
-    for (int i = 0; i < state->problem->transfer->longest && code == REDIST_OK; i++)
-        code = exchange_boxes(state, i, mine, own, own + size);
-    redist_release(own);
-    redist_release(boxes);
-    return code;
+    struct locating locating = {.state = state};
+    const size_t *staged = locating.staged;
+    REDIST_TRY(redist__remotes_exchange(state->problem, locate_box, &locating, state->remotes));
+    state->stage_bytes = staged[0] > staged[1] ? staged[0] : staged[1];
+    return REDIST_OK;
 }
 
 static void prepare_copies(struct redist__direct *state, int direction, int peer) {
     const struct redist__transfer *transfer = state->problem->transfer;
     struct redist__direct_path *path = &state->paths[direction];
-    int side = !redist__direct_remote_side(path, direction), box = state->first[side][peer];
-    const struct redist__side *local = &transfer->side[side];
+    const struct redist__side *local =
+        &transfer->side[!redist__direct_remote_side(path, direction)];
+    const struct redist__part *part = &local->parts[peer];
     int push = path->mode == REDIST__PUSH;
-    for (const struct redist__part *part = &local->parts[peer]; part != NULL; part = part->next) {
+    for (int box = peer; part != NULL; part = part->next, box += transfer->nranks) {
         struct redist__copy *copy = &path->batch.copies[box];
-        const ptrdiff_t *far = state->remotes[direction][box++].stride;
+        const ptrdiff_t *far = state->remotes[box].of[direction].stride;
         redist__copy_prepare(copy, transfer->ndims, part->count, transfer->item,
                              push ? local->stride : far, push ? far : local->stride);
         copy->adds = redist__part_added_to(transfer, !direction, part);
@@ -352,7 +274,7 @@ static size_t workspace(const void *data) {
 
 static void destroy(void *data) {
     struct redist__direct *state = data;
-    redist__direct_free_tiles(state);
+    redist_release(state->puts.list);
     if (state->stage != NULL)
         redist__space_host.remove(state->stage);
     redist__flags_give(&state->flags, redist__has_failed(state->problem));
@@ -362,9 +284,7 @@ static void destroy(void *data) {
         state->problem->space->event_destroy(state->events[i]);
     redist_release(state->events);
     redist_release(state->copies);
-    redist_release(state->first[0]);
-    redist_release(state->remotes[0]);
-    redist_release(state->remotes[1]);
+    redist_release(state->remotes);
     redist_release(state->targets);
     redist_release(state);
 }
@@ -375,7 +295,6 @@ const struct redist__method redist__method_direct = {
     .variants = variants,
     .applies = applies,
     .preference = preference,
-    .alike = alike,
     .create = create,
     .connect = connect,
     .start = start,

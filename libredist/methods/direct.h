@@ -13,7 +13,7 @@ enum redist__mode { REDIST__PUSH, REDIST__PULL, REDIST__STAGE };
 /* This rank's copies in one direction of an exchange. */
 struct redist__direct_path {
     enum redist__mode mode;
-    struct redist__batch batch; /* a copy for each box of this rank's side */
+    struct redist__batch batch; /* a copy for each box, in the order of redist__box_count */
 };
 
 /* Progress of the copy with a peer; REPLACED: what is added is left. */
@@ -24,7 +24,7 @@ struct redist__traits {
     const char *name;
     enum redist_space space;
     enum redist__copier copier;
-    int push;  /* pushes even if it could pull: a bit for each direction */
+    int push;  /* pushes even if it could pull */
     int paced; /* every receiver has one sender at a time; 2: the next step begins one step early */
     int together; /* pushes by one copy for all peers, when all are ready: on a device a kernel */
 };
@@ -33,7 +33,6 @@ struct redist__traits {
  * sweep, those before them were in earlier sweeps. */
 struct redist__put {
     struct redist__tile tile;
-    void *held;   /* in host memory: a copy of the tile */
     size_t bytes; /* of a partition for one peer, approximately */
     int first, last;
 };
@@ -50,10 +49,7 @@ struct redist__direct {
     const struct redist__problem *problem;
     const struct redist__traits *traits;
     struct redist__direct_path paths[2];
-    int *first[2]; /* of each peer's boxes, of either side */
-    /* Source or destination boxes of the peers in each direction, numbered as those of this rank; tiles have one
-     * direction. */
-    struct redist__remote *remotes[2];
+    struct redist__remotes *remotes; /* the peers' source or destination boxes in each direction */
     struct redist__flags flags;
     void *stage; /* shared memory of the plan for mode REDIST__STAGE, else NULL */
     size_t stage_bytes;
@@ -79,9 +75,6 @@ int redist__direct_has_part(const struct redist__direct *state, int side, int pe
 
 /* Returns whether an execution adds: then it pulls or stages, in the order of ranks, without steps. */
 int redist__direct_adds(const struct redist__direct *state, int direction);
-
-/* Returns whether the variant pushes in this direction even if it could pull. */
-int redist__direct_pushes(const struct redist__traits *traits, int direction);
 
 /* Returns the side of the peers' arrays. */
 int redist__direct_remote_side(const struct redist__direct_path *path, int which);
@@ -112,7 +105,7 @@ void redist__direct_drop(struct redist__direct *state);
 void redist__direct_expect(struct redist__direct *state);
 int redist__direct_advance_copies(struct redist__direct *state);
 
-/* Executions on devices, and those with waiting tiles, are on a list and advance together, also while another one is
+/* Executions on devices are on a list and advance together, also while another one is
  * waited for. The last function returns the number of incomplete copies of `state`. The lock keeps them where they
  * are. */
 void redist__direct_begin(struct redist__direct *state);
@@ -130,9 +123,8 @@ void redist__direct_progress(void *data);
 void redist__direct_arrived(void *data, int *partitions);
 void redist__direct_close(void *data);
 
-/* Advance tiles that wait for their steps, without waiting; and free them. */
+/* Advances tiles that wait for their steps, without waiting. */
 int redist__direct_advance_tiles(struct redist__direct *state);
-void redist__direct_free_tiles(struct redist__direct *state);
 
 /* Joins two tiles that are adjacent, in memory too, with the same partitions in the sweep; 0 = they are not. */
 int redist__direct_join(struct redist__put *put, const struct redist__put *next, int ndims);

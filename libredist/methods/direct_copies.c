@@ -13,10 +13,6 @@ int redist__direct_adds(const struct redist__direct *state, int direction) {
     return redist__adds(state->problem->transfer, direction);
 }
 
-int redist__direct_pushes(const struct redist__traits *traits, int direction) {
-    return traits->push >> direction & 1;
-}
-
 int redist__direct_remote_side(const struct redist__direct_path *path, int direction) {
     return path->mode == REDIST__PUSH ? !direction : direction;
 }
@@ -124,15 +120,16 @@ static char *stage_box(const struct redist__direct *state, const struct redist__
     return to + bytes;
 }
 
-/* Copies the boxes for the peers to the stage. */
+/* Copies the boxes for the peers to the stage, in the order in which these were located. */
 static void stage_source(const struct redist__direct *state) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    const struct redist__side *side = &transfer->side[state->direction];
+    const struct redist__part *lists = transfer->side[state->direction].parts;
     char *to = state->stage;
     redist__enter(state->problem->timer, REDIST__PACK);
-    for (int peer = 0; peer < transfer->nranks; peer++) {
-        const struct redist__part *part = &side->parts[peer];
-        for (; peer != transfer->rank && part != NULL && part->elements != 0; part = part->next)
+    for (int box = 0; box < redist__box_count(state->problem); box++) {
+        int peer = box % transfer->nranks;
+        const struct redist__part *part = redist__part_at(&lists[peer], box / transfer->nranks);
+        if (peer != transfer->rank && part != NULL && part->elements != 0)
             to = stage_box(state, part, to);
     }
     redist__copy_fence();
@@ -167,19 +164,8 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
 }
 
 void redist__direct_wait_stream(const struct redist__direct *state) {
-    const struct redist__space *space = state->problem->space;
-    void *event = state->events[0], *stream = state->problem->stream;
-    int reached, code = space->stream_is_idle(stream, &reached);
-    if (code == REDIST_OK && !reached)
-        code = space->event_record(event, stream);
-    for (unsigned poll = 0; code == REDIST_OK && !reached; poll++) {
-        redist__direct_advance_all(state);
-        (void)redist__pause(state->problem->context, poll);
-        code = space->event_is_reached(event, &reached);
-    }
-    if (code != REDIST_OK)
-        space->drain();
-    redist__note(state->problem, code);
+    redist__finish_while(state->problem, state->events[0], state->problem->stream, progress,
+                         (void *)(size_t)state);
 }
 
 void redist__direct_finish(struct redist__direct *state) {
@@ -228,10 +214,10 @@ static int find_addresses(struct redist__direct *state, int peer) {
     char *base = NULL;
     if (!own)
         REDIST_TRY(redist__direct_array(state, peer, &base));
-    for (int box = state->first[near][peer]; here != NULL; here = here->next, box++) {
+    for (int box = peer; here != NULL; here = here->next, box += transfer->nranks) {
         uintptr_t local = arrays[near != direction] + here->offset;
         uintptr_t far = own ? arrays[near == direction] + there->offset
-                            : (uintptr_t)base + state->remotes[direction][box].offset;
+                            : (uintptr_t)base + state->remotes[box].of[direction].offset;
         batch->sources[box] = (const char *)(near == direction ? local : far);
         batch->destinations[box] = (char *)(near == direction ? far : local);
         there = own ? there->next : there;
@@ -243,9 +229,9 @@ static int find_addresses(struct redist__direct *state, int peer) {
 static int issue_boxes(struct redist__direct *state, int peer, int adds, enum redist__copier copier,
                        void *stream) {
     const struct redist__batch *batch = &state->paths[state->direction].batch;
-    const int *first = state->first[near_side(state)];
-    int code = batch->copies[first[peer]].run != 0 ? find_addresses(state, peer) : REDIST_OK;
-    for (int box = first[peer]; box < first[peer + 1] && code == REDIST_OK; box++)
+    int size = state->problem->context->size;
+    int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
+    for (int box = peer; box < batch->count && code == REDIST_OK; box += size)
         if (batch->copies[box].run != 0 && (batch->copies[box].adds != NULL) == adds)
             code = state->problem->space->copy(&batch->copies[box], batch->sources[box],
                                                batch->destinations[box], copier, stream);
@@ -355,8 +341,7 @@ static int advance_together(struct redist__direct *state) {
 int redist__direct_advance_copies(struct redist__direct *state) {
     int code = REDIST_OK;
     int adds = redist__direct_adds(state, state->direction);
-    if (state->left != 0 && state->traits->together && !adds &&
-        redist__direct_pushes(state->traits, state->direction))
+    if (state->left != 0 && state->traits->together && !adds)
         return advance_together(state);
     int size = state->problem->context->size, n = adds ? 2 * size : size;
     for (int i = 1; i <= n && state->left != 0; i++) {

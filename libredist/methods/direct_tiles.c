@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tiles are copied to or from all peers at once. With the copy engines of a device, or a paced variant, tiles that are
- * put wait for their steps, since else the copies of different ranks would meet at the receivers. A sweep serves each
- * peer in one step with the same tiles: all that are waiting, up to the least length of a step. If the destination is
- * completed in partitions, a sweep takes from all tiles the elements of the first incomplete partition; else all
- * partitions are complete with the last tile. A rank publishes the number of partitions that all others have from it.
+ * Tiles are copied to or from all peers at once. On a device tiles that are put wait for their steps, since else the
+ * copies of different ranks would meet at the receivers. A sweep serves each peer in one step with the same tiles: all
+ * that are waiting, up to the least length of a step. If the destination is completed in partitions, a sweep takes from
+ * all tiles the elements of the first incomplete partition; else all partitions are complete with the last tile. A rank
+ * publishes the number of partitions that all others have from it.
  */
 #include "../comm/comm.h"
 #include "../copy/copy.h"
@@ -18,7 +18,7 @@ enum { STEP_BYTES = 24 << 20, MANY_STEPS = 16, PAIR_STEP_BYTES = 8 << 20 };
 
 static int is_queued(const struct redist__direct *state) {
     return state->problem->tiles == REDIST_PUT && state->problem->context->size > 1 &&
-           (state->problem->space->asynchronous || state->traits->paced);
+           state->problem->space->asynchronous;
 }
 
 /* ---------------------------------------------------------------- partitions */
@@ -65,8 +65,8 @@ static int find_far(const struct redist__direct *state, int peer, int first, int
     char *base;
     REDIST_TRY(redist__flags_wait_ready(&state->flags, peer));
     REDIST_TRY(redist__direct_array(state, peer, &base));
-    *far = redist__tile_of_remote(state->problem, !put, peer, &state->remotes[REDIST_FORWARD][peer],
-                                  base, first, last);
+    *far = redist__tile_of_remote(state->problem, !put, peer,
+                                  &state->remotes[peer].of[REDIST_FORWARD], base, first, last);
     return REDIST_OK;
 }
 
@@ -104,34 +104,14 @@ int redist__direct_join(struct redist__put *put, const struct redist__put *next,
 
 /* ---------------------------------------------------------------- tiles that wait */
 
-/* Copies a tile in host memory, which the user may reuse at once. */
-static int hold_tile(const struct redist__direct *state, struct redist__put *put) {
+static struct redist__put make_put(const struct redist__direct *state,
+                                   const struct redist__tile *tile) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    struct redist__tile *tile = &put->tile;
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
-    struct redist__copy copy;
-    redist__strides(transfer->ndims, tile->count, transfer->item, stride);
-    redist__copy_prepare(&copy, transfer->ndims, tile->count, transfer->item, tile->stride, stride);
-    if (copy.run == 0)
-        return REDIST_OK;
-    put->held = redist_calloc(1, redist__copy_bytes(&copy));
-    if (put->held == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory to keep a tile of %zu bytes",
-                            redist__copy_bytes(&copy));
-    redist__copy_run(&copy, tile->data, put->held, REDIST__COPY_CACHED);
-    memcpy(tile->stride, stride, sizeof stride);
-    tile->data = put->held;
-    return REDIST_OK;
-}
-
-static int make_put(const struct redist__direct *state, const struct redist__tile *tile,
-                    struct redist__put *put) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    *put = (struct redist__put){.tile = *tile, .bytes = transfer->item};
+    struct redist__put put = {.tile = *tile, .bytes = transfer->item};
     for (int i = 0; i < transfer->ndims; i++)
-        put->bytes *= (size_t)tile->count[i];
-    put->bytes /= (size_t)transfer->nranks * (size_t)state->problem->partitions;
-    return state->problem->space->asynchronous ? REDIST_OK : hold_tile(state, put);
+        put.bytes *= (size_t)tile->count[i];
+    put.bytes /= (size_t)transfer->nranks * (size_t)state->problem->partitions;
+    return put;
 }
 
 static int make_room(struct redist__puts *puts) {
@@ -151,30 +131,13 @@ static int make_room(struct redist__puts *puts) {
 
 /* Adds a tile to the waiting ones, unless no other rank has a part of it. */
 static int add_put(struct redist__direct *state, const struct redist__tile *tile) {
-    struct redist__put put;
-    REDIST_TRY(make_put(state, tile, &put));
     pthread_mutex_lock(&redist__direct_lock);
     int code = make_room(&state->puts);
     if (note_tile(state, tile) && code == REDIST_OK)
-        state->puts.list[state->puts.count++] = put;
-    else
-        redist_release(put.held);
+        state->puts.list[state->puts.count++] = make_put(state, tile);
     pthread_mutex_unlock(&redist__direct_lock);
     redist__direct_advance_all(state);
     return code;
-}
-
-static void release_tile(struct redist__put *put) {
-    redist_release(put->held);
-    put->held = NULL;
-}
-
-void redist__direct_free_tiles(struct redist__direct *state) {
-    struct redist__puts *puts = &state->puts;
-    for (int i = 0; i < puts->count; i++)
-        release_tile(&puts->list[i]);
-    redist_release(puts->list);
-    *puts = (struct redist__puts){0};
 }
 
 /* ---------------------------------------------------------------- sweeps */
@@ -203,12 +166,10 @@ static void note_complete(struct redist__direct *state) {
     state->puts.complete[state->steps.begun / count_peers(state) % 2] = all_put(state) ? lowest : 0;
 }
 
-/* Returns the least length of a step; short in host memory, where steps exist for tests only. */
+/* Returns the least length of a step. */
 static size_t long_enough(const struct redist__problem *problem) {
     const struct redist__transfer *transfer = problem->transfer;
     size_t step_bytes = transfer->side[0].bytes / (size_t)problem->context->size / MANY_STEPS;
-    if (!problem->space->asynchronous)
-        return 1;
     if (problem->context->size == 2)
         return PAIR_STEP_BYTES;
     return step_bytes > STEP_BYTES ? step_bytes : STEP_BYTES;
@@ -236,14 +197,6 @@ static int begin_sweep(struct redist__direct *state) {
 static void end_sweep(struct redist__direct *state) {
     int sweep = state->steps.ended / count_peers(state) - 1;
     publish_partitions(state, state->puts.complete[sweep % 2]);
-}
-
-/* Frees the copies of tiles in host memory after the last peer's step. */
-static void release_sweep(const struct redist__direct *state) {
-    const struct redist__puts *puts = &state->puts;
-    for (int i = puts->oldest; i < puts->count; i++)
-        if (puts->list[i].last == state->problem->partitions)
-            release_tile(&puts->list[i]);
 }
 
 static int copy_sweep(const struct redist__direct *state, int peer) {
@@ -278,8 +231,6 @@ static int begin_step(struct redist__direct *state) {
     const struct redist__space *space = state->problem->space;
     int recorded = space->event_record(event_of(state, state->steps.begun), space->stream(1));
     state->steps.begun++;
-    if (state->steps.begun % count_peers(state) == 0)
-        release_sweep(state);
     return code == REDIST_OK ? recorded : code;
 }
 
@@ -329,8 +280,6 @@ int redist__direct_advance_tiles(struct redist__direct *state) {
 
 static void open_puts(struct redist__direct *state) {
     state->steps.begun = state->steps.ended = state->left = 0;
-    for (int i = 0; i < state->puts.count; i++) /* of a failed execution */
-        release_tile(&state->puts.list[i]);
     state->puts.count = state->puts.oldest = 0;
     redist__direct_begin(state);
     redist__direct_advance_all(state);

@@ -129,10 +129,6 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 
 /* ---------------------------------------------------------------- halves */
 
-static const struct redist__method *method_of(const struct half *half) {
-    return half->transport.candidate.method;
-}
-
 /* Describes the parts exchanged among the ranks of this node, or those with other nodes. */
 static int describe_half(const struct state *state, struct half *half,
                          struct redist__context *context, int inside) {
@@ -146,7 +142,7 @@ static int describe_half(const struct state *state, struct half *half,
     half->problem.ranks = inside ? state->ranks : NULL;
     half->problem.format = inside ? NULL : problem->format;
     if (problem->asynchronous && problem->partitions > 1 && !inside)
-        half->problem.told = method_of(&state->inside)->told(state->inside.transport.state);
+        half->problem.told = state->inside.transport.method->told(state->inside.transport.state);
     REDIST_TRY(
         redist__transfer_derive(&half->transfer, problem->transfer, context->rank, context->size));
     for (int rank = 0; rank < problem->context->size; rank++)
@@ -160,28 +156,18 @@ static int describe_half(const struct state *state, struct half *half,
     return REDIST_OK;
 }
 
-/* Chooses the candidate of a name with the highest preference. */
-static int choose(const struct half *half, const char *method,
-                  struct redist__candidate *candidate) {
-    struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
-    int n = redist__candidates(method, REDIST__MOST_CANDIDATES, candidates), reason = REDIST_OK;
-    for (int i = 0; i < n; i++) {
-        int code = candidates[i].method->applies(&half->problem, &candidates[i]);
-        reason = reason == REDIST_OK ? code : reason;
-        if (code == REDIST_OK &&
-            (candidate->method == NULL || redist__preference(&half->problem, &candidates[i]) >
-                                              redist__preference(&half->problem, candidate)))
-            *candidate = candidates[i];
-    }
-    return candidate->method != NULL ? REDIST_OK : reason;
+static int serves(const struct redist__problem *problem,
+                  const struct redist__candidate *candidate) {
+    return candidate->method->applies(problem, candidate);
 }
 
 /* Connects a half by the method of this name. Collective on the half's communicator. */
 static int connect_half(struct state *state, struct half *half, struct redist__context *context,
                         int inside, const char *method) {
-    struct redist__candidate candidate = {NULL, 0};
+    struct redist__candidate candidate;
     REDIST_TRY(redist_agree(context->comm, describe_half(state, half, context, inside)));
-    REDIST_TRY(redist_agree(context->comm, choose(half, method, &candidate)));
+    REDIST_TRY(
+        redist_agree(context->comm, redist__find_best(&half->problem, method, serves, &candidate)));
     return redist__transport_create(&half->problem, &candidate, &half->transport);
 }
 
@@ -218,21 +204,10 @@ static int connect(void *data) {
 
 /* ---------------------------------------------------------------- execution */
 
-static void start_half(struct half *half, int direction, const void *source, void *destination) {
-    method_of(half)->start(half->transport.state, direction, source, destination);
-}
-
-static void wait_half(struct half *half) {
-    method_of(half)->wait(half->transport.state);
-}
-
-static void close_half(struct half *half) {
-    method_of(half)->close(half->transport.state);
-}
-
-static void query_half(struct half *half) {
-    if (method_of(half)->query != NULL)
-        method_of(half)->query(half->transport.state);
+/* Returns the half that begins first, or the other one. */
+static const struct redist__transport *half_at(const struct state *state, int position) {
+    return position != state->kind->opens_inside ? &state->inside.transport
+                                                 : &state->between.transport;
 }
 
 /* Passes on what may change after the plan was made. */
@@ -242,21 +217,19 @@ static void refresh(struct state *state) {
 
 /* Ends what is enqueued: the last gate inside the node comes after the messages, the reduction of failures after it. */
 static void end_enqueued(struct state *state) {
-    redist__note(state->problem,
-                 method_of(&state->between)
-                     ->await(state->between.transport.state, state->problem->partitions));
-    close_half(&state->inside);
-    close_half(&state->between);
+    redist__note(state->problem, state->between.transport.method->await(
+                                     state->between.transport.state, state->problem->partitions));
+    state->inside.transport.method->close(state->inside.transport.state);
+    state->between.transport.method->close(state->between.transport.state);
 }
 
 /* Starts messages over MPI first: they travel while the ranks of the node copy. Both halves record failures in the same
  * plan: other nodes learn of a failure inside a node at the next execution, or by the reduction of enqueued ones. */
 static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
-    int opens_inside = state->kind->opens_inside;
     refresh(state);
-    start_half(opens_inside ? &state->inside : &state->between, direction, source, destination);
-    start_half(opens_inside ? &state->between : &state->inside, direction, source, destination);
+    redist__transport_start(half_at(state, 0), direction, source, destination);
+    redist__transport_start(half_at(state, 1), direction, source, destination);
     if (state->problem->asynchronous)
         end_enqueued(state);
 }
@@ -265,90 +238,80 @@ static void start(void *data, int direction, const void *source, void *destinati
 static void wait(void *data) {
     struct state *state = data;
     int asynchronous = state->problem->asynchronous;
-    wait_half(asynchronous ? &state->between : &state->inside);
-    wait_half(asynchronous ? &state->inside : &state->between);
+    redist__transport_wait(asynchronous ? &state->between.transport : &state->inside.transport);
+    redist__transport_wait(asynchronous ? &state->inside.transport : &state->between.transport);
 }
 
 static void query(void *data) {
     struct state *state = data;
     refresh(state);
-    query_half(&state->inside);
-    query_half(&state->between);
+    redist__transport_query(&state->inside.transport);
+    redist__transport_query(&state->between.transport);
 }
 
 static uint64_t *word(const void *data) {
     const struct half *between = &((const struct state *)data)->between;
-    return method_of(between)->word(between->transport.state);
+    return between->transport.method->word(between->transport.state);
 }
 
 static void join(void *data, uint64_t *other) {
     struct state *state = data;
-    method_of(&state->between)->join(state->between.transport.state, other);
-    method_of(&state->inside)->join(state->inside.transport.state, other);
+    state->between.transport.method->join(state->between.transport.state, other);
+    state->inside.transport.method->join(state->inside.transport.state, other);
 }
 
 /* ---------------------------------------------------------------- tiles */
 
-static void open_half(struct half *half, void *array) {
-    method_of(half)->open(half->transport.state, array);
-}
-
 static void open_tiles(void *data, void *array) {
     struct state *state = data;
-    int opens_inside = state->kind->opens_inside;
     refresh(state);
-    open_half(opens_inside ? &state->inside : &state->between, array);
-    open_half(opens_inside ? &state->between : &state->inside, array);
-}
-
-static void progress_half(struct half *half) {
-    if (method_of(half)->progress != NULL)
-        method_of(half)->progress(half->transport.state);
+    for (int i = 0; i < 2; i++)
+        half_at(state, i)->method->open(half_at(state, i)->state, array);
 }
 
 static void progress(void *data) {
     struct state *state = data;
-    progress_half(&state->between);
-    progress_half(&state->inside);
+    redist__transport_progress(&state->between.transport);
+    redist__transport_progress(&state->inside.transport);
 }
 
 /* Sends the messages that waited until the half inside had signalled. */
 static void send_held(struct state *state) {
     if (state->problem->asynchronous)
-        progress_half(&state->between);
+        redist__transport_progress(&state->between.transport);
 }
 
 static void put_tile(void *data, const struct redist__tile *tile) {
     struct state *state = data;
-    method_of(&state->between)->put(state->between.transport.state, tile);
-    method_of(&state->inside)->put(state->inside.transport.state, tile);
+    state->between.transport.method->put(state->between.transport.state, tile);
+    state->inside.transport.method->put(state->inside.transport.state, tile);
     send_held(state);
 }
 
 static void get_tile(void *data, const struct redist__tile *tile) {
     struct state *state = data;
-    method_of(&state->inside)->get(state->inside.transport.state, tile);
-    method_of(&state->between)->get(state->between.transport.state, tile);
+    state->inside.transport.method->get(state->inside.transport.state, tile);
+    state->between.transport.method->get(state->between.transport.state, tile);
 }
 
 static int own(const void *data, const struct redist__tile *tile, redist_target *target) {
     const struct half *inside = &((const struct state *)data)->inside;
-    return method_of(inside)->own(inside->transport.state, tile, target);
+    return inside->transport.method->own(inside->transport.state, tile, target);
 }
 
 static void arrived(void *data, int *partitions) {
     struct state *state = data;
     int inside = 0;
-    method_of(&state->between)->arrived(state->between.transport.state, partitions);
-    method_of(&state->inside)->arrived(state->inside.transport.state, &inside);
+    state->between.transport.method->arrived(state->between.transport.state, partitions);
+    state->inside.transport.method->arrived(state->inside.transport.state, &inside);
     *partitions = inside < *partitions ? inside : *partitions;
 }
 
 /* Waits for the messages first, as the other ranks do. */
 static int await(void *data, int partitions) {
     const struct state *state = data;
-    REDIST_TRY(method_of(&state->between)->await(state->between.transport.state, partitions));
-    return method_of(&state->inside)->await(state->inside.transport.state, partitions);
+    REDIST_TRY(state->between.transport.method->await(state->between.transport.state, partitions));
+    return state->inside.transport.method->await(state->inside.transport.state, partitions);
 }
 
 /* Closes the half inside the node first, whose ranks wait for each other's steps. */
@@ -358,8 +321,8 @@ static void close_tiles(void *data) {
         end_enqueued(state);
         return;
     }
-    close_half(&state->inside);
-    close_half(&state->between);
+    state->inside.transport.method->close(state->inside.transport.state);
+    state->between.transport.method->close(state->between.transport.state);
 }
 
 /* ---------------------------------------------------------------- direct stores */
@@ -403,7 +366,7 @@ static int store_in_both(void *data, int ntargets, const redist_target targets[]
 static void give_to_between(struct store *store) {
     const struct half *between = &store->state->between;
     store->is_given = 1;
-    method_of(between)->store(between->transport.state, store->tile, store_in_both, store);
+    between->transport.method->store(between->transport.state, store->tile, store_in_both, store);
 }
 
 /* Keeps the targets inside the node, and lets the other half store in the user's stream. The stream that the half
@@ -429,8 +392,8 @@ static int store_with_between(void *data, int ntargets, const redist_target targ
 static void store_tile(void *data, const struct redist__tile *tile, redist_store *by, void *given) {
     struct state *state = data;
     struct store store = {.state = state, .tile = tile, .by = by, .data = given};
-    method_of(&state->inside)
-        ->store(state->inside.transport.state, tile, store_with_between, &store);
+    state->inside.transport.method->store(state->inside.transport.state, tile, store_with_between,
+                                          &store);
     if (!store.is_given)
         give_to_between(&store);
     send_held(state);
@@ -438,14 +401,10 @@ static void store_tile(void *data, const struct redist__tile *tile, redist_store
 
 /* ---------------------------------------------------------------- the method */
 
-static size_t half_workspace(const struct half *half) {
-    const struct redist__transport *transport = &half->transport;
-    return transport->candidate.method->workspace(transport->state);
-}
-
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return half_workspace(&state->inside) + half_workspace(&state->between);
+    return redist__transport_workspace(&state->inside.transport) +
+           redist__transport_workspace(&state->between.transport);
 }
 
 static void destroy_half(struct half *half) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "message_cuts.h"
+#include "tiled_messages.h"
 
 /* Limits of the messages for one peer, each with its own tag. */
 enum { USUAL_PIECES = 8, MOST_MESSAGES = REDIST__MESSAGE_TAGS };
@@ -48,7 +48,7 @@ static int count_pieces(const struct redist__message_cuts *cuts) {
 
 int redist__message_cuts_create(struct redist__message_cuts *cuts,
                                 const struct redist__problem *problem, size_t piece_bytes) {
-    size_t nranks = (size_t)problem->transfer->nranks;
+    size_t boxes = (size_t)redist__box_count(problem);
     int partitions = problem->tiles == REDIST_PUT ? problem->partitions : 1;
     *cuts = (struct redist__message_cuts){
         .problem = problem,
@@ -56,28 +56,16 @@ int redist__message_cuts_create(struct redist__message_cuts *cuts,
                        : problem->space->asynchronous ? usual_bytes
                                                       : narrowed_bytes,
         .groups = partitions < MOST_MESSAGES ? partitions : MOST_MESSAGES,
-        .remotes = redist_calloc(nranks, sizeof *cuts->remotes)};
+        .remotes = redist_calloc(boxes, sizeof *cuts->remotes)};
     cuts->each = count_pieces(cuts) * cuts->groups;
     return cuts->remotes != NULL
                ? REDIST_OK
-               : redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", nranks);
+               : redist__fail(REDIST_ERR_MEMORY, "no memory for %zu boxes", boxes);
 }
 
 int redist__message_cuts_connect(struct redist__message_cuts *cuts) {
-    const struct redist__problem *problem = cuts->problem;
-    int nranks = problem->transfer->nranks;
-    if (cuts->groups == 1)
-        return REDIST_OK;
-    struct redist__remotes *own = redist_calloc((size_t)nranks, sizeof *own);
-    int code = redist__agree_memory(problem->context->comm, own, "to connect the ranks");
-    for (int peer = 0; peer < nranks && code == REDIST_OK; peer++)
-        for (int side = 0; side < 2; side++)
-            own[peer].of[side] =
-                redist__remote_describe(problem, side, &problem->transfer->side[side].parts[peer]);
-    if (code == REDIST_OK)
-        code = redist__remotes_exchange(problem, own, cuts->remotes);
-    redist_release(own);
-    return code;
+    return cuts->groups == 1 ? REDIST_OK
+                             : redist__remotes_exchange(cuts->problem, NULL, NULL, cuts->remotes);
 }
 
 void redist__message_cuts_free(struct redist__message_cuts *cuts) {

@@ -98,6 +98,12 @@ int redist_check_method_in(const char *function, const char *request) {
                           names);
 }
 
+const struct redist__method *redist__serving(const struct redist__problem *problem,
+                                             const struct redist__method *method) {
+    const struct redist__method *other = method->serving != NULL ? method->serving(problem) : NULL;
+    return other != NULL ? other : method;
+}
+
 static int check_format(const struct redist__problem *problem,
                         const struct redist__method *method) {
     if (problem->format == NULL)
@@ -117,6 +123,17 @@ static int check_format(const struct redist__problem *problem,
     return REDIST_OK;
 }
 
+static int check_tiles(const struct redist__problem *problem, const struct redist__method *method) {
+    const struct redist__method *serving = redist__serving(problem, method);
+    if (problem->partitions > 1 && serving->arrived == NULL && serving->await == NULL)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method %s does not know which partitions have arrived", method->name);
+    if (problem->tiles == REDIST_WHOLE ||
+        (problem->tiles == REDIST_PUT ? serving->put : serving->get))
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_METHOD, "method %s does not work in tiles", method->name);
+}
+
 int redist__check_mode(const struct redist__problem *problem, const struct redist__method *method) {
     if (problem->asynchronous && method->modes == REDIST__COMPLETES)
         return redist__fail(REDIST_ERR_METHOD,
@@ -126,7 +143,8 @@ int redist__check_mode(const struct redist__problem *problem, const struct redis
     if (!problem->asynchronous && method->modes == REDIST__ENQUEUES)
         return redist__fail(REDIST_ERR_METHOD, "method %s is for options.asynchronous, on devices",
                             method->name);
-    return check_format(problem, method);
+    REDIST_TRY(check_format(problem, method));
+    return check_tiles(problem, method);
 }
 
 int redist__preference(const struct redist__problem *problem,
@@ -135,15 +153,33 @@ int redist__preference(const struct redist__problem *problem,
                                                  : 0;
 }
 
+int redist__find_best(const struct redist__problem *problem, const char *request,
+                      int (*applies)(const struct redist__problem *problem,
+                                     const struct redist__candidate *candidate),
+                      struct redist__candidate *best) {
+    struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
+    int n = redist__candidates(request, REDIST__MOST_CANDIDATES, candidates), code = REDIST_OK;
+    best->method = NULL;
+    for (int i = n - 1; i >= 0; i--) {
+        int refused = applies(problem, &candidates[i]);
+        if (refused != REDIST_OK)
+            code = refused;
+        else if (best->method == NULL ||
+                 redist__preference(problem, &candidates[i]) >= redist__preference(problem, best))
+            *best = candidates[i];
+    }
+    return best->method != NULL ? REDIST_OK : code;
+}
+
 int redist__transport_create(const struct redist__problem *problem,
                              const struct redist__candidate *candidate,
                              struct redist__transport *transport) {
     MPI_Comm comm = problem->context->comm;
-    const struct redist__method *method = candidate->method;
-    *transport = (struct redist__transport){*candidate, NULL};
-    int code = method->applies(problem, candidate);
+    const struct redist__method *method = redist__serving(problem, candidate->method);
+    *transport = (struct redist__transport){*candidate, method, NULL};
+    int code = candidate->method->applies(problem, candidate);
     if (code == REDIST_OK)
-        code = method->create(problem, candidate, &transport->state);
+        code = candidate->method->create(problem, candidate, &transport->state);
     code = redist_agree(comm, code);
     if (code == REDIST_OK && method->connect != NULL)
         code = method->connect(transport->state);
@@ -154,28 +190,30 @@ int redist__transport_create(const struct redist__problem *problem,
 
 void redist__transport_execute(struct redist__transport *transport, int direction,
                                const void *source, void *destination) {
-    const struct redist__method *method = transport->candidate.method;
-    if (method->execute != NULL) {
-        method->execute(transport->state, direction, source, destination);
+    if (transport->method->execute != NULL) {
+        transport->method->execute(transport->state, direction, source, destination);
         return;
     }
-    method->start(transport->state, direction, source, destination);
-    method->wait(transport->state);
+    redist__transport_start(transport, direction, source, destination);
+    redist__transport_wait(transport);
 }
 
 void redist__transport_destroy(struct redist__transport *transport) {
-    if (transport->candidate.method != NULL && transport->state != NULL)
-        transport->candidate.method->destroy(transport->state);
+    if (transport->state != NULL)
+        transport->method->destroy(transport->state);
     *transport = (struct redist__transport){0};
 }
 
 /* Waits even if a peer is gone, so that the device is idle; without an event, for the whole device. */
-void redist__finish(const struct redist__problem *problem, void *event, void *stream) {
+void redist__finish_while(const struct redist__problem *problem, void *event, void *stream,
+                          void (*progress)(void *data), void *data) {
     const struct redist__space *space = problem->space;
     int idle = 1, code = space->stream_is_idle(stream, &idle);
     if (code == REDIST_OK && !idle)
         code = space->event_record(event, stream);
     for (unsigned poll = 0; code == REDIST_OK && !idle; poll++) {
+        if (progress != NULL)
+            progress(data);
         (void)redist__pause(problem->context, poll);
         code = space->event_is_reached(event, &idle);
     }

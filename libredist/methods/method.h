@@ -106,8 +106,14 @@ static inline size_t redist__message_fill(const struct redist__problem *problem,
             redist__note(problem, call);                                                           \
     } while (0)
 
-/* Waits by an event until a stream is idle, also after a failure, and records failures. */
-void redist__finish(const struct redist__problem *problem, void *event, void *stream);
+/* Waits by an event until a stream is idle, also after a failure, and records failures. Meanwhile calls `progress`, if
+ * it is not NULL. */
+void redist__finish_while(const struct redist__problem *problem, void *event, void *stream,
+                          void (*progress)(void *data), void *data);
+static inline void redist__finish(const struct redist__problem *problem, void *event,
+                                  void *stream) {
+    redist__finish_while(problem, event, stream, NULL, NULL);
+}
 
 /* The preference of slow or redundant candidates, which need their names. Lower values order those of one name. */
 enum { REDIST__BY_NAME = -1000 };
@@ -150,6 +156,9 @@ struct redist__method {
 
     const void *kind; /* what distinguishes methods with the same functions */
 
+    /* Returns the table whose functions, except `create` and those that check, serve the problem; NULL = this one. */
+    const struct redist__method *(*serving)(const struct redist__problem *problem);
+
     /* Whether it serves asynchronous problems: `start`, `open`, `put`, `store`, `await` and `close` only enqueue in the
      * user's stream then, and may be captured in a graph; `wait` waits for the stream. */
     enum redist__modes modes;
@@ -169,9 +178,6 @@ struct redist__method {
      * on all ranks. NULL = 0. */
     int (*preference)(const struct redist__problem *problem,
                       const struct redist__candidate *candidate);
-
-    /* Returns whether two variants are identical in a direction. NULL = no two are. */
-    int (*alike)(int variant, int other, int direction);
 
     /* Creates the method's state of a plan. Not collective; sets *state also when it fails half way, so that `destroy`
      * can clean up. The problem outlives the state. */
@@ -229,13 +235,24 @@ struct redist__method {
 /* Lists the candidates of a request ("auto", "p2p", "direct:paced"), at most `most`; returns their number. */
 int redist__candidates(const char *request, int most, struct redist__candidate candidates[]);
 
-/* Checks whether a method serves the problem's kind of executions, those that are complete, or only enqueued; and its
- * format. */
+/* Checks whether a method serves the problem's kind of executions, those that are complete, or only enqueued; its
+ * format; and its tiles and partitions. */
 int redist__check_mode(const struct redist__problem *problem, const struct redist__method *method);
 
 /* Returns a candidate's preference without measurements. */
 int redist__preference(const struct redist__problem *problem,
                        const struct redist__candidate *candidate);
+
+/* Finds the candidate of a request with the highest preference for which `applies` succeeds. Without one the code and
+ * the message are those of the first one. Not collective. */
+int redist__find_best(const struct redist__problem *problem, const char *request,
+                      int (*applies)(const struct redist__problem *problem,
+                                     const struct redist__candidate *candidate),
+                      struct redist__candidate *best);
+
+/* Returns the table whose functions serve a problem for a method. */
+const struct redist__method *redist__serving(const struct redist__problem *problem,
+                                             const struct redist__method *method);
 
 /* Writes "method" or "method:variant". */
 void redist__candidate_name(const struct redist__candidate *candidate, size_t bytes, char name[]);
@@ -245,6 +262,7 @@ enum { REDIST__MOST_CANDIDATES = 64, REDIST__NAME_BYTES = 64 };
 /* A method at work on a problem. */
 struct redist__transport {
     struct redist__candidate candidate;
+    const struct redist__method *method; /* that serves the problem; NULL = there is no transport */
     void *state;
 };
 
@@ -255,5 +273,29 @@ int redist__transport_create(const struct redist__problem *problem,
 void redist__transport_execute(struct redist__transport *transport, int direction,
                                const void *source, void *destination);
 void redist__transport_destroy(struct redist__transport *transport);
+
+/* Call the method's functions, those that are optional if it has them. */
+static inline void redist__transport_start(const struct redist__transport *transport, int direction,
+                                           const void *source, void *destination) {
+    transport->method->start(transport->state, direction, source, destination);
+}
+
+static inline void redist__transport_wait(const struct redist__transport *transport) {
+    transport->method->wait(transport->state);
+}
+
+static inline void redist__transport_progress(const struct redist__transport *transport) {
+    if (transport->method->progress != NULL)
+        transport->method->progress(transport->state);
+}
+
+static inline void redist__transport_query(const struct redist__transport *transport) {
+    if (transport->method != NULL && transport->method->query != NULL)
+        transport->method->query(transport->state);
+}
+
+static inline size_t redist__transport_workspace(const struct redist__transport *transport) {
+    return transport->method != NULL ? transport->method->workspace(transport->state) : 0;
+}
 
 #endif

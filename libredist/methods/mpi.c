@@ -32,7 +32,7 @@ struct kind {
 };
 
 struct state {
-    const struct redist__problem *problem; /* the first member, also of messages in pieces */
+    const struct redist__problem *problem;
     const struct redist__transfer *transfer;
     const struct kind *kind;
     struct redist__packing packing[2];
@@ -333,11 +333,6 @@ static void execute(void *data, int direction, const void *source, void *destina
 
 /* ---------------------------------------------------------------- packed messages */
 
-static int is_in_pieces(const void *data) {
-    const struct redist__problem *const *problem = data;
-    return is_cut(*problem);
-}
-
 /* Sizes of pieces on a device in MiB: the usual one, and others for comparisons. */
 static const char *const variants[] = {"", "1m", "4m", "16m", "64m", NULL};
 
@@ -350,72 +345,40 @@ static int create_packed(const struct redist__problem *problem,
                : create(problem, candidate, result);
 }
 
-static int connect_packed(void *data) {
-    return is_in_pieces(data) ? redist__tiled_messages_connect(data) : REDIST_OK;
-}
-
-static void start_packed(void *data, int direction, const void *source, void *destination) {
-    (is_in_pieces(data) ? redist__tiled_messages_start : start)(data, direction, source,
-                                                                destination);
-}
-
-static void wait_packed(void *data) {
-    (is_in_pieces(data) ? redist__tiled_messages_close : wait)(data);
-}
-
-static size_t packed_workspace(const void *data) {
-    return is_in_pieces(data) ? redist__tiled_messages_bytes(data) : workspace(data);
-}
-
-static void destroy_packed(void *data) {
-    (is_in_pieces(data) ? redist__tiled_messages_free : destroy)(data);
+static const struct redist__method *serving(const struct redist__problem *problem) {
+    return is_cut(problem) ? &redist__tiled_messages : NULL;
 }
 
 /* ---------------------------------------------------------------- the methods */
 
 #define METHOD(id, sentence, ...)                                                                  \
     .name = id, .summary = sentence, .kind = &(const struct kind){__VA_ARGS__},                    \
-    .applies = applies, .preference = preference
-
-#define BY_TYPES_OR_COLLECTIVE                                                                     \
-    .create = create, .start = start, .wait = wait, .workspace = workspace, .destroy = destroy
-
-#define BY_PACKED_MESSAGES                                                                         \
-    .create = create_packed, .connect = connect_packed, .start = start_packed,                     \
-    .wait = wait_packed, .workspace = packed_workspace, .destroy = destroy_packed
+    .applies = applies, .preference = preference, .start = start, .wait = wait,                    \
+    .workspace = workspace, .destroy = destroy
 
 const struct redist__method redist__method_alltoallw = {
     METHOD("alltoallw", "one MPI_Ialltoallw over subarray datatypes; the reference for all others",
            REDIST__AS_IN_ARRAY, 1, 0),
-    BY_TYPES_OR_COLLECTIVE, .execute = execute};
+    .create = create, .execute = execute};
 
 const struct redist__method redist__method_p2p_type = {
     METHOD("p2p-type",
            "MPI_Isend and MPI_Irecv of subarray datatypes; the own part is copied locally",
            REDIST__AS_IN_ARRAY, 0, 0),
-    BY_TYPES_OR_COLLECTIVE};
+    .create = create};
 
 const struct redist__method redist__method_alltoallv = {
     METHOD("alltoallv", "packs all parts, one MPI_Ialltoallv, unpacks all", REDIST__ALL_IN_ARRAY, 1,
            0),
-    BY_TYPES_OR_COLLECTIVE, .execute = execute, .formats = 1};
+    .create = create, .execute = execute, .formats = 1};
 
 const struct redist__method redist__method_p2p_streams = {
     METHOD("p2p-streams",
            "as p2p, each part packed on a stream of its own and sent when that is done",
            REDIST__EACH_IN_ARRAY, 0, 1),
-    BY_PACKED_MESSAGES, .formats = 1};
+    .create = create_packed, .serving = serving, .formats = 1};
 
 const struct redist__method redist__method_p2p = {
     METHOD("p2p", "packed MPI_Isend and MPI_Irecv; each part is unpacked as it arrives",
            REDIST__EACH_IN_ARRAY, 0, 0),
-    BY_PACKED_MESSAGES,
-    .formats = 1,
-    .variants = variants,
-    .open = redist__tiled_messages_open,
-    .put = redist__tiled_messages_tile,
-    .get = redist__tiled_messages_tile,
-    .progress = redist__tiled_messages_progress,
-    .arrived = redist__tiled_messages_arrived,
-    .close = redist__tiled_messages_close,
-};
+    .create = create_packed, .serving = serving, .formats = 1, .variants = variants};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nccl_comms.h"
+#include "nccl_link.h"
 #include "packing.h"
 
 #include <cuda_runtime_api.h>

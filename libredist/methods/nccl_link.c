@@ -145,10 +145,8 @@ static void free_link(struct redist__context *context, struct redist__kept *kept
 
 static struct redist__nccl_link *next_link(const struct redist__problem *problem,
                                            const struct redist__nccl_link *link) {
-    return (struct redist__nccl_link *)(link != NULL
-                                            ? redist__kept_next(&link->kept)
-                                            : redist__kept(problem->context, REDIST__KEPT_BESIDES,
-                                                           free_link));
+    return (struct redist__nccl_link *)redist__kept(problem->context, REDIST__KEPT_BESIDES,
+                                                    free_link, (const struct redist__kept *)link);
 }
 
 enum { MOST_LINKS = 30 };
@@ -163,17 +161,13 @@ static int find_links(const struct redist__problem *problem) {
 }
 
 static int keep_link(const struct redist__problem *problem, struct redist__nccl_link **result) {
-    struct redist__nccl_link *link = redist_calloc(1, sizeof *link);
-    int code = redist__agree_memory(problem->context->comm, link, "for a communicator of NCCL");
-    if (code != REDIST_OK) {
-        redist_release(link);
-        return code;
-    }
-    link->kept.dispose = free_link;
+    struct redist__kept *kept;
+    REDIST_TRY(redist__keep_new(problem->context, REDIST__KEPT_BESIDES,
+                                sizeof(struct redist__nccl_link), free_link, &kept));
+    struct redist__nccl_link *link = (struct redist__nccl_link *)kept;
     link->place = problem->place;
     link->place.has_stream = 0;
     pthread_mutex_init(&link->lock, NULL);
-    redist__keep(problem->context, REDIST__KEPT_BESIDES, &link->kept);
     *result = link;
     return REDIST_OK;
 }

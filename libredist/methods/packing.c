@@ -191,20 +191,23 @@ size_t redist__packing_bytes(const struct redist__packing *packing) {
 
 /* ---------------------------------------------------------------- copies */
 
-int redist__packing_download(const struct redist__packing *packing, int peer, size_t first,
-                             size_t bytes, const void *array, void *stream) {
+int redist__packing_stage(const struct redist__packing *packing, int peer, int back, size_t first,
+                          size_t bytes, const void *array, void *stream) {
     const struct redist__copy copy = {.run = bytes};
-    return packing->space->copy(&copy, redist__packing_message(packing, peer, array) + first,
-                                redist__packing_on_wire(packing, peer, array) + first, REDIST__LINK,
+    char *message = redist__packing_message(packing, peer, array) + first;
+    char *wire = redist__packing_on_wire(packing, peer, array) + first;
+    return packing->space->copy(&copy, back ? wire : message, back ? message : wire, REDIST__LINK,
                                 stream);
 }
 
-int redist__packing_upload(const struct redist__packing *packing, int peer, size_t first,
-                           size_t bytes, void *array, void *stream) {
-    const struct redist__copy copy = {.run = bytes};
-    return packing->space->copy(&copy, redist__packing_on_wire(packing, peer, array) + first,
-                                redist__packing_message(packing, peer, array) + first, REDIST__LINK,
-                                stream);
+/* Stages the messages of some peers as a whole. */
+static int stage_messages(const struct redist__packing *packing, int first, int count, int back,
+                          const void *array, void *stream) {
+    for (int peer = first; peer < first + count; peer++)
+        if (redist__packing_is_staged(packing, peer))
+            REDIST_TRY(redist__packing_stage(packing, peer, back, 0, staged_bytes(packing, peer),
+                                             array, stream));
+    return REDIST_OK;
 }
 
 /* Finds both ends of the copies of a peer's boxes, which follow each other in the buffer. */
@@ -238,12 +241,8 @@ static int copy_boxes(const struct redist__packing *packing, struct redist__batc
 
 int redist__packing_pack(struct redist__packing *packing, int first, int count, const void *array,
                          void *stream) {
-    int code = copy_boxes(packing, &packing->pack, first, count, (char *)(size_t)array, stream);
-    for (int peer = first; peer < first + count && code == REDIST_OK; peer++)
-        if (redist__packing_is_staged(packing, peer))
-            code = redist__packing_download(packing, peer, 0, staged_bytes(packing, peer), array,
-                                            stream);
-    return code;
+    REDIST_TRY(copy_boxes(packing, &packing->pack, first, count, (char *)(size_t)array, stream));
+    return stage_messages(packing, first, count, 0, array, stream);
 }
 
 /* Copies the box of a peer that replaces what is in the array, if there is one, or adds the others. */
@@ -260,16 +259,12 @@ static int unpack_some(struct redist__packing *packing, int peer, int adds, void
 
 int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
                            void *stream) {
-    int code = REDIST_OK;
-    for (int peer = first; peer < first + count && code == REDIST_OK; peer++)
-        if (redist__packing_is_staged(packing, peer))
-            code = redist__packing_upload(packing, peer, 0, staged_bytes(packing, peer), array,
-                                          stream);
-    if (code == REDIST_OK && !packing->adds)
+    REDIST_TRY(stage_messages(packing, first, count, 1, array, stream));
+    if (!packing->adds)
         return copy_boxes(packing, &packing->unpack, first, count, array, stream);
-    for (int peer = first; peer < first + count && code == REDIST_OK; peer++)
-        code = unpack_some(packing, peer, 0, array, stream);
-    return code;
+    for (int peer = first; peer < first + count; peer++)
+        REDIST_TRY(unpack_some(packing, peer, 0, array, stream));
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- datatypes */

@@ -56,11 +56,9 @@ int redist__packing_is_staged(const struct redist__packing *packing, int peer);
 /* Returns the bytes of all buffers. */
 size_t redist__packing_bytes(const struct redist__packing *packing);
 
-/* Copy `bytes` bytes of a staged message from `first` on to host memory, or back. */
-int redist__packing_download(const struct redist__packing *packing, int peer, size_t first,
-                             size_t bytes, const void *array, void *stream);
-int redist__packing_upload(const struct redist__packing *packing, int peer, size_t first,
-                           size_t bytes, void *array, void *stream);
+/* Copies `bytes` bytes of a staged message from `first` on to host memory, or `back`. */
+int redist__packing_stage(const struct redist__packing *packing, int peer, int back, size_t first,
+                          size_t bytes, const void *array, void *stream);
 
 /* Pack and unpack the messages of `count` peers from `first` on, except those in the array, and stage them. What is
  * added stays in the buffer. */

@@ -91,7 +91,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     struct redist__signalled *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method signals");
-    size_t size = (size_t)problem->context->size, boxes = (size_t)redist__signals_boxes(problem);
+    size_t size = (size_t)problem->context->size, boxes = (size_t)redist__box_count(problem);
     state->problem = problem;
     state->signalling = redist__signalling_of(problem->space);
     state->by_kernel = candidate->variant == BY_KERNEL;
@@ -198,7 +198,7 @@ static void join(void *data, uint64_t *other) {
 static int copy_list(const struct redist__signalled *state, int direction, int peer,
                      const char *source, enum redist__copier copier, void *stream) {
     const struct redist__signal_path *path = &state->paths[direction];
-    int boxes = redist__signals_boxes(state->problem), size = state->signals.size, code = REDIST_OK;
+    int boxes = redist__box_count(state->problem), size = state->signals.size, code = REDIST_OK;
     for (int box = peer; box < boxes && code == REDIST_OK; box += size)
         if (path->copies[box].run != 0)
             code = state->problem->space->copy(&path->copies[box], source + path->offsets[box],
@@ -230,13 +230,25 @@ static int copy_in_steps(struct redist__signalled *state, int direction, const c
     return REDIST_OK;
 }
 
-/* Enqueues the first gate before the own part, for whose blocks it would wait otherwise. */
-static int open_engines(struct redist__signalled *state, int direction, const char *source) {
-    void *stream = state->problem->stream;
+/* Enqueue the first gate of a whole execution, and the last one. */
+static int pass_first_gate(const struct redist__signalled *state, int direction) {
     const struct redist__gate first = {.actions = REDIST__TELL_READY | REDIST__AWAIT_READY,
                                        .direction = direction};
-    REDIST_TRY(state->problem->space->event_record(state->forked, stream));
-    REDIST_TRY(redist__signals_gate(state, stream, &first));
+    return redist__signals_gate(state, state->problem->stream, &first);
+}
+
+static int pass_last_gate(const struct redist__signalled *state, int direction) {
+    const struct redist__gate last = {.actions = REDIST__TELL_ARRIVED | REDIST__AWAIT_ARRIVED |
+                                                 REDIST__END,
+                                      .direction = direction,
+                                      .partitions = 1};
+    return redist__signals_gate(state, state->problem->stream, &last);
+}
+
+/* Enqueues the first gate before the own part, for whose blocks it would wait otherwise. */
+static int open_engines(struct redist__signalled *state, int direction, const char *source) {
+    REDIST_TRY(state->problem->space->event_record(state->forked, state->problem->stream));
+    REDIST_TRY(pass_first_gate(state, direction));
     state->has_own = state->paths[direction].copies[state->signals.rank].run != 0;
     return state->has_own ? copy_own(state, direction, source) : REDIST_OK;
 }
@@ -245,16 +257,12 @@ static int open_engines(struct redist__signalled *state, int direction, const ch
 static int run_engines(struct redist__signalled *state, int direction, const char *source) {
     const struct redist__space *space = state->problem->space;
     void *stream = state->problem->stream;
-    const struct redist__gate last = {.actions = REDIST__TELL_ARRIVED | REDIST__AWAIT_ARRIVED |
-                                                 REDIST__END,
-                                      .direction = direction,
-                                      .partitions = 1};
     int code = open_engines(state, direction, source);
     if (code == REDIST_OK)
         code = copy_in_steps(state, direction, source, stream);
     int joined = state->has_own ? space->stream_follow(stream, state->owned) : REDIST_OK;
     code = code == REDIST_OK ? joined : code;
-    return code == REDIST_OK ? redist__signals_gate(state, stream, &last) : code;
+    return code == REDIST_OK ? pass_last_gate(state, direction) : code;
 }
 
 /* Begins an execution beside another method's. It is closed as one in tiles that has put the whole array. */
@@ -272,18 +280,12 @@ static int begin_half(struct redist__signalled *state, int direction, const char
  * it reads. */
 static int run_reads(struct redist__signalled *state, int direction, char *destination) {
     struct redist__signal_path *path = &state->paths[direction];
-    void *stream = state->problem->stream;
-    const struct redist__gate first = {.actions = REDIST__TELL_READY | REDIST__AWAIT_READY,
-                                       .direction = !direction},
-                              last = {.actions = REDIST__TELL_ARRIVED | REDIST__AWAIT_ARRIVED |
-                                                 REDIST__END,
-                                      .direction = !direction,
-                                      .partitions = 1};
     for (int i = 0; i < path->reads.count; i++)
         path->reads.destinations[i] = destination + path->offsets[i];
-    REDIST_TRY(redist__signals_gate(state, stream, &first));
-    REDIST_TRY(state->problem->space->batch_run(&path->reads, 0, path->reads.count, stream));
-    return redist__signals_gate(state, stream, &last);
+    REDIST_TRY(pass_first_gate(state, !direction));
+    REDIST_TRY(state->problem->space->batch_run(&path->reads, 0, path->reads.count,
+                                                state->problem->stream));
+    return pass_last_gate(state, !direction);
 }
 
 static int run(struct redist__signalled *state, int direction, const void *source,

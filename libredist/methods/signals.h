@@ -47,9 +47,6 @@ struct redist__signalled {
     int tells_last;         /* signals its puts when it is closed */
 };
 
-/* Returns the boxes that this rank may have, as many for each rank as the longest list has. */
-int redist__signals_boxes(const struct redist__problem *problem);
-
 /* Returns whether this rank reads the peers' boxes in a direction, else it writes to them. */
 int redist__signals_pulls(const struct redist__problem *problem, int direction);
 

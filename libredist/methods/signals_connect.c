@@ -5,10 +5,6 @@
 #include "packing.h"
 #include "signals.h"
 
-int redist__signals_boxes(const struct redist__problem *problem) {
-    return problem->context->size * problem->transfer->longest;
-}
-
 int redist__signals_pulls(const struct redist__problem *problem, int direction) {
     return redist__peers_side(problem, direction) == direction;
 }
@@ -30,31 +26,13 @@ static struct place describe_place(const struct redist__signalled *state) {
     return mine;
 }
 
-/* Returns the box at a position of a list, or NULL. */
-static const struct redist__part *part_at(const struct redist__part *list, int position) {
-    while (list != NULL && position-- > 0)
-        list = list->next;
-    return list;
-}
-
-static int tell_all(struct redist__signalled *state, struct place places[],
-                    struct redist__remotes own[]) {
+static int tell_all(struct redist__signalled *state, struct place places[]) {
     const struct redist__problem *problem = state->problem;
     MPI_Comm comm = problem->context->comm;
-    int size = problem->context->size;
     const struct place mine = describe_place(state);
     REDIST_TRY(redist__check_devices(problem, "signals"));
     REDIST_TRY(redist_agree(comm, redist_all_gather(comm, &mine, sizeof mine, places)));
-    for (int position = 0; position < problem->transfer->longest; position++) {
-        for (int i = 0; i < 2 * size; i++) {
-            const struct redist__part *part =
-                part_at(&problem->transfer->side[i % 2].parts[i / 2], position);
-            if (part != NULL)
-                own[i / 2].of[i % 2] = redist__remote_describe(problem, i % 2, part);
-        }
-        REDIST_TRY(redist__remotes_exchange(problem, own, state->remotes + position * size));
-    }
-    return REDIST_OK;
+    return redist__remotes_exchange(problem, NULL, NULL, state->remotes);
 }
 
 /* ---------------------------------------------------------------- mappings and tables */
@@ -75,7 +53,7 @@ static int prepare_copy(struct redist__signalled *state, int direction, int box,
     int own = !redist__peers_side(state->problem, direction), peer = box % transfer->nranks;
     int is_read = own != direction;
     const struct redist__side *near = &transfer->side[own];
-    const struct redist__part *part = part_at(&near->parts[peer], box / transfer->nranks);
+    const struct redist__part *part = redist__part_at(&near->parts[peer], box / transfer->nranks);
     const struct redist__remote *far = &state->remotes[box].of[!own];
     struct redist__signal_path *path = &state->paths[direction];
     char *base = state->problem->arrays[!own];
@@ -113,7 +91,7 @@ static void list_reads(struct redist__signalled *state, int direction, int adds,
         int peer = i / longest, box = i % longest * transfer->nranks + peer, n = reads->count;
         if (path->copies[box].run == 0 || (path->copies[box].adds != NULL) != adds)
             continue;
-        parts[n] = part_at(&transfer->side[!direction].parts[peer], i % longest);
+        parts[n] = redist__part_at(&transfer->side[!direction].parts[peer], i % longest);
         reads->copies[n] = path->copies[box];
         reads->sources[n] = path->far[box];
         reads->destinations[n] = (char *)(uintptr_t)path->offsets[box];
@@ -125,7 +103,7 @@ static void list_reads(struct redist__signalled *state, int direction, int adds,
 
 static int prepare_reads(struct redist__signalled *state, int direction) {
     struct redist__signal_path *path = &state->paths[direction];
-    int boxes = redist__signals_boxes(state->problem);
+    int boxes = redist__box_count(state->problem);
     const struct redist__part **parts = redist_calloc((size_t)boxes, sizeof *parts);
     int code = redist__batch_create(&path->reads, state->problem->space, boxes);
     path->reads.count = 0;
@@ -141,7 +119,7 @@ static int prepare_reads(struct redist__signalled *state, int direction) {
 
 static int prepare_path(struct redist__signalled *state, int direction,
                         const struct place places[]) {
-    int size = state->problem->context->size, boxes = redist__signals_boxes(state->problem);
+    int size = state->problem->context->size, boxes = redist__box_count(state->problem);
     struct redist__signal_path *path = &state->paths[direction];
     if (!redist__peers_know(state->problem, direction) ||
         (direction == REDIST_BACKWARD && state->problem->transfer->one_way))
@@ -251,14 +229,13 @@ static int take_notice(struct redist__signalled *state) {
 }
 
 /* Exchanges the places; the flags are clear on all ranks before any signals. */
-static int connect_places(struct redist__signalled *state, struct place places[],
-                          struct redist__remotes own[]) {
+static int connect_places(struct redist__signalled *state, struct place places[]) {
     const struct redist__problem *problem = state->problem;
     MPI_Comm comm = problem->context->comm;
     REDIST_TRY(take_notice(state));
     REDIST_TRY(problem->space->create(problem->context, state->block_bytes, &state->block));
     REDIST_TRY(redist_agree(comm, problem->space->clear(state->block, state->block_bytes)));
-    REDIST_TRY(tell_all(state, places, own));
+    REDIST_TRY(tell_all(state, places));
     return redist_agree(comm, prepare(state, places));
 }
 
@@ -267,12 +244,9 @@ int redist__signals_connect(void *data) {
     const struct redist__context *context = state->problem->context;
     size_t size = (size_t)context->size;
     struct place *places = redist_calloc(size, sizeof *places);
-    struct redist__remotes *own = redist_calloc(size, sizeof *own);
-    int missing = places == NULL || own == NULL;
-    int code = redist__agree_memory(context->comm, missing ? NULL : own, "to connect the ranks");
+    int code = redist__agree_memory(context->comm, places, "to connect the ranks");
     if (code == REDIST_OK)
-        code = connect_places(state, places, own);
+        code = connect_places(state, places);
     redist_release(places);
-    redist_release(own);
     return code;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tiled_messages.h"
 #include "../copy/copy.h"
-#include "message_cuts.h"
 #include "messages.h"
 #include "packing.h"
-#include "tiles.h"
 
 #include <string.h>
 
@@ -102,11 +100,11 @@ int redist__tiled_messages_create(const struct redist__problem *problem, int own
     return redist__element_type(problem, &tiled->element);
 }
 
-int redist__tiled_messages_connect(void *data) {
+static int connect(void *data) {
     return redist__message_cuts_connect(&((struct state *)data)->cuts);
 }
 
-size_t redist__tiled_messages_bytes(const void *data) {
+static size_t workspace(const void *data) {
     const struct state *tiled = data;
     return redist__packing_bytes(&tiled->packing[0]) + redist__packing_bytes(&tiled->packing[1]);
 }
@@ -122,7 +120,7 @@ static void free_events(struct state *tiled) {
         space->event_destroy(tiled->filled[i]);
 }
 
-void redist__tiled_messages_free(void *data) {
+static void destroy(void *data) {
     struct state *tiled = data;
     int in_use = redist__messages_free(&tiled->messages);
     for (int side = 0; side < 2 && !in_use; side++)
@@ -265,8 +263,8 @@ static int fill(const struct state *tiled, int peer, const struct redist__messag
         stream = space->stream(DOWNLOAD_STREAM);
         REDIST_TRY(space->stream_follow(stream, filled));
     }
-    REDIST_TRY(redist__packing_download(packing_of(tiled, 0), peer, box->first * item,
-                                        box->elements * item, array_of(tiled, 0), stream));
+    REDIST_TRY(redist__packing_stage(packing_of(tiled, 0), peer, 0, box->first * item,
+                                     box->elements * item, array_of(tiled, 0), stream));
     return space->event_record(filled, stream);
 }
 
@@ -300,8 +298,8 @@ static int upload(const struct state *tiled, int peer, const struct redist__mess
     const struct redist__space *space = tiled->problem->space;
     void *stream = space->stream(UPLOAD_STREAM);
     size_t item = tiled->transfer->item;
-    REDIST_TRY(redist__packing_upload(packing_of(tiled, 1), peer, box->first * item,
-                                      box->elements * item, array_of(tiled, 1), stream));
+    REDIST_TRY(redist__packing_stage(packing_of(tiled, 1), peer, 1, box->first * item,
+                                     box->elements * item, array_of(tiled, 1), stream));
     REDIST_TRY(space->event_record(tiled->uploaded, stream));
     return space->stream_follow(space->stream(UNPACK_STREAM), tiled->uploaded);
 }
@@ -335,12 +333,12 @@ static int advance(struct state *tiled) {
     return left && !tiled->messages.lost;
 }
 
-void redist__tiled_messages_progress(void *data) {
+static void progress(void *data) {
     if (is_put(data))
         (void)advance(data);
 }
 
-void redist__tiled_messages_arrived(void *data, int *partitions) {
+static void arrived(void *data, int *partitions) {
     struct state *tiled = data;
     int groups = 0;
     (void)advance(tiled);
@@ -395,7 +393,7 @@ static void open(struct state *tiled) {
         tiled->own.state = REACHED;
 }
 
-void redist__tiled_messages_open(void *data, void *array) {
+static void open_tiles(void *data, void *array) {
     struct state *tiled = data;
     tiled->arrays[is_put(tiled)] = array;
     open(tiled);
@@ -469,15 +467,14 @@ static void get_from_peers(struct state *tiled, const struct redist__tile *tile)
         get_from(tiled, tile, redist__rank_at(tiled->transfer, i));
 }
 
-void redist__tiled_messages_tile(void *data, const struct redist__tile *tile) {
+static void move_tile(void *data, const struct redist__tile *tile) {
     struct state *tiled = data;
     if (!redist__has_failed(tiled->problem))
         copy_own(tiled, tile);
     (is_put(tiled) ? put_to_peers : get_from_peers)(tiled, tile);
 }
 
-void redist__tiled_messages_start(void *data, int direction, const void *source,
-                                  void *destination) {
+static void start(void *data, int direction, const void *source, void *destination) {
     struct state *tiled = data;
     const struct redist__side *side = &tiled->transfer->side[direction];
     struct redist__tile whole = redist__tile_of_elements(tiled->transfer, source);
@@ -487,7 +484,7 @@ void redist__tiled_messages_start(void *data, int direction, const void *source,
     memcpy(whole.count, side->extent, (size_t)tiled->transfer->ndims * sizeof *whole.count);
     memcpy(whole.stride, side->stride, (size_t)tiled->transfer->ndims * sizeof *whole.stride);
     open(tiled);
-    redist__tiled_messages_tile(tiled, &whole);
+    move_tile(tiled, &whole);
 }
 
 /* Sends the remaining messages, which peers wait for, also if the source was not put as a whole. */
@@ -502,7 +499,7 @@ static void send_missing(struct state *tiled) {
 }
 
 /* Waits for all messages; those of tiles that were never fetched are not unpacked. */
-void redist__tiled_messages_close(void *data) {
+static void wait(void *data) {
     struct state *tiled = data;
     const struct redist__problem *problem = tiled->problem;
     const struct redist__space *space = problem->space;
@@ -519,3 +516,17 @@ void redist__tiled_messages_close(void *data) {
     if (redist__has_failed(problem))
         space->drain();
 }
+
+const struct redist__method redist__tiled_messages = {
+    .connect = connect,
+    .start = start,
+    .wait = wait,
+    .open = open_tiles,
+    .put = move_tile,
+    .get = move_tile,
+    .progress = progress,
+    .arrived = arrived,
+    .close = wait,
+    .workspace = workspace,
+    .destroy = destroy,
+};

@@ -9,22 +9,48 @@
 #ifndef REDIST__TILED_MESSAGES_H
 #define REDIST__TILED_MESSAGES_H
 
-#include "method.h"
+#include "tiles.h"
 
-/* The functions of struct redist__method; `tile` puts or gets, and `close` is also `wait`. A state begins with the
- * pointer to its problem. With `own_streams` each peer's part is packed in a stream of its own; pieces on a device have
- * about `piece_bytes` bytes, 0 = the usual number. */
+/* Creates a state of the table below, which has no function for that. With `own_streams` each peer's part is packed in a
+ * stream of its own; pieces on a device have about `piece_bytes` bytes, 0 = the usual number. */
 int redist__tiled_messages_create(const struct redist__problem *problem, int own_streams,
                                   size_t piece_bytes, void **state);
-void redist__tiled_messages_start(void *state, int direction, const void *source,
-                                  void *destination);
-int redist__tiled_messages_connect(void *state);
-void redist__tiled_messages_open(void *state, void *array);
-void redist__tiled_messages_tile(void *state, const struct redist__tile *tile);
-void redist__tiled_messages_progress(void *state);
-void redist__tiled_messages_arrived(void *state, int *partitions);
-void redist__tiled_messages_close(void *state);
-size_t redist__tiled_messages_bytes(const void *state);
-void redist__tiled_messages_free(void *state);
+
+extern const struct redist__method redist__tiled_messages;
+
+/* ---------------------------------------------------------------- pieces of a part, each in groups (message_cuts.c) */
+
+struct redist__message_cuts {
+    const struct redist__problem *problem;
+    size_t piece_bytes;
+    int groups;                      /* of partitions */
+    int each;                        /* messages for each peer, at most: pieces times groups */
+    struct redist__remotes *remotes; /* with groups: the peers' boxes */
+};
+
+/* A box of a part: its place among the elements of the packed part, and as a tile of the packed message. */
+struct redist__message_box {
+    size_t first, elements;
+    struct redist__tile tile;
+};
+
+/* Prepares the cuts; pieces on a device have about `piece_bytes` bytes, 0 = the usual number. To be freed after a
+ * failure, too. */
+int redist__message_cuts_create(struct redist__message_cuts *cuts,
+                                const struct redist__problem *problem, size_t piece_bytes);
+void redist__message_cuts_free(struct redist__message_cuts *cuts);
+
+/* Exchanges the receivers' partitions, by which senders cut their parts. Collective. */
+int redist__message_cuts_connect(struct redist__message_cuts *cuts);
+
+/* Returns the i-th message of a peer's part on a side, without an address; empty beyond the last one. */
+struct redist__message_box redist__message_cut(const struct redist__message_cuts *cuts, int side,
+                                               int peer, int i);
+
+/* Returns the first partition of a group. */
+int redist__first_partition(const struct redist__message_cuts *cuts, int group);
+
+/* Returns whether messages leave with the segments in which a device's array is put. */
+int redist__has_segments(const struct redist__problem *problem);
 
 #endif

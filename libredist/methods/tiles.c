@@ -15,10 +15,31 @@ struct redist__remote redist__remote_describe(const struct redist__problem *prob
     return box;
 }
 
+static struct redist__remote describe_side(void *data, int side, int peer, int position) {
+    const struct redist__problem *problem = data;
+    const struct redist__part *list = &problem->transfer->side[side].parts[peer];
+    const struct redist__part *part = redist__part_at(list, position);
+    return part != NULL ? redist__remote_describe(problem, side, part)
+                        : (struct redist__remote){.offset = 0};
+}
+
 int redist__remotes_exchange(const struct redist__problem *problem,
-                             const struct redist__remotes own[], struct redist__remotes theirs[]) {
+                             redist__describe_remote *describe, void *data,
+                             struct redist__remotes remotes[]) {
     struct redist__context *context = problem->context;
-    return redist_agree(context->comm, redist__all_to_all(context, own, sizeof *own, theirs));
+    int size = context->size;
+    struct redist__remotes *own = redist_calloc((size_t)size, sizeof *own);
+    int code = redist__agree_memory(context->comm, own, "to publish boxes");
+    for (int position = 0; position < problem->transfer->longest && code == REDIST_OK; position++) {
+        for (int i = 0; i < 2 * size; i++)
+            own[i / 2].of[i % 2] =
+                describe != NULL ? describe(data, i % 2, i / 2, position)
+                                 : describe_side((void *)(size_t)problem, i % 2, i / 2, position);
+        code = redist_agree(context->comm, redist__all_to_all(context, own, sizeof *own,
+                                                              remotes + position * size));
+    }
+    redist_release(own);
+    return code;
 }
 
 int redist__check_one_node(const struct redist__problem *problem, const char *method) {

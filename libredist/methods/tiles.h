@@ -22,9 +22,19 @@ struct redist__remotes {
 struct redist__remote redist__remote_describe(const struct redist__problem *problem, int side,
                                               const struct redist__part *part);
 
-/* Exchanges boxes with all peers: one element for each rank. Collective, the same result on all ranks. */
+/* Returns the number of boxes that are exchanged, as many for each rank as the longest list has: box i is for rank i
+ * modulo the number of ranks, and those at one position of all lists follow each other. */
+static inline int redist__box_count(const struct redist__problem *problem) {
+    return problem->transfer->nranks * problem->transfer->longest;
+}
+
+/* Exchanges boxes with all peers: what `describe` returns of the box at a position of the list for a peer, zeros for
+ * none; NULL = the boxes of both sides. Collective, the same result on all ranks. */
+typedef struct redist__remote redist__describe_remote(void *data, int which, int peer,
+                                                      int position);
 int redist__remotes_exchange(const struct redist__problem *problem,
-                             const struct redist__remotes own[], struct redist__remotes theirs[]);
+                             redist__describe_remote *describe, void *data,
+                             struct redist__remotes remotes[]);
 
 /* Checks that all ranks are on one node, else REDIST_ERR_METHOD. */
 int redist__check_one_node(const struct redist__problem *problem, const char *method);

@@ -32,8 +32,8 @@ redist_link redist__fit_link(int n, const double bytes[], const double seconds[]
  * exchange, given that an exchange of one message of `bytes` takes `seconds`. */
 void redist__part_latency(redist_link *link, int peers, double bytes, double seconds);
 
-/* Limit of candidates in redist__take_turns; and steps of a run, such as both directions. */
-enum { REDIST__MOST_TURNS = 6, REDIST__TURN_STEPS = 2 };
+/* Limit of candidates in redist__take_turns. */
+enum { REDIST__MOST_TURNS = 6 };
 
 /* Factor over the fastest time, each alone, beyond which a candidate has no turns without other data (guess). */
 #define REDIST__TURNS_BEHIND 1.25
@@ -52,12 +52,8 @@ struct redist__turns {
     const double *alone;
     void *context;                                      /* of the functions: */
     int (*open)(void *context, int i, size_t *buffers); /* out: its bytes on this rank */
-    /* Times one run. Seconds are 0 at first; those of missing steps stay 0. */
-    int (*time)(void *context, int i, double seconds[REDIST__TURN_STEPS]);
-    void (*close)(void *context, int i); /* after an `open` that failed, too */
-    /* Returns whether two candidates are identical in a step. They share its times in arrays that do not fit the
-     * caches, where the other step has no influence. NULL = never */
-    int (*alike)(void *context, int i, int k, int step);
+    int (*time)(void *context, int i, double *seconds); /* of one run */
+    void (*close)(void *context, int i);                /* after an `open` that failed, too */
 };
 
 /*

@@ -33,8 +33,6 @@ struct trial {
     struct redist__transport transport;
 };
 
-typedef double steps[REDIST__TURN_STEPS]; /* seconds; of both directions, if timed separately */
-
 struct contest {
     const struct redist__problem *problem;
     const redist_options *options;
@@ -67,24 +65,12 @@ static void keep_preferred(struct contest *contest) {
     contest->count = count;
 }
 
-static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {
-    if (problem->partitions > 1 && method->arrived == NULL && method->await == NULL)
-        return redist__fail(REDIST_ERR_METHOD,
-                            "method %s does not know which partitions have arrived", method->name);
-    if (problem->tiles == REDIST_WHOLE ||
-        (problem->tiles == REDIST_PUT ? method->put : method->get))
-        return REDIST_OK;
-    return redist__fail(REDIST_ERR_METHOD, "method %s does not work in tiles", method->name);
-}
-
 /* Finds the candidates that do not apply on this rank. Returns the reason of the first one. */
 static int refuse(const struct contest *contest, int n, const struct redist__candidate candidates[],
                   int refused[]) {
     int reason = REDIST_OK;
     for (int i = n - 1; i >= 0; i--) {
         int code = redist__check_mode(contest->problem, candidates[i].method);
-        if (code == REDIST_OK)
-            code = can_tile(contest->problem, candidates[i].method);
         if (code == REDIST_OK)
             code = candidates[i].method->applies(contest->problem, &candidates[i]);
         refused[i] = code != REDIST_OK;
@@ -174,7 +160,7 @@ static void free_scratch(struct contest *contest) {
 /* Executes with the whole array as one tile. */
 static void execute_tile(const struct contest *contest, struct redist__transport *transport) {
     const struct redist__problem *problem = contest->problem;
-    const struct redist__method *method = transport->candidate.method;
+    const struct redist__method *method = transport->method;
     int put = problem->tiles == REDIST_PUT;
     size_t ndims = (size_t)problem->transfer->ndims;
     const struct redist__side *side = &problem->transfer->side[!put];
@@ -186,36 +172,27 @@ static void execute_tile(const struct contest *contest, struct redist__transport
     method->close(transport->state);
 }
 
-/* Returns whether a round is one step: the host waits once. */
-static int has_one_step(const struct contest *contest) {
-    return contest->problem->tiles != REDIST_WHOLE || contest->problem->asynchronous;
-}
-
 /* Executes both directions, also after a failure of the first: the peers may not know, and would wait. */
-static void execute_pair(const struct contest *contest, struct redist__transport *transport,
-                         steps seconds) {
+static void execute_pair(const struct contest *contest, struct redist__transport *transport) {
     void *const *array = contest->array;
-    int last = contest->problem->transfer->one_way ? REDIST_FORWARD : REDIST_BACKWARD;
-    for (int step = REDIST_FORWARD; step <= last; step++) {
-        double begin = MPI_Wtime();
-        redist__transport_execute(transport, step, array[step], array[!step]);
-        seconds[step] = MPI_Wtime() - begin;
-    }
+    redist__transport_execute(transport, REDIST_FORWARD, array[0], array[1]);
+    if (!contest->problem->transfer->one_way)
+        redist__transport_execute(transport, REDIST_BACKWARD, array[1], array[0]);
 }
 
 /* Enqueues all executions, for the host to wait once. */
 static void enqueue(const struct contest *contest, struct redist__transport *transport) {
-    const struct redist__method *method = transport->candidate.method;
+    const struct redist__method *method = transport->method;
     void *const *array = contest->array;
-    method->start(transport->state, REDIST_FORWARD, array[0], array[1]);
+    redist__transport_start(transport, REDIST_FORWARD, array[0], array[1]);
     if (contest->problem->transfer->one_way)
         return;
     if (!method->needs_peers_arrays || redist__peers_know(contest->problem, REDIST_BACKWARD))
-        method->start(transport->state, REDIST_BACKWARD, array[1], array[0]);
+        redist__transport_start(transport, REDIST_BACKWARD, array[1], array[0]);
 }
 
 /* Times the plan's work, in both directions if possible; in seconds of the slowest rank. */
-static int time_round(struct contest *contest, struct trial *trial, steps seconds) {
+static int time_round(struct contest *contest, struct trial *trial, double *seconds) {
     struct redist__failure *failure = &trial->failure;
     struct redist__transport *transport = &trial->transport;
     int begun = redist_barrier(contest->comm);
@@ -225,14 +202,13 @@ static int time_round(struct contest *contest, struct trial *trial, steps second
     else if (contest->problem->asynchronous)
         enqueue(contest, transport);
     else
-        execute_pair(contest, transport, seconds);
+        execute_pair(contest, transport);
     if (contest->problem->asynchronous)
-        transport->candidate.method->wait(transport->state);
-    if (has_one_step(contest))
-        seconds[0] = MPI_Wtime() - begin;
+        redist__transport_wait(transport);
+    *seconds = MPI_Wtime() - begin;
     redist__failure_note(failure, begun);
-    redist__failure_note(failure, redist_all_reduce(contest->comm, seconds, REDIST__TURN_STEPS,
-                                                    MPI_DOUBLE, MPI_MAX));
+    redist__failure_note(failure,
+                         redist_all_reduce(contest->comm, seconds, 1, MPI_DOUBLE, MPI_MAX));
     return redist_agree(contest->comm, redist__failure_report(failure));
 }
 
@@ -257,12 +233,11 @@ static void time_rounds(struct contest *contest, struct trial *trial, int rounds
     struct candidate *candidate = trial->candidate;
     double leader = least_seconds(contest);
     for (int round = 0; round < rounds; round++) {
-        steps step = {0};
-        if (time_round(contest, trial, step) != REDIST_OK) {
+        double seconds = 0;
+        if (time_round(contest, trial, &seconds) != REDIST_OK) {
             candidate->failed = "failed while it was timed";
             return;
         }
-        double seconds = step[0] + step[1];
         int far_behind = leader > 0 && seconds > utterly_hopeless * leader &&
                          seconds > (1 - turns_fraction) * contest->budget;
         /* the first round touches fresh buffers and makes connections */
@@ -336,21 +311,13 @@ static int open_leader(void *context, int i, size_t *buffers) {
     struct contest *contest = context;
     const struct redist__transport *transport = &contest->leaders[i].transport;
     REDIST_TRY(open_trial(contest, &contest->leaders[i]));
-    *buffers = transport->candidate.method->workspace(transport->state);
+    *buffers = redist__transport_workspace(transport);
     return REDIST_OK;
 }
 
-static int time_leader(void *context, int i, steps seconds) {
+static int time_leader(void *context, int i, double *seconds) {
     struct contest *contest = context;
     return time_round(contest, &contest->leaders[i], seconds);
-}
-
-static int are_alike(void *context, int i, int k, int step) {
-    const struct contest *contest = context;
-    const struct redist__candidate *a = &contest->leaders[i].candidate->candidate,
-                                   *b = &contest->leaders[k].candidate->candidate;
-    return a->method == b->method && a->method->alike != NULL &&
-           a->method->alike(a->variant, b->variant, step);
 }
 
 static void close_leader(void *context, int i) {
@@ -401,8 +368,7 @@ static int find_winner(struct contest *contest) {
                                         .context = contest,
                                         .open = open_leader,
                                         .time = time_leader,
-                                        .close = close_leader,
-                                        .alike = has_one_step(contest) ? NULL : are_alike};
+                                        .close = close_leader};
     int winner = redist__take_turns(&turns, medians);
     for (int i = 0; i < turns.count; i++)
         contest->leaders[i].candidate->in_turns = medians[i];

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_ROUNDS = 3, USUAL_ROUNDS = 10, MOST_ROUNDS = 25, STEPS = REDIST__TURN_STEPS };
+enum { FEWEST_ROUNDS = 3, USUAL_ROUNDS = 10, MOST_ROUNDS = 25 };
 enum { OTHER_ARRAYS = 4 }; /* bytes of other data for each byte of the arrays */
 
 static const size_t little_memory = 64 << 20;
@@ -25,7 +25,7 @@ struct rounds {
     struct entry {
         int failed, hopeless;
         int rounds;
-        double seconds[STEPS][MOST_ROUNDS];
+        double seconds[MOST_ROUNDS];
     } entry[REDIST__MOST_TURNS];
 };
 
@@ -54,11 +54,9 @@ static int is_late(const struct rounds *rounds, double seconds) {
 /* Takes a turn. The run before the first turn, which touches pages, does not count. */
 static void take_turn(struct rounds *rounds, int i) {
     struct entry *entry = &rounds->entry[i];
-    double seconds[STEPS] = {0};
+    double *seconds = &entry->seconds[entry->rounds];
     memset(rounds->memory, i + 1, rounds->bytes);
     entry->failed = rounds->turns->time(rounds->turns->context, i, seconds) != REDIST_OK;
-    for (int step = 0; step < STEPS && !entry->failed; step++)
-        entry->seconds[step][entry->rounds] = seconds[step];
     entry->rounds += !entry->failed;
 }
 
@@ -87,10 +85,10 @@ static void open_candidates(struct rounds *rounds) {
     for (int i = 0; i < turns->count && has_chance(rounds, i); i++) {
         if (i > 0 && is_late(rounds, FEWEST_ROUNDS * cost * (i + 1) / i))
             break;
-        double seconds[STEPS] = {0}, begin = MPI_Wtime();
+        double seconds, begin = MPI_Wtime();
         struct entry *entry = &rounds->entry[i];
         entry->failed = open_candidate(rounds, i) != REDIST_OK ||
-                        turns->time(turns->context, i, seconds) != REDIST_OK;
+                        turns->time(turns->context, i, &seconds) != REDIST_OK;
         begin = entry->failed ? begin : MPI_Wtime();
         if (!entry->failed)
             take_turn(rounds, i);
@@ -107,34 +105,17 @@ static int compare_seconds(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Returns whether two candidates share a step's times: identical in it, and without caches from the other step. */
-static int is_alike(const struct rounds *rounds, int i, int k, int step) {
-    const struct redist__turns *turns = rounds->turns;
-    return i == k || (turns->alike != NULL && rounds->bytes == 0 && !rounds->entry[k].failed &&
-                      turns->alike(turns->context, i, k, step));
-}
-
-/* Sorts the times that count for a step. */
-static int sort_seconds(const struct rounds *rounds, int i, int step, double seconds[]) {
-    int n = 0;
-    for (int k = 0; k < rounds->count; k++)
-        for (int j = 0; is_alike(rounds, i, k, step) && j < rounds->entry[k].rounds; j++)
-            seconds[n++] = rounds->entry[k].seconds[step][j];
-    qsort(seconds, (size_t)n, sizeof *seconds, compare_seconds);
-    return n;
-}
-
 /* Finds the usual and the best time of a run; infinite if unknown. */
-static void summarise(const struct rounds *rounds, int i, double *usual, double *best) {
-    const struct entry *entry = &rounds->entry[i];
-    int known = !entry->failed && !entry->hopeless && entry->rounds >= FEWEST_ROUNDS;
-    *usual = *best = known ? 0 : INFINITY;
-    for (int step = 0; step < STEPS && known; step++) {
-        double seconds[REDIST__MOST_TURNS * MOST_ROUNDS];
-        int n = sort_seconds(rounds, i, step, seconds);
-        *usual += (seconds[(n - 1) / 2] + seconds[n / 2]) / 2;
-        *best += seconds[0];
-    }
+static void summarise(const struct entry *entry, double *usual, double *best) {
+    double sorted[MOST_ROUNDS];
+    int n = entry->rounds;
+    *usual = *best = INFINITY;
+    if (entry->failed || entry->hopeless || n < FEWEST_ROUNDS)
+        return;
+    memcpy(sorted, entry->seconds, sizeof sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare_seconds);
+    *usual = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+    *best = sorted[0];
 }
 
 /* Returns the winner, or -1; medians are of a run, -1 = unknown. */
@@ -142,7 +123,7 @@ static int find_winner(const struct rounds *rounds, double medians[]) {
     int winner = -1;
     for (int i = 0; i < rounds->count; i++) {
         double median, best;
-        summarise(rounds, i, &median, &best);
+        summarise(&rounds->entry[i], &median, &best);
         medians[i] = median < INFINITY ? median : -1;
         if (medians[i] >= 0 && (winner < 0 || median < medians[winner]))
             winner = i;
@@ -158,7 +139,7 @@ static int drop_hopeless(struct rounds *rounds) {
     for (int i = 0; i < rounds->count; i++) {
         struct entry *entry = &rounds->entry[i];
         double usual, best;
-        summarise(rounds, i, &usual, &best);
+        summarise(entry, &usual, &best);
         entry->hopeless |= entry->rounds >= FEWEST_ROUNDS && best > limit;
         left += !entry->failed && !entry->hopeless;
     }

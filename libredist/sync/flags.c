@@ -46,8 +46,8 @@ static int create(struct redist__context *context) {
 }
 
 static int find_free(struct redist__context *context, struct redist__flags *flags) {
-    struct redist__kept *kept = redist__kept(context, REDIST__KEPT_BESIDES, free_pool);
-    for (; kept != NULL; kept = redist__kept_next(kept)) {
+    struct redist__kept *kept = NULL;
+    while ((kept = redist__kept(context, REDIST__KEPT_BESIDES, free_pool, kept)) != NULL) {
         struct redist__flag_pool *pool = (struct redist__flag_pool *)kept;
         for (int i = 0; i < BLOCKS; i++)
             if (!pool->taken[i]) {

@@ -83,7 +83,7 @@ static void free_notice(struct redist__context *context, struct redist__kept *ke
 }
 
 static struct notice *notice_of(const struct redist__context *context) {
-    return (struct notice *)redist__kept(context, REDIST__KEPT_BESIDES, free_notice);
+    return (struct notice *)redist__kept(context, REDIST__KEPT_BESIDES, free_notice, NULL);
 }
 
 /* Registers the word, again after a reset of the device. */
