@@ -271,29 +271,6 @@ static int vary_grid(struct fftnd__candidates *candidates, int i,
     return 1;
 }
 
-/* With fewer grid dimensions than could be, the last axis may be split in place of the next one: then
- * the transforms between exchanges are along the slowest axes or along the fastest. */
-static int vary_order(struct fftnd__candidates *candidates, int i,
-                      struct fftnd__configuration *candidate) {
-    const struct fftnd__request *request = candidates->request;
-    int last = request->shape.ndims - 1, n = candidate->grid_ndims, axis = candidate->order[last];
-    if (i > 0 || request->nranks == 1)
-        return 0;
-    if (request->has_order || request->grid_ndims != 0 || n >= last || request->mixes_kinds)
-        return 1;
-    memmove(&candidate->order[n + 1], &candidate->order[n],
-            (size_t)(last - n) * sizeof *candidate->order);
-    candidate->order[n] = axis;
-    return 1;
-}
-
-static int vary_transposed(struct fftnd__candidates *candidates, int i,
-                           struct fftnd__configuration *candidate) {
-    candidate->transposed = !candidate->transposed;
-    return i == 0 && candidates->request->nranks > 1 &&
-           candidates->request->settings.local_transpose == FFTND_LOCAL_TRANSPOSE_AUTO;
-}
-
 /* Between nodes messages that arrive in the array itself save a pass over it, which partitions need. */
 static int vary_arrivals(struct fftnd__candidates *candidates, int i,
                          struct fftnd__configuration *candidate) {
@@ -364,9 +341,8 @@ int fftnd__candidates_next(struct fftnd__candidates *candidates,
                            const struct fftnd__configuration *best,
                            struct fftnd__configuration *candidate) {
     static vary *const on_host[] = {vary_grid, NULL};
-    static vary *const on_device[] = {vary_stored, vary_own,        vary_grid,
-                                      vary_order,  vary_arrivals,   vary_segments,
-                                      vary_own,    vary_transposed, NULL};
+    static vary *const on_device[] = {vary_stored,   vary_own, vary_grid, vary_arrivals,
+                                      vary_segments, vary_own, NULL};
     vary *const *kinds = is_on_device(candidates->request) ? on_device : on_host;
     for (; kinds[candidates->kind] != NULL; candidates->kind++, candidates->next = 0) {
         *candidate = *best;
