@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "../program/names.h"
-#include "sides.h"
 
 #include <limits.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "describe.h"
+/* Operators as the user's options describe them: checks of the options, and what follows from them and the plan. */
 #include "../program/names.h"
-#include "../program/subset.h"
+#include "../program/program.h"
+#include "operators.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kept.h"
-#include "../engine/spare.h"
+/*
+ * Plans that the user has freed, kept for the next plan with the same arguments (fftnd_options.keep). Each communicator
+ * has slots for the last ones, the same on all ranks: plans get numbers as they are made, and take slots as they are
+ * freed, which all ranks do in the same order. The ranks agree that no one has seen a failure, since a plan that only
+ * some of them keep would hold resources that the others give to new plans. Every rank finds the slots that match its
+ * own arguments, and one reduction those that match on all.
+ */
+#include "../engine/parts.h"
+#include "plan.h"
 
 #include <limits.h>
 #include <stdlib.h>

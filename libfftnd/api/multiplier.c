@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "multiplier.h"
-#include "../program/exchanges.h"
+/* The factors of FFTND_MULTIPLY. */
+#include "../program/program.h"
+#include "operators.h"
 
 #include <string.h>
 

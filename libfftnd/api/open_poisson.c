@@ -9,8 +9,8 @@
  * Its transform back, cut to the offsets within the domain, is transformed once more to the modes of the plan.
  */
 #include "../operators/green.h"
-#include "../program/wavenumbers.h"
-#include "multiplier.h"
+#include "../program/program.h"
+#include "operators.h"
 
 #include <math.h>
 #include <string.h>

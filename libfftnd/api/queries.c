@@ -2,7 +2,7 @@
 /* Questions to a plan, and the estimate of its time. */
 #include "../planner/planner.h"
 #include "../program/names.h"
-#include "../program/wavenumbers.h"
+#include "../program/program.h"
 #include "plan.h"
 
 #include <stddef.h>

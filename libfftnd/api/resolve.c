@@ -2,7 +2,6 @@
 /* Resolves arguments: settings with all defaults filled in, axes in the library's numbers. */
 #include "../program/configuration.h"
 #include "check.h"
-#include "sides.h"
 
 #include <math.h>
 

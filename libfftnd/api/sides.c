@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sides.h"
 #include "../geometry/layout.h"
 #include "../program/names.h"
+#include "check.h"
 
 #include <stdio.h>
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engine.h"
-#include "../program/exchanges.h"
 #include "../program/program.h"
-#include "../program/subset.h"
-#include "fusion.h"
-#include "spare.h"
-#include "teach.h"
-#include "transform.h"
+#include "parts.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -117,7 +111,7 @@ static int plan_in_scratch(struct fftnd__engine *engine, const int directions[2]
 static void free_exchanges(struct fftnd__engine *engine) {
     if (engine->transform.settings.phases)
         engine->past = fftnd__engine_exchange_phases(engine);
-    fftnd__replays_forget(&engine->replays, &engine->transform);
+    fftnd__replays_forget(engine);
     for (int direction = 1; direction >= 0; direction--)
         fftnd__free_exchanges(&engine->programs[direction]);
 }
@@ -138,22 +132,11 @@ static void free_programs(struct fftnd__engine *engine) {
     engine->is_planned = 0;
 }
 
-/* Collective; the result is this rank's. */
-static int plan_by_teachers(struct fftnd__engine *engine) {
-    const struct fftnd__transform *transform = &engine->transform;
-    struct fftnd__teachers teachers;
-    fftnd__find_teachers(transform, engine->largest_bytes, &teachers);
-    int code = plan_in_scratch(engine, teachers.measures);
-    fftnd__teach(transform, &teachers);
-    const int taught[2] = {!teachers.measures[0], !teachers.measures[1]};
-    return code == REDIST_OK && (taught[0] || taught[1]) ? plan_in_scratch(engine, taught) : code;
-}
-
 /* Plans all stages, once; none after a failure. Collective. */
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
         return REDIST_OK;
-    int code = plan_by_teachers(engine);
+    int code = fftnd__plan_taught(engine, plan_in_scratch);
     if (code == REDIST_OK)
         code = allocate_tiles(engine);
     code = redist_agree(engine->transform.comm, code);

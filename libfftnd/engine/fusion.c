@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fusion.h"
+/* Fusion: exchanges that the transforms beside them do, and the arrays of all steps. */
 #include "../program/program.h"
+#include "parts.h"
 
 #include <limits.h>
 #include <string.h>

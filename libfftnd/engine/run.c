@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Executions of an engine, and what users may ask of it. */
-#include "engine.h"
+#include "parts.h"
 
 /* ---------------------------------------------------------------- queries */
 
@@ -68,17 +68,14 @@ static void pin_arrays(const struct fftnd__engine *engine, int direction, void *
 }
 
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
-    const struct fftnd__transform *transform = &engine->transform;
-    const struct fftnd__program *program = &engine->programs[direction];
-    const long double scale = engine->scales[direction];
     void *work[3];
     pin_arrays(engine, direction, in, out);
     fftnd__engine_work_arrays(engine, work);
     engine->executions++;
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
-    if (!fftnd__replay(&engine->replays, program, transform, buffers, scale, &engine->seconds[0],
-                       &engine->failure))
-        fftnd__execute(program, transform, buffers, scale, engine->seconds, &engine->failure);
+    if (!fftnd__replay(engine, direction, buffers))
+        fftnd__execute(&engine->programs[direction], &engine->transform, buffers,
+                       engine->scales[direction], engine->seconds, &engine->failure);
     return fftnd__failure_report(&engine->failure);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "transform.h"
+/* The resources that both directions of a transform share: grid, chain, device, streams and threads. */
 #include "../program/program.h"
+#include "parts.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "boxes.h"
+#include "applied.h"
 
 #include <string.h>
 

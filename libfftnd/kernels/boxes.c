@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "boxes.h"
 #include "../operators/multiplier.h"
+#include "applied.h"
 #include "runs.h"
 
 /* A retained box of a piece, of all fields, before and after the operator. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of an operator along each axis, which follow the axis's kind. */
 #include "../program/names.h"
-#include "../program/wavenumbers.h"
+#include "../program/program.h"
 #include "operator.h"
 
 #include <math.h>

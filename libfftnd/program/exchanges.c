@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "exchanges.h"
+#include "program.h"
 
 MPI_Datatype fftnd__element_type(const struct fftnd__transform *transform, int real) {
     const MPI_Datatype types[][2] = {

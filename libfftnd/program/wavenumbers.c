@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wavenumbers.h"
+#include "program.h"
 
 /* Returns the wavenumber of element `n` of a real-to-real axis of the spectral side. */
 static double wavenumber_r2r(enum fftnd_r2r r2r, redist_index n, redist_index modes) {
