@@ -59,21 +59,6 @@ int fftnd__read_ghosts(const struct fftnd__arguments *arguments, redist_halo *gh
 /* Checks that the boxes of all ranks cover each side that is in boxes, once. Collective. */
 int fftnd__check_boxes(const struct fftnd__arguments *arguments);
 
-/* Options about sides on which all ranks agree, besides `blocks`; without is_checked lists count as absent. */
-enum { FFTND__AGREED_SIDES = 1 + 2 * (5 + REDIST_MAX_NDIMS) + 4 };
-struct fftnd__agreed_sides {
-    redist_shared_value values[FFTND__AGREED_SIDES];
-    int axes[REDIST_MAX_NDIMS]; /* data and names of the values */
-    redist_halo ghosts;
-    char names[2][REDIST_MAX_NDIMS][48];
-};
-void fftnd__list_agreed_sides(const struct fftnd__arguments *arguments, int is_checked,
-                              struct fftnd__agreed_sides *agreed);
-
-/* Returns a list of values of an enumeration, NULL = none, for an agreement. */
-redist_shared_value fftnd__agreed_enums(const char *name, const int list[], int n,
-                                        redist_name_of *name_of);
-
 /* ---------------------------------------------------------------- check.c: all arguments */
 
 /* Copies the user's options and checks all arguments. Not collective. */
@@ -83,13 +68,14 @@ int fftnd__check_own(struct fftnd__arguments *arguments, const fftnd_options *op
 /* Agrees that all ranks have checked theirs, this one with `code`, and passed the same. Collective. */
 int fftnd__agree_on_plan(const struct fftnd__arguments *arguments, int code);
 
-/* All values on which ranks agree; without is_checked lists count as absent. */
-enum { FFTND__AGREED_OPTIONS = 31 };
-enum { FFTND__AGREED = 11 + FFTND__AGREED_OPTIONS + FFTND__AGREED_SIDES };
+/* All values on which ranks agree, last those of lists and sides; without is_checked lists count as absent. */
+enum { FFTND__AGREED_OPTIONS = 31, FFTND__AGREED_LISTS = 20 + 2 * REDIST_MAX_NDIMS };
+enum { FFTND__AGREED = 6 + FFTND__AGREED_OPTIONS + FFTND__AGREED_LISTS };
 struct fftnd__agreed {
     redist_shared_value values[FFTND__AGREED];
-    struct fftnd__agreed_sides sides; /* data of the values, as are the next ones */
-    int r2r[REDIST_MAX_NDIMS];
+    int axes[REDIST_MAX_NDIMS], r2r[REDIST_MAX_NDIMS]; /* data and names of the values */
+    redist_halo ghosts;
+    char bounds[2][REDIST_MAX_NDIMS][48];
 };
 void fftnd__list_agreed(const struct fftnd__arguments *arguments, int is_checked,
                         struct fftnd__agreed *agreed);
