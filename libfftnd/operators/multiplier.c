@@ -74,10 +74,10 @@ void fftnd__multiplier_free(struct fftnd__operator *op) {
 
 /* ---------------------------------------------------------------- the factors */
 
-static long double get_number(enum fftnd_precision precision, const void *values, size_t i) {
-    return precision == FFTND_FLOAT    ? (long double)((const float *)values)[i]
-           : precision == FFTND_DOUBLE ? (long double)((const double *)values)[i]
-                                       : ((const long double *)values)[i];
+static long double get_number(size_t bytes, const void *values, size_t i) {
+    return bytes == sizeof(float)    ? (long double)((const float *)values)[i]
+           : bytes == sizeof(double) ? (long double)((const double *)values)[i]
+                                     : ((const long double *)values)[i];
 }
 
 static void set_number(const struct fftnd__multiplier *multiplier, size_t i, long double value) {
@@ -94,22 +94,19 @@ void fftnd__multiplier_fill(struct fftnd__operator *op, enum fftnd_precision pre
                             const void *values, long double scale, int conjugated) {
     const struct fftnd__multiplier *multiplier = &op->multiplier;
     const long double scales[2] = {scale, conjugated ? -scale : scale};
-    const size_t numbers = (size_t)multiplier->numbers;
+    const size_t numbers = (size_t)multiplier->numbers, bytes = lines__item_bytes(precision, 1);
     for (size_t i = 0; i < numbers * fftnd__multiplier_elements(multiplier); i++)
-        set_number(multiplier, i, scales[i % numbers] * get_number(precision, values, i));
+        set_number(multiplier, i, scales[i % numbers] * get_number(bytes, values, i));
 }
 
 /* Halves the factors with an index along an axis. */
 static void halve_at(const struct fftnd__multiplier *multiplier, int axis, redist_index index) {
-    const enum fftnd_precision precision = multiplier->number_bytes == sizeof(float) ? FFTND_FLOAT
-                                           : multiplier->number_bytes == sizeof(double)
-                                               ? FFTND_DOUBLE
-                                               : FFTND_LONG_DOUBLE;
     const size_t n = (size_t)multiplier->numbers * fftnd__multiplier_elements(multiplier);
     for (size_t i = 0; i < n; i++) {
         redist_index at = (redist_index)(i * multiplier->number_bytes) / multiplier->stride[axis];
         if (multiplier->start[axis] + at % multiplier->count[axis] == index)
-            set_number(multiplier, i, get_number(precision, multiplier->factors, i) / 2);
+            set_number(multiplier, i,
+                       get_number(multiplier->number_bytes, multiplier->factors, i) / 2);
     }
 }
 

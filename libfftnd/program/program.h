@@ -67,6 +67,18 @@ int fftnd__subset_take(struct fftnd__transform *transform, const int axes[]);
 
 /* ---------------------------------------------------------------- wavenumbers.c: modes of the spectral side */
 
+/* Kinds of modes along an axis. */
+enum fftnd__family { FFTND__WAVES, FFTND__HARTLEY, FFTND__COSINES, FFTND__SINES, FFTND__POINTS };
+
+/* A kind of real-to-real transforms. */
+struct fftnd__r2r_kind {
+    enum fftnd_r2r inverse;
+    enum fftnd__family family;
+    double lowest;               /* wavenumber of element 0 */
+    enum lines__nyquist nyquist; /* of an even number of retained modes */
+};
+extern const struct fftnd__r2r_kind fftnd__r2r_kinds[];
+
 /* Returns the wavenumber of element `n` of a whole axis, by the library's number, as fftnd_plan_wavenumbers. */
 double fftnd__wavenumber(const struct fftnd__transform *transform, int axis, redist_index n);
 
