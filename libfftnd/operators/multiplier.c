@@ -27,10 +27,7 @@ static void set_strides(struct fftnd__multiplier *multiplier) {
 }
 
 size_t fftnd__multiplier_elements(const struct fftnd__multiplier *multiplier) {
-    size_t n = 1;
-    for (int axis = 0; axis < multiplier->ndims; axis++)
-        n *= (size_t)multiplier->count[axis];
-    return n;
+    return fftnd__volume(multiplier->ndims, multiplier->count);
 }
 
 static size_t bytes_of(const struct fftnd__multiplier *multiplier) {

@@ -164,14 +164,6 @@ static void list_extents(const struct fftnd__local *local, redist_index extents[
         extents[i] = local->extent[local->order[i]];
 }
 
-/* Returns the position of an axis in memory order. */
-static int find_position(const struct fftnd__local *local, int axis) {
-    int position = 0;
-    while (local->order[position] != axis)
-        position++;
-    return position;
-}
-
 static int is_padded(const struct fftnd__transform *transform, const struct fftnd__step *step) {
     for (int axis = 0; axis < step->layout->local.ndims; axis++)
         if (step->layout->local.extent[axis] != fftnd__count_of(transform, step, axis))
@@ -225,11 +217,11 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
     if (step->fused_with == FFTND__PUSHED && !program->fused) {
         int axis = -1, n = fftnd__segments_of(transform, fftnd__previous(step), &axis);
         options.segments = axis >= 0 ? n : 1;
-        options.segment_axis = axis >= 0 ? find_position(before, axis) : 0;
+        options.segment_axis = axis >= 0 ? fftnd__place_of(before->order, axis) : 0;
     }
     if (step->by_partitions) {
         options.partitions = transform->configuration.partitions;
-        options.partition_axis = find_position(after, fftnd__next(step)->arrival_axis);
+        options.partition_axis = fftnd__place_of(after->order, fftnd__next(step)->arrival_axis);
     }
     MPI_Comm comm;
     if (is_outside(transform, step))
@@ -242,8 +234,8 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
     list_extents(after, extents_b);
     return redist_plan_exchange(
         comm, fftnd__element_type(transform, step->real), after->ndims, extents_a, source,
-        find_position(before, step->axis_source), extents_b, destination,
-        find_position(after, step->axis_destination), &options, &step->exchange);
+        fftnd__place_of(before->order, step->axis_source), extents_b, destination,
+        fftnd__place_of(after->order, step->axis_destination), &options, &step->exchange);
 }
 
 /* Agrees on an exchange that each subgroup has planned. A method that does not apply to one subgroup does not hide a
