@@ -243,26 +243,31 @@ static redist_plan *next_exchange(const struct fftnd__engine *engine, const redi
     return NULL;
 }
 
-int fftnd__engine_is_narrow(const struct fftnd__engine *engine) {
+/* Sums the work space of all exchanges, and finds whether one has a format of its own. */
+static size_t find_buffers(const struct fftnd__engine *engine, int *is_narrow) {
+    size_t bytes = 0;
     redist_plan *exchange = NULL;
-    int is_narrow = 0;
+    *is_narrow = 0;
     while ((exchange = next_exchange(engine, exchange)) != NULL) {
         redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
-        if (redist_plan_get_info(exchange, &info) == REDIST_OK)
-            is_narrow |= info.wire != REDIST_WIRE_SAME;
+        if (redist_plan_get_info(exchange, &info) != REDIST_OK)
+            continue;
+        *is_narrow |= info.wire != REDIST_WIRE_SAME;
+        bytes += info.workspace_bytes;
     }
+    return bytes;
+}
+
+int fftnd__engine_is_narrow(const struct fftnd__engine *engine) {
+    int is_narrow;
+    (void)find_buffers(engine, &is_narrow);
     return is_narrow;
 }
 
 size_t fftnd__engine_memory(const struct fftnd__engine *engine) {
-    size_t bytes = engine->tile_bytes + (engine->owns_workspace ? engine->workspace_bytes : 0);
-    redist_plan *exchange = NULL;
-    while ((exchange = next_exchange(engine, exchange)) != NULL) {
-        redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
-        if (redist_plan_get_info(exchange, &info) == REDIST_OK)
-            bytes += info.workspace_bytes;
-    }
-    return bytes;
+    int is_narrow;
+    return engine->tile_bytes + (engine->owns_workspace ? engine->workspace_bytes : 0) +
+           find_buffers(engine, &is_narrow);
 }
 
 static int join_with(const struct fftnd__engine *engine, const redist_plan *one) {

@@ -198,16 +198,16 @@ static int needs_too_much(const struct fftnd__program *program,
 static int assign_lean_buffers(struct fftnd__program *program,
                                const struct fftnd__transform *transform) {
     int found = fftnd__assign_buffers(program, transform);
-    for (int i = program->nsteps; i >= 1; i--)
-        if (program->steps[i].by_partitions && needs_too_much(program, transform, found)) {
-            program->steps[i].by_partitions = 0;
-            found = fftnd__assign_buffers(program, transform);
-        }
-    for (int i = program->nsteps; i >= 1; i--)
-        if (program->steps[i].fused_with == FFTND__PUSHED &&
-            needs_too_much(program, transform, found)) {
-            program->steps[i].fused_with = FFTND__UNFUSED;
-            program->steps[i].direct_stores = FFTND__DIRECT_NONE;
+    for (int keeps_pushing = 1; keeps_pushing >= 0; keeps_pushing--)
+        for (int i = program->nsteps; i >= 1 && needs_too_much(program, transform, found); i--) {
+            struct fftnd__step *step = &program->steps[i];
+            if (keeps_pushing ? !step->by_partitions : step->fused_with != FFTND__PUSHED)
+                continue;
+            step->by_partitions = 0;
+            if (!keeps_pushing) {
+                step->fused_with = FFTND__UNFUSED;
+                step->direct_stores = FFTND__DIRECT_NONE;
+            }
             found = fftnd__assign_buffers(program, transform);
         }
     return found;

@@ -116,18 +116,13 @@ void fftnd__multiplier_halve(struct fftnd__operator *op, const struct fftnd__tra
 
 int fftnd__multiplier_place(struct fftnd__operator *op) {
     struct fftnd__multiplier *multiplier = &op->multiplier;
-    const redist_index count = (redist_index)bytes_of(multiplier);
-    const ptrdiff_t stride = 1;
     char *host = multiplier->factors;
     void *there = NULL;
     if (op->space == NULL)
         return REDIST_OK;
-    REDIST_TRY(op->space->allocate((size_t)count + 1, &there));
+    int code = fftnd__copy_table(op->space, host, bytes_of(multiplier), &there);
     multiplier->space = op->space;
     multiplier->factors = there;
-    int code = redist_copy_box_in(op->space->id, NULL, 1, &count, 1, host, &stride, there, &stride);
-    if (code == REDIST_OK)
-        code = op->space->stream_wait(NULL);
     redist_release(host);
     return code;
 }

@@ -123,14 +123,12 @@ static void fill_all(struct fftnd__operator *op, long double *exact, size_t numb
         op->memory[i] = (double)exact[i];
 }
 
-/* Copies the tables to the device that has the modes. */
-static int copy_to_device(struct fftnd__operator *op, size_t numbers) {
-    const redist_index count = (redist_index)numbers;
-    const ptrdiff_t stride = sizeof *op->memory;
-    REDIST_TRY(op->space->allocate((numbers + 1) * sizeof *op->memory, &op->tables));
-    REDIST_TRY(redist_copy_box_in(op->space->id, NULL, 1, &count, sizeof *op->memory, op->memory,
-                                  &stride, op->tables, &stride));
-    return op->space->stream_wait(NULL);
+int fftnd__copy_table(const redist__space *space, const void *table, size_t bytes, void **there) {
+    const redist_index count = (redist_index)bytes;
+    const ptrdiff_t stride = 1;
+    REDIST_TRY(space->allocate(bytes + 1, there));
+    REDIST_TRY(redist_copy_box_in(space->id, NULL, 1, &count, 1, table, &stride, *there, &stride));
+    return space->stream_wait(NULL);
 }
 
 /* Counts the numbers of all tables: k, odd, and a complex factor for each mode along each axis. */
@@ -168,7 +166,9 @@ int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transf
     redist_release(exact);
     op->table_bytes = sizeof *op->memory;
     op->space = space->asynchronous ? space : NULL;
-    return op->space != NULL ? copy_to_device(op, numbers) : REDIST_OK;
+    return op->space != NULL
+               ? fftnd__copy_table(space, op->memory, numbers * sizeof *op->memory, &op->tables)
+               : REDIST_OK;
 }
 
 void fftnd__symbols_free(struct fftnd__operator *op) {
