@@ -334,15 +334,15 @@ int fftnd__check_long_axis(const struct fftnd__arguments *arguments) {
                         "options->blocks, padding, box and ghosts are not supported for ndims = 1 "
                         "over %d ranks",
                         arguments->nranks);
-    if (options->retained_modes != NULL && options->retained_modes[0] != arguments->sizes[0])
-        return FAIL(
-            REDIST_ERR_SIZE,
-            "options->retained_modes[0] = %lld must be sizes[0] for ndims = 1 over %d ranks",
-            (long long)options->retained_modes[0], arguments->nranks);
-    if (options->filled != NULL && options->filled[0] != arguments->sizes[0])
-        return FAIL(REDIST_ERR_SIZE,
-                    "options->filled[0] = %lld must be sizes[0] for ndims = 1 over %d ranks",
-                    (long long)options->filled[0], arguments->nranks);
+    const struct {
+        const char *name;
+        const redist_index *list;
+    } lists[] = {{"retained_modes", options->retained_modes}, {"filled", options->filled}};
+    for (int i = 0; i < 2; i++)
+        if (lists[i].list != NULL && lists[i].list[0] != arguments->sizes[0])
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->%s[0] = %lld must be sizes[0] for ndims = 1 over %d ranks",
+                        lists[i].name, (long long)lists[i].list[0], arguments->nranks);
     if (fftnd__is_on_device(options->space) || fftnd__offloads(options))
         return FAIL(REDIST_ERR_ARGUMENT, "ndims = 1 over %d ranks is not supported on a device",
                     arguments->nranks);

@@ -77,9 +77,9 @@ int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd_
 
 /* ---------------------------------------------------------------- boxes.c: whole boxes of a piece */
 
-/* Applies the operator to a piece whose array retains `count`. The blocks are before and after it. */
-int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                     const struct fftnd__block blocks[2], const redist_index count[]);
+/* Applies the operator to a retained box of a piece. The blocks are the piece before and after it. */
+int fftnd__box_run(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
+                   const struct fftnd__retained_box retained[2]);
 
 /* Describes the operator, one of the library's kinds, on all modes of a piece, in a block before and after it. */
 void fftnd__boxes_describe(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
