@@ -96,7 +96,7 @@ enum fftnd_fusion {
 /** Transposition of the local array by transforms over whole arrays, so that the rows of the next transform are
  * contiguous (Egger, chapter 4: Realigned); input and output always have C order. */
 enum fftnd_local_transpose {
-    FFTND_LOCAL_TRANSPOSE_AUTO = 0,  /**< on a device as measured, else not */
+    FFTND_LOCAL_TRANSPOSE_AUTO = 0,  /**< between devices of several nodes as measured, else not */
     FFTND_LOCAL_TRANSPOSE_NEVER = 1, /**< all arrays in C order (Egger's layout "Default") */
     /** not with FFTND_FUSION_ALWAYS, nor with dropped modes; in place and with overwrite_input it may need a second
      * work array */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../libfftnd/kernels/twiddle.h"
+#include "../libfftnd/kernels/kernel.h"
 #include "fft_array.h"
 #include "harness.h"
 #include "random.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans: making, their work space, and freeing. */
 #include "../planner/planner.h"
-#include "kept.h"
+#include "plan.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

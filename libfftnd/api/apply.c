@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of fftnd_operators.h. */
 #include "../kernels/runs.h"
-#include "../operators/operator.h"
 #include "../program/names.h"
-#include "../program/subset.h"
-#include "describe.h"
-#include "multiplier.h"
-#include "plan.h"
+#include "../program/program.h"
+#include "operators.h"
 
 #include <stddef.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "../program/names.h"
-#include "sides.h"
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,22 +371,78 @@ static int check_all(struct fftnd__arguments *arguments, const fftnd_options *op
     return REDIST_OK;
 }
 
-/* Lists the forward transforms along real-to-real axes; entries of other axes are not read. */
-static redist_shared_value agreed_r2r(const struct fftnd__arguments *arguments,
-                                      int r2r[REDIST_MAX_NDIMS], int is_checked) {
+/* Options that are lists, or NULL: of an entry for each axis, or grid dimension. */
+static const struct listed_option {
+    const char *name;
+    size_t offset;
+    enum redist_shared type;
+    int of_grid;
+} lists[] = {
+#define LIST(member, type, of_grid)                                                                \
+    { "options->" #member, offsetof(fftnd_options, member), REDIST_SHARED_##type, of_grid }
+#define LISTS_OF(side)                                                                             \
+    LIST(memory_order[side], INTS, 0), LIST(padding[side], EXTENTS, 0),                            \
+        LIST(split[side], INTS, 1), LIST(offset[side], EXTENTS, 0)
+    LISTS_OF(FFTND_PHYSICAL), LISTS_OF(FFTND_SPECTRAL),         LIST(grid, INTS, 1),
+    LIST(order, INTS, 0),     LIST(retained_modes, EXTENTS, 0), LIST(filled, EXTENTS, 0),
+};
+
+static redist_shared_value agreed_list(const struct fftnd__arguments *arguments, int is_checked,
+                                       const struct listed_option *option) {
+    const void *list = NULL;
+    int n = option->of_grid ? arguments->options.grid_ndims : arguments->ndims;
+    if (is_checked)
+        memcpy(&list, (const char *)&arguments->options + option->offset, sizeof list);
+    return redist_share(option->name, option->type, list, (size_t)n);
+}
+
+/* Lists the kinds of axes, and the forward transforms along real-to-real ones; entries of other axes are not read. */
+static redist_shared_value *list_axes(const struct fftnd__arguments *arguments, int is_checked,
+                                      struct fftnd__agreed *agreed, redist_shared_value *next) {
+    const fftnd_options *options = &arguments->options;
+    const int has_axes = is_checked && options->axes != NULL;
     int any = 0;
     for (int i = 0; i < arguments->ndims && is_checked; i++) {
         int is_r2r = fftnd__user_axis_kind(arguments, i) == FFTND_AXIS_R2R;
-        r2r[i] = is_r2r ? (int)arguments->options.r2r[i] : -1;
+        agreed->axes[i] = has_axes ? (int)options->axes[i] : 0;
+        agreed->r2r[i] = is_r2r ? (int)options->r2r[i] : -1;
         any |= is_r2r;
     }
-    return fftnd__agreed_enums("options->r2r", any ? r2r : NULL, arguments->ndims, fftnd__r2r_name);
+    next[0] = redist_share("options->axes", REDIST_SHARED_INTS, has_axes ? agreed->axes : NULL,
+                           (size_t)arguments->ndims);
+    next[1] = redist_share("options->r2r", REDIST_SHARED_INTS, any ? agreed->r2r : NULL,
+                           (size_t)arguments->ndims);
+    next[0].name_of = fftnd__axis_name;
+    next[1].name_of = fftnd__r2r_name;
+    return next + 2;
+}
+
+/* Lists whether a side is in boxes, and its bounds. */
+static redist_shared_value *list_side(const struct fftnd__arguments *arguments, int is_checked,
+                                      int side, struct fftnd__agreed *agreed,
+                                      redist_shared_value *next) {
+    static const char *const boxes[2] = {"whether there is options->box[FFTND_PHYSICAL]",
+                                         "whether there is options->box[FFTND_SPECTRAL]"};
+    const fftnd_options *options = &arguments->options;
+    *next++ = redist_share_number(boxes[side], is_checked && options->box[side] != NULL);
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
+        int given = is_checked && options->bounds[side] != NULL && i < options->grid_ndims;
+        char *name = agreed->bounds[side][i];
+        snprintf(name, sizeof agreed->bounds[side][i], "options->bounds[%s][%d]",
+                 fftnd__side_name(side), i);
+        *next++ = redist_share(name, REDIST_SHARED_EXTENTS, given ? options->bounds[side][i] : NULL,
+                               given ? (size_t)options->grid[i] + 1 : 0);
+    }
+    return next;
 }
 
 void fftnd__list_agreed(const struct fftnd__arguments *arguments, int is_checked,
                         struct fftnd__agreed *agreed) {
     const fftnd_options *options = &arguments->options;
-    size_t ndims = (size_t)arguments->ndims, grid_ndims = (size_t)options->grid_ndims;
+    const size_t ndims = (size_t)arguments->ndims;
+    redist_halo *ghosts = &agreed->ghosts;
+    int has_ghosts =
+        is_checked && options->ghosts != NULL && fftnd__read_ghosts(arguments, ghosts) == REDIST_OK;
     redist_shared_value *next = agreed->values;
     *next++ = redist_share_number("ndims", arguments->ndims);
     *next++ = redist_share_enum("kind", (int)arguments->kind, fftnd__kind_name);
@@ -399,18 +455,18 @@ void fftnd__list_agreed(const struct fftnd__arguments *arguments, int is_checked
         *next = redist_share_number(table[i].name, get(options, &table[i]));
         next->name_of = table[i].name_of;
     }
-    fftnd__list_agreed_sides(arguments, is_checked, &agreed->sides);
-    memcpy(next, agreed->sides.values, sizeof agreed->sides.values);
-    next += FFTND__AGREED_SIDES;
-    *next++ = redist_share("options->grid", REDIST_SHARED_INTS, is_checked ? options->grid : NULL,
-                           grid_ndims);
-    *next++ = redist_share("options->order", REDIST_SHARED_INTS, is_checked ? options->order : NULL,
-                           ndims);
-    *next++ = redist_share("options->retained_modes", REDIST_SHARED_EXTENTS,
-                           is_checked ? options->retained_modes : NULL, ndims);
-    *next++ = redist_share("options->filled", REDIST_SHARED_EXTENTS,
-                           is_checked ? options->filled : NULL, ndims);
-    *next = agreed_r2r(arguments, agreed->r2r, is_checked);
+    next = list_axes(arguments, is_checked, agreed, next);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        *next++ = agreed_list(arguments, is_checked, &lists[i]);
+    for (int side = 0; side < 2; side++)
+        next = list_side(arguments, is_checked, side, agreed, next);
+    *next++ = redist_share("options->ghosts->low", REDIST_SHARED_EXTENTS,
+                           has_ghosts ? ghosts->low : NULL, ndims);
+    *next++ = redist_share("options->ghosts->high", REDIST_SHARED_EXTENTS,
+                           has_ghosts ? ghosts->high : NULL, ndims);
+    *next++ = redist_share("options->ghosts->periodic", REDIST_SHARED_INTS,
+                           has_ghosts ? ghosts->periodic : NULL, ndims);
+    *next = redist_share_number("options->ghosts->corners", has_ghosts ? ghosts->corners : 0);
 }
 
 int fftnd__check_own(struct fftnd__arguments *arguments, const fftnd_options *options,

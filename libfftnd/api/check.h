@@ -3,9 +3,63 @@
 #ifndef FFTND__CHECK_H
 #define FFTND__CHECK_H
 
+#include "../../liblines/lines.h"
 #include "../program/settings.h"
-#include "arguments.h"
-#include "sides.h"
+#include "fftnd.h"
+
+/* The arguments of fftnd_plan_create, or of fftnd_predict. */
+struct fftnd__arguments {
+    const char *function; /* of the user, for messages */
+    int is_inner; /* of a plan of the library's own, which no environment variable changes */
+    MPI_Comm comm, user_comm; /* the library's own one of the same ranks; the user's */
+    int nranks, ndims;
+    const redist_index *sizes;
+    enum fftnd_kind kind;
+    enum fftnd_precision precision;
+    fftnd_options options; /* a copy; its lists and texts are the user's */
+};
+
+/* Returns nonzero if a space is memory of a device. */
+static inline int fftnd__is_on_device(enum redist_space space) {
+    return lines__library_for(space)->space != REDIST_SPACE_HOST;
+}
+
+/* Returns nonzero if the options want a device for arrays in host memory. */
+static inline int fftnd__offloads(const fftnd_options *options) {
+    return !fftnd__is_on_device(options->space) &&
+           (fftnd__is_on_device(options->device) || options->device_bytes != 0);
+}
+
+/* ---------------------------------------------------------------- sides.c: options about axes and sides, by the user's numbers of axes */
+
+/* Returns the kind of an axis. */
+enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__arguments *arguments, int axis);
+
+/* Returns nonzero if the only axis is split, which the library takes for rows and columns. */
+int fftnd__is_long(const struct fftnd__arguments *arguments);
+
+/* Checks that the option `name`, a list of `n` axes or NULL, has none twice. Not collective. REDIST_ERR_AXIS. */
+int fftnd__check_list(const struct fftnd__arguments *arguments, const char *name, int n,
+                      const int list[]);
+
+/* Returns nonzero if the options have every number of a process grid. */
+int fftnd__has_whole_grid(const fftnd_options *options);
+
+/* Checks the options about axes and sides. Not collective. */
+int fftnd__check_axes(const struct fftnd__arguments *arguments);
+int fftnd__check_sides(const struct fftnd__arguments *arguments);
+int fftnd__check_long_axis(const struct fftnd__arguments *arguments);
+
+/* Reads this rank's box of a side, in the size that the user's program knows. */
+int fftnd__read_box(const struct fftnd__arguments *arguments, int side, redist_box *box);
+
+/* Reads the ghosts, likewise; nonzero numbers of flags become 1. */
+int fftnd__read_ghosts(const struct fftnd__arguments *arguments, redist_halo *ghosts);
+
+/* Checks that the boxes of all ranks cover each side that is in boxes, once. Collective. */
+int fftnd__check_boxes(const struct fftnd__arguments *arguments);
+
+/* ---------------------------------------------------------------- check.c: all arguments */
 
 /* Copies the user's options and checks all arguments. Not collective. */
 int fftnd__check_own(struct fftnd__arguments *arguments, const fftnd_options *options,
@@ -14,13 +68,14 @@ int fftnd__check_own(struct fftnd__arguments *arguments, const fftnd_options *op
 /* Agrees that all ranks have checked theirs, this one with `code`, and passed the same. Collective. */
 int fftnd__agree_on_plan(const struct fftnd__arguments *arguments, int code);
 
-/* All values on which ranks agree; without is_checked lists count as absent. */
-enum { FFTND__AGREED_OPTIONS = 31 };
-enum { FFTND__AGREED = 11 + FFTND__AGREED_OPTIONS + FFTND__AGREED_SIDES };
+/* All values on which ranks agree, last those of lists and sides; without is_checked lists count as absent. */
+enum { FFTND__AGREED_OPTIONS = 31, FFTND__AGREED_LISTS = 20 + 2 * REDIST_MAX_NDIMS };
+enum { FFTND__AGREED = 6 + FFTND__AGREED_OPTIONS + FFTND__AGREED_LISTS };
 struct fftnd__agreed {
     redist_shared_value values[FFTND__AGREED];
-    struct fftnd__agreed_sides sides; /* data of the values, as are the next ones */
-    int r2r[REDIST_MAX_NDIMS];
+    int axes[REDIST_MAX_NDIMS], r2r[REDIST_MAX_NDIMS]; /* data and names of the values */
+    redist_halo ghosts;
+    char bounds[2][REDIST_MAX_NDIMS][48];
 };
 void fftnd__list_agreed(const struct fftnd__arguments *arguments, int is_checked,
                         struct fftnd__agreed *agreed);

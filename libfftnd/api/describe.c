@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "describe.h"
+/* Operators as the user's options describe them: checks of the options, and what follows from them and the plan. */
 #include "../program/names.h"
-#include "../program/subset.h"
+#include "../program/program.h"
+#include "operators.h"
 
 #include <limits.h>
 #include <math.h>
@@ -230,9 +231,8 @@ static void list_axes(struct fftnd__operator *op, const struct fftnd__transform 
     op->user_ndims = transform->user_ndims;
     memcpy(op->user_axis, transform->user_axis, sizeof op->user_axis);
     for (int i = 0; i < op->user_ndims; i++) {
-        int user = options->last_axis_first ? op->user_ndims - 1 - i : i, axis = 0;
-        while (transform->user_axis[axis] != user)
-            axis++;
+        int user = options->last_axis_first ? op->user_ndims - 1 - i : i;
+        int axis = fftnd__place_of(transform->user_axis, user);
         int is_listed = options->axes != NULL ? options->axes[user] != 0
                                               : transform->chain.axes[axis] != FFTND_AXIS_NONE ||
                                                     is_named(op->kind, options, user);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays of transforms as fields of files. */
-#include "../program/exchanges.h"
 #include "../program/names.h"
+#include "../program/program.h"
 #include "fftnd_file.h"
 #include "plan.h"
 

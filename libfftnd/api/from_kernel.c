@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operators of kernels in physical space, which the plan transforms once. */
-#include "describe.h"
-#include "multiplier.h"
+#include "operators.h"
 
 #define FUNCTION        "fftnd_operator_from_kernel"
 #define FAIL(code, ...) redist_fail_in(FUNCTION, code, __VA_ARGS__)

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kept.h"
-#include "../engine/spare.h"
+/*
+ * Plans that the user has freed, kept for the next plan with the same arguments (fftnd_options.keep). Each communicator
+ * has slots for the last ones, the same on all ranks: plans get numbers as they are made, and take slots as they are
+ * freed, which all ranks do in the same order. The ranks agree that no one has seen a failure, since a plan that only
+ * some of them keep would hold resources that the others give to new plans. Every rank finds the slots that match its
+ * own arguments, and one reduction those that match on all.
+ */
+#include "../engine/parts.h"
+#include "plan.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -110,10 +117,12 @@ static void dispose(void *data) {
         empty_slot(&cache->slots[i]);
 }
 
-static struct slot *find_oldest(struct cache *cache) {
-    struct slot *oldest = &cache->slots[0];
-    for (int i = 1; i < SLOTS; i++)
-        if (cache->slots[i].used < oldest->used)
+/* Finds the slot freed first, of those with at least so many bytes; NULL = none. */
+static struct slot *find_oldest(struct cache *cache, long long least) {
+    struct slot *oldest = NULL;
+    for (int i = 0; i < SLOTS; i++)
+        if (cache->slots[i].bytes >= least &&
+            (oldest == NULL || cache->slots[i].used < oldest->used))
             oldest = &cache->slots[i];
     return oldest;
 }
@@ -131,14 +140,6 @@ static long long count_bytes(const struct cache *cache) {
     for (int i = 0; i < SLOTS; i++)
         bytes += cache->slots[i].bytes;
     return bytes;
-}
-
-static struct slot *find_oldest_with_bytes(struct cache *cache) {
-    struct slot *oldest = NULL;
-    for (int i = 0; i < SLOTS; i++)
-        if (cache->slots[i].bytes != 0 && (oldest == NULL || cache->slots[i].used < oldest->used))
-            oldest = &cache->slots[i];
-    return oldest;
 }
 
 /* ---------------------------------------------------------------- taking plans */
@@ -240,13 +241,13 @@ int fftnd__kept_put(fftnd_plan *plan, int code) {
     struct slot *slot = find_own(cache, plan);
     keeping->is_kept = can_be_used_again(plan, code);
     if (slot == NULL && keeping->is_kept)
-        slot = find_oldest(cache);
+        slot = find_oldest(cache, 0);
     if (slot != NULL)
         empty_slot(slot);
     if (keeping->is_kept)
         *slot = (struct slot){plan, keeping->number, ++cache->freed, keeping->bytes};
     while (count_bytes(cache) > MOST_BYTES)
-        empty_slot(find_oldest_with_bytes(cache));
+        empty_slot(find_oldest(cache, 1));
     plan->engine.seconds[0] = plan->engine.seconds[1] = 0;
     return keeping->is_kept;
 }

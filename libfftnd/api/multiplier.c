@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "multiplier.h"
-#include "../program/exchanges.h"
+/* The factors of FFTND_MULTIPLY. */
+#include "../program/program.h"
+#include "operators.h"
 
 #include <string.h>
 
@@ -32,20 +33,13 @@ struct passage {
         *arrays[2]; /* dense, in host memory; number 0 page-locked: kernels of a device may write */
 };
 
-static size_t elements_of(const redist_box *box, int ndims) {
-    size_t n = 1;
-    for (int axis = 0; axis < ndims; axis++)
-        n *= (size_t)box->count[axis];
-    return n;
-}
-
 /* Copies this rank's factors to host memory, without padding, in the order of the library's axes. */
 static int fetch(const struct passage *passage, const fftnd_plan *plan, const fftnd_layout *layout,
                  const void *multiplier) {
     const struct fftnd__transform *transform = &plan->engine.transform;
     const int ndims = layout->ndims;
     ptrdiff_t from[REDIST_MAX_NDIMS], to[REDIST_MAX_NDIMS], next = (ptrdiff_t)passage->item;
-    if (elements_of(&passage->from, ndims) == 0)
+    if (fftnd__volume(ndims, passage->from.count) == 0)
         return REDIST_OK;
     for (int axis = ndims - 1; axis >= 0; axis--) {
         from[axis] = layout->stride[transform->user_axis[axis]] * (ptrdiff_t)passage->item;
@@ -76,8 +70,8 @@ static void find_boxes(struct passage *passage, const struct fftnd__operator *op
 }
 
 static int allocate(struct passage *passage, int ndims) {
-    const size_t bytes = (elements_of(&passage->from, ndims) + 1) * passage->item;
-    passage->arrays[1] = redist_calloc(elements_of(&passage->to, ndims) + 1, passage->item);
+    const size_t bytes = (fftnd__volume(ndims, passage->from.count) + 1) * passage->item;
+    passage->arrays[1] = redist_calloc(fftnd__volume(ndims, passage->to.count) + 1, passage->item);
     int code = passage->space->allocate_pinned(bytes, &passage->arrays[0]);
     return code == REDIST_ERR_MEMORY || passage->arrays[1] == NULL
                ? FAIL(REDIST_ERR_MEMORY, "no memory for options->multiplier")

@@ -9,8 +9,8 @@
  * Its transform back, cut to the offsets within the domain, is transformed once more to the modes of the plan.
  */
 #include "../operators/green.h"
-#include "../program/wavenumbers.h"
-#include "multiplier.h"
+#include "../program/program.h"
+#include "operators.h"
 
 #include <math.h>
 #include <string.h>
@@ -168,9 +168,8 @@ typedef void value_at(const struct solver *solver, const redist_index at[], doub
 
 static void fill(const struct solver *solver, struct cosines *cosines, value_at *find) {
     const fftnd_layout *layout = &cosines->layouts[FFTND_PHYSICAL];
-    redist_index n = 1, at[REDIST_MAX_NDIMS];
-    for (int axis = 0; axis < layout->ndims; axis++)
-        n *= layout->count[axis];
+    redist_index at[REDIST_MAX_NDIMS];
+    const redist_index n = (redist_index)fftnd__volume(layout->ndims, layout->count);
     for (redist_index i = 0; i < n; i++) {
         redist_index rest = i;
         for (int axis = layout->ndims - 1; axis >= 0; rest /= layout->count[axis--])
@@ -303,10 +302,7 @@ static int take_modes(const struct solver *solver, struct fftnd__operator *op,
                       const struct cosines *modes) {
     const fftnd_layout *layout = &modes->layouts[FFTND_SPECTRAL];
     const redist_box from = box_of(solver, layout), to = box_of_modes(solver, &op->multiplier);
-    size_t n = 1;
-    for (int axis = 0; axis < solver->ndims; axis++)
-        n *= (size_t)to.count[axis];
-    double *part = redist_calloc(n + 1, sizeof *part);
+    double *part = redist_calloc(fftnd__volume(solver->ndims, to.count) + 1, sizeof *part);
     double *values = redist_calloc(fftnd__multiplier_elements(&op->multiplier) + 1, sizeof *values);
     int code = part != NULL && values != NULL
                    ? REDIST_OK

@@ -16,7 +16,7 @@ struct fftnd__started {
     pthread_t thread;
 };
 
-/* How a plan is kept after the user has freed it (kept.h). */
+/* How a plan is kept after the user has freed it (kept.c). */
 struct fftnd__keeping {
     unsigned long long number; /* among such plans of the communicator; 0 = it is not kept */
     MPI_Comm comm;
@@ -83,5 +83,18 @@ int fftnd__agree_to_run(const char *function, const struct fftnd__engine *engine
 /* Returns the layout of an array of a side, `bytes` long. */
 fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
                               const struct fftnd__step *array, enum fftnd_side side, size_t bytes);
+
+/* ---------------------------------------------------------------- kept.c: plans that the user has freed */
+
+/* Takes the kept plan that matches the arguments on all ranks; *plan is NULL without one. `code`: the result of this
+ * rank's checks. Collective. */
+int fftnd__kept_take(const struct fftnd__arguments *arguments, int code, fftnd_plan **plan);
+
+/* Prepares a new plan for being kept, if its options say so. Collective. */
+int fftnd__kept_prepare(fftnd_plan *plan, const struct fftnd__arguments *arguments);
+
+/* Keeps a plan that the user frees; `code`: of its last transform. Returns 0 if the caller is to destroy the plan.
+ * Collective, but a rank that has seen a failure does not wait for the others. */
+int fftnd__kept_put(fftnd_plan *plan, int code);
 
 #endif

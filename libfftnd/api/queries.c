@@ -2,7 +2,7 @@
 /* Questions to a plan, and the estimate of its time. */
 #include "../planner/planner.h"
 #include "../program/names.h"
-#include "../program/wavenumbers.h"
+#include "../program/program.h"
 #include "plan.h"
 
 #include <stddef.h>
@@ -34,14 +34,6 @@ int fftnd_plan_get_method(const fftnd_plan *plan, const char **method) {
     return REDIST_OK;
 }
 
-/* Returns the library's number of a user's axis. */
-static int own_axis(const struct fftnd__transform *transform, int axis) {
-    int own = 0;
-    while (transform->user_axis[own] != axis)
-        own++;
-    return own;
-}
-
 /* Elements of a user's axis on a side; of one long axis, its rows one after the other. */
 struct range {
     redist_index size, start, count;
@@ -52,7 +44,7 @@ static struct range range_of(const struct fftnd__transform *transform,
                              const struct fftnd__step *step, enum fftnd_side side, int axis) {
     const struct fftnd__alignment *alignment = &step->layout->alignment;
     const int *memory = transform->memory[side];
-    int own = transform->chain.twiddles ? memory[0] : own_axis(transform, axis);
+    int own = transform->chain.twiddles ? memory[0] : fftnd__place_of(transform->user_axis, axis);
     struct range range = {alignment->size[own], alignment->start[own], alignment->count[own],
                           step->layout->local.stride[own + transform->batch.shift]};
     if (transform->chain.twiddles) {
@@ -75,8 +67,9 @@ int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
         return redist_fail(REDIST_ERR_NULL,
                            "k = NULL, but this rank has %lld elements along axis %d",
                            (long long)range.count, axis);
+    int own = fftnd__place_of(transform->user_axis, axis);
     for (redist_index i = 0; i < range.count; i++)
-        k[i] = fftnd__wavenumber(transform, own_axis(transform, axis), range.start + i);
+        k[i] = fftnd__wavenumber(transform, own, range.start + i);
     return REDIST_OK;
 }
 

@@ -2,7 +2,6 @@
 /* Resolves arguments: settings with all defaults filled in, axes in the library's numbers. */
 #include "../program/configuration.h"
 #include "check.h"
-#include "sides.h"
 
 #include <math.h>
 
@@ -177,11 +176,11 @@ static int sides_are_usual(const struct fftnd__arguments *arguments) {
 }
 
 static long long hash_sides(const struct fftnd__arguments *arguments) {
-    struct fftnd__agreed_sides agreed;
+    struct fftnd__agreed agreed;
     long long hash =
         redist_hash_bytes(0, arguments->options.blocks, sizeof arguments->options.blocks);
-    fftnd__list_agreed_sides(arguments, 1, &agreed);
-    for (int i = 0; i < FFTND__AGREED_SIDES; i++)
+    fftnd__list_agreed(arguments, 1, &agreed);
+    for (int i = FFTND__AGREED - FFTND__AGREED_LISTS; i < FFTND__AGREED; i++)
         hash = redist_hash_bytes(hash, &agreed.values[i].value, sizeof agreed.values[i].value);
     return hash;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sides.h"
 #include "../geometry/layout.h"
 #include "../program/names.h"
+#include "check.h"
 
 #include <stdio.h>
 
@@ -334,15 +334,15 @@ int fftnd__check_long_axis(const struct fftnd__arguments *arguments) {
                         "options->blocks, padding, box and ghosts are not supported for ndims = 1 "
                         "over %d ranks",
                         arguments->nranks);
-    if (options->retained_modes != NULL && options->retained_modes[0] != arguments->sizes[0])
-        return FAIL(
-            REDIST_ERR_SIZE,
-            "options->retained_modes[0] = %lld must be sizes[0] for ndims = 1 over %d ranks",
-            (long long)options->retained_modes[0], arguments->nranks);
-    if (options->filled != NULL && options->filled[0] != arguments->sizes[0])
-        return FAIL(REDIST_ERR_SIZE,
-                    "options->filled[0] = %lld must be sizes[0] for ndims = 1 over %d ranks",
-                    (long long)options->filled[0], arguments->nranks);
+    const struct {
+        const char *name;
+        const redist_index *list;
+    } lists[] = {{"retained_modes", options->retained_modes}, {"filled", options->filled}};
+    for (int i = 0; i < 2; i++)
+        if (lists[i].list != NULL && lists[i].list[0] != arguments->sizes[0])
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->%s[0] = %lld must be sizes[0] for ndims = 1 over %d ranks",
+                        lists[i].name, (long long)lists[i].list[0], arguments->nranks);
     if (fftnd__is_on_device(options->space) || fftnd__offloads(options))
         return FAIL(REDIST_ERR_ARGUMENT, "ndims = 1 over %d ranks is not supported on a device",
                     arguments->nranks);
@@ -398,67 +398,4 @@ int fftnd__check_boxes(const struct fftnd__arguments *arguments) {
         if (arguments->options.box[side] != NULL)
             REDIST_TRY(check_boxes_of(arguments, side));
     return REDIST_OK;
-}
-
-/* ---------------------------------------------------------------- agreement */
-
-redist_shared_value fftnd__agreed_enums(const char *name, const int list[], int n,
-                                        redist_name_of *name_of) {
-    redist_shared_value value = redist_share(name, REDIST_SHARED_INTS, list, (size_t)n);
-    value.name_of = name_of;
-    return value;
-}
-
-/* Lists the bounds of a side, from `values` on. */
-static void list_agreed_bounds(const struct fftnd__arguments *arguments, int is_checked, int side,
-                               struct fftnd__agreed_sides *agreed, redist_shared_value values[]) {
-    const fftnd_options *options = &arguments->options;
-    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
-        int given = is_checked && options->bounds[side] != NULL && i < options->grid_ndims;
-        char *name = agreed->names[side][i];
-        snprintf(name, sizeof agreed->names[side][i], "options->bounds[%s][%d]",
-                 fftnd__side_name(side), i);
-        values[i] =
-            redist_share(name, REDIST_SHARED_EXTENTS, given ? options->bounds[side][i] : NULL,
-                         given ? (size_t)options->grid[i] + 1 : 0);
-    }
-}
-
-void fftnd__list_agreed_sides(const struct fftnd__arguments *arguments, int is_checked,
-                              struct fftnd__agreed_sides *agreed) {
-    static const char *const names[2][5] = {
-#define NAMES_OF(side)                                                                             \
-    {"options->memory_order[" side "]", "options->padding[" side "]", "options->split[" side "]",  \
-     "options->offset[" side "]", "whether there is options->box[" side "]"}
-        NAMES_OF("FFTND_PHYSICAL"), NAMES_OF("FFTND_SPECTRAL")};
-    const fftnd_options *options = &arguments->options;
-    size_t ndims = (size_t)arguments->ndims, grid_ndims = (size_t)options->grid_ndims;
-    redist_shared_value *next = agreed->values;
-    for (int i = 0; i < arguments->ndims && is_checked && options->axes != NULL; i++)
-        agreed->axes[i] = (int)options->axes[i];
-    *next++ = fftnd__agreed_enums("options->axes",
-                                  is_checked && options->axes != NULL ? agreed->axes : NULL,
-                                  arguments->ndims, fftnd__axis_name);
-    for (int side = 0; side < 2; side++, next += REDIST_MAX_NDIMS) {
-        *next++ = redist_share(names[side][0], REDIST_SHARED_INTS,
-                               is_checked ? options->memory_order[side] : NULL, ndims);
-        *next++ = redist_share(names[side][1], REDIST_SHARED_EXTENTS,
-                               is_checked ? options->padding[side] : NULL, ndims);
-        *next++ = redist_share(names[side][2], REDIST_SHARED_INTS,
-                               is_checked ? options->split[side] : NULL, grid_ndims);
-        *next++ = redist_share(names[side][3], REDIST_SHARED_EXTENTS,
-                               is_checked ? options->offset[side] : NULL, ndims);
-        *next++ = redist_share_number(names[side][4], is_checked && options->box[side] != NULL);
-        list_agreed_bounds(arguments, is_checked, side, agreed, next);
-    }
-    int has_ghosts = is_checked && options->ghosts != NULL &&
-                     fftnd__read_ghosts(arguments, &agreed->ghosts) == REDIST_OK;
-    *next++ = redist_share("options->ghosts->low", REDIST_SHARED_EXTENTS,
-                           has_ghosts ? agreed->ghosts.low : NULL, ndims);
-    *next++ = redist_share("options->ghosts->high", REDIST_SHARED_EXTENTS,
-                           has_ghosts ? agreed->ghosts.high : NULL, ndims);
-    *next++ = redist_share("options->ghosts->periodic", REDIST_SHARED_INTS,
-                           has_ghosts ? agreed->ghosts.periodic : NULL, ndims);
-    *next =
-        redist_share_number("options->ghosts->corners", has_ghosts ? agreed->ghosts.corners : 0);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engine.h"
-#include "../program/exchanges.h"
 #include "../program/program.h"
-#include "../program/subset.h"
-#include "fusion.h"
-#include "spare.h"
-#include "teach.h"
-#include "transform.h"
+#include "parts.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -117,7 +111,7 @@ static int plan_in_scratch(struct fftnd__engine *engine, const int directions[2]
 static void free_exchanges(struct fftnd__engine *engine) {
     if (engine->transform.settings.phases)
         engine->past = fftnd__engine_exchange_phases(engine);
-    fftnd__replays_forget(&engine->replays, &engine->transform);
+    fftnd__replays_forget(engine);
     for (int direction = 1; direction >= 0; direction--)
         fftnd__free_exchanges(&engine->programs[direction]);
 }
@@ -138,22 +132,11 @@ static void free_programs(struct fftnd__engine *engine) {
     engine->is_planned = 0;
 }
 
-/* Collective; the result is this rank's. */
-static int plan_by_teachers(struct fftnd__engine *engine) {
-    const struct fftnd__transform *transform = &engine->transform;
-    struct fftnd__teachers teachers;
-    fftnd__find_teachers(transform, engine->largest_bytes, &teachers);
-    int code = plan_in_scratch(engine, teachers.measures);
-    fftnd__teach(transform, &teachers);
-    const int taught[2] = {!teachers.measures[0], !teachers.measures[1]};
-    return code == REDIST_OK && (taught[0] || taught[1]) ? plan_in_scratch(engine, taught) : code;
-}
-
 /* Plans all stages, once; none after a failure. Collective. */
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
         return REDIST_OK;
-    int code = plan_by_teachers(engine);
+    int code = fftnd__plan_taught(engine, plan_in_scratch);
     if (code == REDIST_OK)
         code = allocate_tiles(engine);
     code = redist_agree(engine->transform.comm, code);
@@ -260,26 +243,31 @@ static redist_plan *next_exchange(const struct fftnd__engine *engine, const redi
     return NULL;
 }
 
-int fftnd__engine_is_narrow(const struct fftnd__engine *engine) {
+/* Sums the work space of all exchanges, and finds whether one has a format of its own. */
+static size_t find_buffers(const struct fftnd__engine *engine, int *is_narrow) {
+    size_t bytes = 0;
     redist_plan *exchange = NULL;
-    int is_narrow = 0;
+    *is_narrow = 0;
     while ((exchange = next_exchange(engine, exchange)) != NULL) {
         redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
-        if (redist_plan_get_info(exchange, &info) == REDIST_OK)
-            is_narrow |= info.wire != REDIST_WIRE_SAME;
+        if (redist_plan_get_info(exchange, &info) != REDIST_OK)
+            continue;
+        *is_narrow |= info.wire != REDIST_WIRE_SAME;
+        bytes += info.workspace_bytes;
     }
+    return bytes;
+}
+
+int fftnd__engine_is_narrow(const struct fftnd__engine *engine) {
+    int is_narrow;
+    (void)find_buffers(engine, &is_narrow);
     return is_narrow;
 }
 
 size_t fftnd__engine_memory(const struct fftnd__engine *engine) {
-    size_t bytes = engine->tile_bytes + (engine->owns_workspace ? engine->workspace_bytes : 0);
-    redist_plan *exchange = NULL;
-    while ((exchange = next_exchange(engine, exchange)) != NULL) {
-        redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
-        if (redist_plan_get_info(exchange, &info) == REDIST_OK)
-            bytes += info.workspace_bytes;
-    }
-    return bytes;
+    int is_narrow;
+    return engine->tile_bytes + (engine->owns_workspace ? engine->workspace_bytes : 0) +
+           find_buffers(engine, &is_narrow);
 }
 
 static int join_with(const struct fftnd__engine *engine, const redist_plan *one) {

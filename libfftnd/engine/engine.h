@@ -3,11 +3,18 @@
 #ifndef FFTND__ENGINE_H
 #define FFTND__ENGINE_H
 
-#include "../program/configuration.h"
-#include "replay.h"
+#include "../run/stage.h"
 
 /* Kinds of programs. */
 enum fftnd__built { FFTND__NOT_BUILT, FFTND__STEPWISE, FFTND__FUSED };
+
+struct fftnd__replay;
+
+/* Graphs of a device for executions with the same arrays. */
+struct fftnd__replays {
+    struct fftnd__replay *list; /* NULL before the first */
+    long long runs;
+};
 
 struct fftnd__engine {
     struct fftnd__transform transform;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fusion.h"
+/* Fusion: exchanges that the transforms beside them do, and the arrays of all steps. */
 #include "../program/program.h"
+#include "parts.h"
 
 #include <limits.h>
 #include <string.h>
@@ -29,52 +30,42 @@ static int reduce(const struct fftnd__transform *transform, int n, long long num
     return redist_all_reduce(transform->comm, numbers, n, MPI_LONG_LONG, operation);
 }
 
-/* Finds the arrays that fit the output on all ranks, which may be there then. Collective. */
-static int find_room(struct fftnd__program *program, const struct fftnd__transform *transform) {
-    int n = program->nsteps;
-    long long fits[FFTND__MOST_STEPS + 1];
-    size_t room = fftnd__step_bytes(transform, &program->steps[n]);
-    for (int i = 0; i <= n; i++)
-        fits[i] = fftnd__step_bytes(transform, &program->steps[i]) <= room;
-    int code = reduce(transform, n + 1, fits, MPI_MIN);
-    for (int i = 1; i <= n; i++)
-        program->steps[i].reaches_output = (int)fits[i];
-    return code;
+/* Facts of a step; with truncation the sides on which the serial library can do it, from bit INSIDE on. */
+enum { KEEPS_LAYOUT = 1, FITS_OUTPUT = 2, INSIDE = 2 };
+
+static long long facts_of(const struct fftnd__program *program,
+                          const struct fftnd__transform *transform,
+                          const struct fftnd__step *step) {
+    const struct fftnd__step *last = &program->steps[program->nsteps];
+    long long facts = step->type == FFTND__KEEPS_LAYOUT ? KEEPS_LAYOUT : 0;
+    if (fftnd__step_bytes(transform, step) <= fftnd__step_bytes(transform, last))
+        facts |= FITS_OUTPUT;
+    if (transform->library->truncates != NULL && fftnd__truncates(transform, step))
+        facts |= fftnd__may_truncate_inside(transform, step) << INSIDE;
+    return facts;
 }
 
-/* Lists the steps, the same on all ranks: a step keeps its array's layout only if it does on all of them, which choose
- * buffers by that, as some may have no elements. One reduction finds failures, too. Collective. */
+/* Lists the steps, the same on all ranks, which choose buffers by their facts, as some may have no elements: a step
+ * keeps its array's layout, its array fits the output, and the serial library truncates only if that holds on all of
+ * them. One reduction finds failures, too. Collective. */
 static int list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, enum fftnd__split split) {
     enum { DONE = 0 };
-    long long keeps[FFTND__MOST_STEPS + 1] = {0};
+    long long facts[FFTND__MOST_STEPS + 1] = {0};
     int own = fftnd__list_steps(program, transform, direction, transposed, split);
-    keeps[DONE] = own == REDIST_OK;
+    facts[DONE] = own == REDIST_OK;
     for (int i = 1; own == REDIST_OK && i <= program->nsteps; i++)
-        keeps[i] = program->steps[i].type == FFTND__KEEPS_LAYOUT;
-    int code = reduce(transform, FFTND__MOST_STEPS + 1, keeps, MPI_MIN);
-    if (own != REDIST_OK || code != REDIST_OK || !keeps[DONE])
+        facts[i] = facts_of(program, transform, &program->steps[i]);
+    int code = reduce(transform, FFTND__MOST_STEPS + 1, facts, MPI_BAND);
+    if (own != REDIST_OK || code != REDIST_OK || !facts[DONE])
         return redist_agree(transform->comm, own != REDIST_OK ? own : code);
-    for (int i = 1; i <= program->nsteps; i++)
-        if (program->steps[i].type == FFTND__KEEPS_LAYOUT && !keeps[i])
-            program->steps[i].type = FFTND__CHANGES_LAYOUT;
-    return REDIST_OK;
-}
-
-/* Finds the steps whose truncation the serial library does on all ranks. Collective. */
-static int find_truncations(struct fftnd__program *program,
-                            const struct fftnd__transform *transform) {
-    int n = program->nsteps, any = 0;
-    long long inside[FFTND__MOST_STEPS + 1];
-    for (int i = 1; i <= n; i++)
-        any |= fftnd__truncates(transform, &program->steps[i]);
-    if (!any || transform->library->truncates == NULL)
-        return REDIST_OK;
-    for (int i = 1; i <= n; i++)
-        inside[i] = fftnd__may_truncate_inside(transform, &program->steps[i]);
-    REDIST_TRY(reduce(transform, n, inside + 1, MPI_MIN));
-    for (int i = 1; i <= n; i++)
-        program->steps[i].truncates_inside = (int)inside[i];
+    for (int i = 1; i <= program->nsteps; i++) {
+        struct fftnd__step *step = &program->steps[i];
+        if (step->type == FFTND__KEEPS_LAYOUT && !(facts[i] & KEEPS_LAYOUT))
+            step->type = FFTND__CHANGES_LAYOUT;
+        step->reaches_output = (facts[i] & FITS_OUTPUT) != 0;
+        step->truncates_inside = (int)(facts[i] >> INSIDE);
+    }
     return REDIST_OK;
 }
 
@@ -207,16 +198,16 @@ static int needs_too_much(const struct fftnd__program *program,
 static int assign_lean_buffers(struct fftnd__program *program,
                                const struct fftnd__transform *transform) {
     int found = fftnd__assign_buffers(program, transform);
-    for (int i = program->nsteps; i >= 1; i--)
-        if (program->steps[i].by_partitions && needs_too_much(program, transform, found)) {
-            program->steps[i].by_partitions = 0;
-            found = fftnd__assign_buffers(program, transform);
-        }
-    for (int i = program->nsteps; i >= 1; i--)
-        if (program->steps[i].fused_with == FFTND__PUSHED &&
-            needs_too_much(program, transform, found)) {
-            program->steps[i].fused_with = FFTND__UNFUSED;
-            program->steps[i].direct_stores = FFTND__DIRECT_NONE;
+    for (int keeps_pushing = 1; keeps_pushing >= 0; keeps_pushing--)
+        for (int i = program->nsteps; i >= 1 && needs_too_much(program, transform, found); i--) {
+            struct fftnd__step *step = &program->steps[i];
+            if (keeps_pushing ? !step->by_partitions : step->fused_with != FFTND__PUSHED)
+                continue;
+            step->by_partitions = 0;
+            if (!keeps_pushing) {
+                step->fused_with = FFTND__UNFUSED;
+                step->direct_stores = FFTND__DIRECT_NONE;
+            }
             found = fftnd__assign_buffers(program, transform);
         }
     return found;
@@ -240,10 +231,8 @@ static int find_steps(struct fftnd__program *program, const struct fftnd__transf
         if (split == FFTND__COPY_FIRST && !prefers_copy(transform))
             continue;
         REDIST_TRY(list_steps(program, transform, direction, transposed, split));
-        REDIST_TRY(find_truncations(program, transform));
-        find_last_steps(program);
-        if (transform->configuration.segments > 1 || transform->configuration.direct_stores)
-            REDIST_TRY(find_room(program, transform));
+        if (transform->configuration.segments == 1 && !transform->configuration.direct_stores)
+            find_last_steps(program);
         push_exchanges(program, transform);
         REDIST_TRY(receive_by_partitions(program, transform));
         REDIST_TRY(choose_segments(program, transform));
@@ -387,21 +376,19 @@ static int wastes_work(const struct fftnd__program *program) {
 }
 
 /* Assigns buffers. If these are none or too many, unfuses exchanges with a side, then pushes and pulls in turns, so
- * that two exchanges take one work array. Collective. */
-static int choose_buffers(struct fftnd__program *program, const struct fftnd__transform *transform,
-                          int *may_fuse) {
-    REDIST_TRY(find_room(program, transform));
-    *may_fuse = assign_fused_buffers(program, transform);
-    int lean = must_be_lean(transform);
-    if (!*may_fuse || (lean && wastes_work(program))) {
+ * that two exchanges take one work array. Returns 0 if none can be. */
+static int choose_buffers(struct fftnd__program *program,
+                          const struct fftnd__transform *transform) {
+    int lean = must_be_lean(transform), found = assign_fused_buffers(program, transform);
+    if (!found || (lean && wastes_work(program))) {
         unfuse_moves(program);
-        *may_fuse = assign_fused_buffers(program, transform);
+        found = assign_fused_buffers(program, transform);
     }
-    if (lean && (!*may_fuse || wastes_work(program))) {
+    if (lean && (!found || wastes_work(program))) {
         fuse_exchanges_evenly(program);
-        *may_fuse = assign_fused_buffers(program, transform) && !wastes_work(program);
+        found = assign_fused_buffers(program, transform) && !wastes_work(program);
     }
-    return REDIST_OK;
+    return found;
 }
 
 int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__transform *transform,
@@ -413,9 +400,9 @@ int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__trans
     *may_fuse = (int)suited;
     if (code == REDIST_OK && suited)
         code = fuse_exchanges(program, transform);
-    if (code == REDIST_OK && suited)
+    if (code == REDIST_OK && suited) {
         fuse_moves(program, transform);
-    if (code == REDIST_OK && suited)
-        code = choose_buffers(program, transform, may_fuse);
+        *may_fuse = choose_buffers(program, transform);
+    }
     return redist_agree(transform->comm, code);
 }

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay.h"
+/* Replay of programs in a stream: a graph of the device for executions with the same arrays. */
 #include "../operators/operator.h"
+#include "parts.h"
+
+enum { REPLAYS = 8 }; /* a guess */
+
+/* An asynchronous program with certain arrays, and its graph. */
+struct fftnd__replay {
+    const struct fftnd__program *program;
+    void *in, *out;
+    int runs;
+    long long last_run; /* 0 = unused */
+    void *graph;        /* NULL = none yet */
+};
 
 /* Returns nonzero if executions can be captured. Not with functions of the user, which may differ each time, nor with
  * phases, which are times of the host, nor with other threads, whose calls to the device could break the capture. */
@@ -18,11 +30,11 @@ static int may_replay(const struct fftnd__transform *transform) {
 static struct fftnd__replay *find(struct fftnd__replays *replays, const struct redist__space *space,
                                   const struct fftnd__program *program, void *const buffers[]) {
     if (replays->list == NULL)
-        replays->list = redist_calloc(FFTND__REPLAYS, sizeof *replays->list);
+        replays->list = redist_calloc(REPLAYS, sizeof *replays->list);
     if (replays->list == NULL)
         return NULL;
     struct fftnd__replay *oldest = &replays->list[0];
-    for (struct fftnd__replay *at = oldest; at < replays->list + FFTND__REPLAYS; at++) {
+    for (struct fftnd__replay *at = oldest; at < replays->list + REPLAYS; at++) {
         if (at->program == program && at->in == buffers[0] && at->out == buffers[1])
             return at;
         oldest = at->last_run < oldest->last_run ? at : oldest;
@@ -35,18 +47,18 @@ static struct fftnd__replay *find(struct fftnd__replays *replays, const struct r
 
 /* Launches the graph, unless the program has failed by now: fftnd__execute then fails with its peers. Returns nonzero
  * if it was launched. */
-static int launch(const struct fftnd__replay *replay, const struct fftnd__transform *transform,
-                  double *seconds, struct fftnd__failure *failure) {
+static int launch(const struct fftnd__replay *replay, struct fftnd__engine *engine) {
+    const struct fftnd__transform *transform = &engine->transform;
     double begin = MPI_Wtime();
-    fftnd__query(replay->program, failure);
-    if (failure->code == REDIST_OK) {
+    fftnd__query(replay->program, &engine->failure);
+    if (engine->failure.code == REDIST_OK) {
         redist_range_begin("fftnd transform as a graph");
-        fftnd__failure_note(
-            failure, transform->space->graph_replay(replay->graph, transform->settings.stream));
+        fftnd__failure_note(&engine->failure, transform->space->graph_replay(
+                                                  replay->graph, transform->settings.stream));
         redist_range_end();
     }
-    *seconds += MPI_Wtime() - begin;
-    return failure->code == REDIST_OK;
+    engine->seconds[0] += MPI_Wtime() - begin;
+    return engine->failure.code == REDIST_OK;
 }
 
 static void rehearse(const struct fftnd__program *program, int begins) {
@@ -75,25 +87,25 @@ static void capture(struct fftnd__replay *replay, const struct fftnd__transform 
     replay->graph = NULL;
 }
 
-int fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *program,
-                  const struct fftnd__transform *transform, void *const buffers[],
-                  long double scale, double *seconds, struct fftnd__failure *failure) {
-    struct fftnd__replay *replay = failure->code == REDIST_OK && may_replay(transform)
-                                       ? find(replays, transform->space, program, buffers)
-                                       : NULL;
+int fftnd__replay(struct fftnd__engine *engine, int direction, void *const buffers[]) {
+    const struct fftnd__transform *transform = &engine->transform;
+    struct fftnd__replay *replay =
+        engine->failure.code == REDIST_OK && may_replay(transform)
+            ? find(&engine->replays, transform->space, &engine->programs[direction], buffers)
+            : NULL;
     if (replay == NULL)
         return 0;
-    replay->last_run = ++replays->runs;
+    replay->last_run = ++engine->replays.runs;
     if (replay->runs < 3 && ++replay->runs == 3)
-        capture(replay, transform, buffers, scale);
-    return replay->graph != NULL && launch(replay, transform, seconds, failure);
+        capture(replay, transform, buffers, engine->scales[direction]);
+    return replay->graph != NULL && launch(replay, engine);
 }
 
-void fftnd__replays_forget(struct fftnd__replays *replays,
-                           const struct fftnd__transform *transform) {
-    for (int i = 0; replays->list != NULL && i < FFTND__REPLAYS; i++)
+void fftnd__replays_forget(struct fftnd__engine *engine) {
+    struct fftnd__replays *replays = &engine->replays;
+    for (int i = 0; replays->list != NULL && i < REPLAYS; i++)
         if (replays->list[i].graph != NULL)
-            transform->space->graph_free(replays->list[i].graph);
+            engine->transform.space->graph_free(replays->list[i].graph);
     redist_release(replays->list);
     *replays = (struct fftnd__replays){0};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Executions of an engine, and what users may ask of it. */
-#include "engine.h"
+#include "parts.h"
 
 /* ---------------------------------------------------------------- queries */
 
@@ -52,6 +52,28 @@ int fftnd__engine_partitions(const struct fftnd__engine *engine) {
     return 1;
 }
 
+static void add_phases(const struct fftnd__program *program, redist_phases *sum) {
+    for (int i = 0; i < fftnd__end_of_exchanges(program); i++) {
+        redist_phases phases = REDIST_PHASES_DEFAULT;
+        redist_plan *exchange = program->steps[i].exchange;
+        if (exchange == NULL || redist_plan_get_phases(exchange, &phases) != REDIST_OK)
+            continue;
+        sum->total += phases.total;
+        sum->pack += phases.pack;
+        sum->first_message += phases.first_message;
+        sum->communicate += phases.communicate;
+        sum->unpack += phases.unpack;
+        sum->own_part += phases.own_part;
+    }
+}
+
+redist_phases fftnd__engine_exchange_phases(const struct fftnd__engine *engine) {
+    redist_phases sum = engine->past;
+    for (int direction = 0; direction < 2; direction++)
+        add_phases(&engine->programs[direction], &sum);
+    return sum;
+}
+
 /* ---------------------------------------------------------------- executions */
 
 /* Lets the device reach arrays of the user, with pin_arrays. */
@@ -68,17 +90,14 @@ static void pin_arrays(const struct fftnd__engine *engine, int direction, void *
 }
 
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
-    const struct fftnd__transform *transform = &engine->transform;
-    const struct fftnd__program *program = &engine->programs[direction];
-    const long double scale = engine->scales[direction];
     void *work[3];
     pin_arrays(engine, direction, in, out);
     fftnd__engine_work_arrays(engine, work);
     engine->executions++;
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
-    if (!fftnd__replay(&engine->replays, program, transform, buffers, scale, &engine->seconds[0],
-                       &engine->failure))
-        fftnd__execute(program, transform, buffers, scale, engine->seconds, &engine->failure);
+    if (!fftnd__replay(engine, direction, buffers))
+        fftnd__execute(&engine->programs[direction], &engine->transform, buffers,
+                       engine->scales[direction], engine->seconds, &engine->failure);
     return fftnd__failure_report(&engine->failure);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spare.h"
+/* Work space and tiles of a freed plan, which a communicator keeps for its next plan: new pages take most of the time
+ * in which a small plan is made. */
+#include "parts.h"
 
 enum {
     MOST_BYTES = 4 << 20

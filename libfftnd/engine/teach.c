@@ -5,10 +5,27 @@
  * transforms and another one backward transforms. Larger arrays are measured by all at once, since they share the
  * memory's bandwidth in the transform, too.
  */
-#include "teach.h"
+#include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The most ranks that measure at once for all: for a grid of three dimensions whose blocks have two sizes. */
+enum { MOST_TEACHERS = 16 };
+
+/* A rank that measures first, while others wait. */
+struct teacher {
+    int rank;
+    int is_own; /* its arrays have the shape of this rank's */
+};
+
+/* The teachers: of each shape of the ranks' arrays one for each direction, or one for both. */
+struct teachers {
+    int count; /* 0 = all ranks measure */
+    struct teacher list[MOST_TEACHERS];
+    int has_own;     /* some have this rank's shape */
+    int measures[2]; /* this rank measures forward, backward transforms */
+};
 
 /* Second-level caches of today's processors have 1 MiB and more for each core. */
 static const size_t most_bytes = 1 << 20;
@@ -42,15 +59,14 @@ static long long hash_shape(const struct fftnd__chain *chain) {
 }
 
 /* Lists the first two ranks of each shape, as far as there is room. A shape's only rank measures both directions. */
-static void list_first(int nranks, const long long shapes[], int own,
-                       struct fftnd__teachers *teachers) {
-    for (int rank = 0; rank < nranks && teachers->count < FFTND__MOST_TEACHERS; rank++) {
+static void list_first(int nranks, const long long shapes[], int own, struct teachers *teachers) {
+    for (int rank = 0; rank < nranks && teachers->count < MOST_TEACHERS; rank++) {
         int same = 0, is_own = shapes[rank] == shapes[own];
         for (int i = 0; i < teachers->count; i++)
             same += shapes[teachers->list[i].rank] == shapes[rank];
         if (same == 2)
             continue;
-        teachers->list[teachers->count++] = (struct fftnd__teacher){rank, is_own};
+        teachers->list[teachers->count++] = (struct teacher){rank, is_own};
         teachers->has_own |= is_own;
         if (rank == own)
             teachers->measures[REDIST_FORWARD] = same == 0;
@@ -59,11 +75,11 @@ static void list_first(int nranks, const long long shapes[], int own,
     }
 }
 
-void fftnd__find_teachers(const struct fftnd__transform *transform, size_t largest_bytes,
-                          struct fftnd__teachers *teachers) {
+static void find_teachers(const struct fftnd__transform *transform, size_t largest_bytes,
+                          struct teachers *teachers) {
     int nranks, rank;
     long long shape = hash_shape(&transform->chain);
-    *teachers = (struct fftnd__teachers){.measures = {1, 1}};
+    *teachers = (struct teachers){.measures = {1, 1}};
     if (!has_teachers(transform, largest_bytes))
         return;
     MPI_Comm_size(transform->comm, &nranks);
@@ -109,15 +125,24 @@ static void teach(const struct fftnd__transform *transform, const struct lines__
     redist_release(text);
 }
 
-/* Passes on the choice of the library for each problem, too: a rank that chose another one would measure for it. So
+/* Passes on what the teachers have found: to the ranks of their shape, and to those whose shape has none. Where it
+ * fails, ranks measure for themselves. Passes on the choice of the library for each problem, too: a rank that chose another one would measure for it. So
  * would one that took the choice of another shape's teacher: where two libraries are as fast, teachers choose
  * differently. */
-void fftnd__teach(const struct fftnd__transform *transform,
-                  const struct fftnd__teachers *teachers) {
+static void teach_all(const struct fftnd__transform *transform, const struct teachers *teachers) {
     const struct lines__library *library;
     for (int i = 0; (library = lines__library_at(i)) != NULL; i++)
         for (int k = 0; k < teachers->count && library->tell_found != NULL; k++)
             if (library->space == transform->library->space)
                 teach(transform, library, teachers->list[k].rank,
                       !teachers->has_own || teachers->list[k].is_own);
+}
+
+int fftnd__plan_taught(struct fftnd__engine *engine, fftnd__plan_directions *plan) {
+    struct teachers teachers;
+    find_teachers(&engine->transform, engine->largest_bytes, &teachers);
+    int code = plan(engine, teachers.measures);
+    teach_all(&engine->transform, &teachers);
+    const int taught[2] = {!teachers.measures[0], !teachers.measures[1]};
+    return code == REDIST_OK && (taught[0] || taught[1]) ? plan(engine, taught) : code;
 }

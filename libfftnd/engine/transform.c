@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "transform.h"
+/* The resources that both directions of a transform share: grid, chain, device, streams and threads. */
 #include "../program/program.h"
+#include "parts.h"
 
 #include <string.h>
 
@@ -11,17 +12,11 @@ enum { GROUPS_IN_LIMIT = 8, MOST_AXES_BYTES = 512 << 20, MOST_TILE_BYTES = 128 <
 /* Contiguous bytes that still cost less to copy to a device than another pass over the array: a guess. */
 enum { SHORT_ROW = 4 << 10 };
 
-static const enum fftnd_r2r inverse_r2r[] = {
-    [FFTND_DCT1] = FFTND_DCT1, [FFTND_DCT2] = FFTND_DCT3, [FFTND_DCT3] = FFTND_DCT2,
-    [FFTND_DCT4] = FFTND_DCT4, [FFTND_DST1] = FFTND_DST1, [FFTND_DST2] = FFTND_DST3,
-    [FFTND_DST3] = FFTND_DST2, [FFTND_DST4] = FFTND_DST4, [FFTND_R2HC] = FFTND_HC2R,
-    [FFTND_HC2R] = FFTND_R2HC, [FFTND_DHT] = FFTND_DHT};
-
 static void set_r2r(struct fftnd__transform *transform, const struct fftnd__request *request) {
     for (int i = 0; i < request->shape.ndims; i++)
         if (request->shape.axes[i] == FFTND_AXIS_R2R) {
             transform->r2r[REDIST_FORWARD][i] = request->r2r[i];
-            transform->r2r[REDIST_BACKWARD][i] = inverse_r2r[request->r2r[i]];
+            transform->r2r[REDIST_BACKWARD][i] = fftnd__r2r_kinds[request->r2r[i]].inverse;
         }
 }
 

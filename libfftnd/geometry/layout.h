@@ -28,6 +28,22 @@ static inline void fftnd__copy_alignment(const struct fftnd__alignment *to,
     memcpy(to->size, from->size, 3 * (size_t)ndims * sizeof *to->size);
 }
 
+/* Returns the elements of a box. */
+static inline size_t fftnd__volume(int ndims, const redist_index count[]) {
+    size_t n = 1;
+    for (int axis = 0; axis < ndims; axis++)
+        n *= (size_t)count[axis];
+    return n;
+}
+
+/* Returns the place of an axis in a list of all axes. */
+static inline int fftnd__place_of(const int list[], int axis) {
+    int place = 0;
+    while (list[place] != axis)
+        place++;
+    return place;
+}
+
 /* An alignment and the axes that are transformed in it. */
 struct fftnd__link {
     struct fftnd__alignment physical; /* extents before the transforms of a forward chain */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "boxes.h"
+#include "applied.h"
+#include "runs.h"
 
 #include <string.h>
 
@@ -486,28 +487,43 @@ static int choose_line(const struct fftnd__applied *applied, const struct fftnd_
     return last == applied->batch ? last - 1 : last;
 }
 
-static int run_rows(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                    const struct fftnd__block blocks[2], const redist_index count[], char *room) {
-    const struct fftnd__truncation *truncation = applied->middle[0].truncation;
+/* Applies the operator to a retained box, row by row. */
+static int run_rows(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
+                    const struct fftnd__retained_box retained[2], char *room) {
     struct sweep sweep = {.applied = applied,
                           .blocks = blocks,
+                          .box = retained[1],
                           .line = choose_line(applied, &blocks[0]),
                           .room = (double *)(void *)room};
     int in_place = blocks[0].memory == blocks[1].memory;
     sweep.row.axis = sweep.line - applied->shift;
     sweep.reads_directly = is_row(&sweep, 0);
     sweep.writes_directly = is_row(&sweep, 1) && (!in_place || applied->op->type->in_place);
+    return run_lines(&sweep, 0, blocks[0].memory + retained[0].offset,
+                     blocks[1].memory + retained[1].offset);
+}
+
+/* Applies the operator to a piece whose array retains `count`, between the blocks before and after it. A function of the
+ * user for boxes takes scaled elements. */
+static int run_operator(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                        const struct fftnd__block blocks[2], const redist_index count[],
+                        char *room) {
+    const struct fftnd__truncation *truncation = applied->middle[0].truncation;
+    const struct fftnd__operator *op = applied->op;
+    int in_boxes = fftnd__takes_boxes(op), scales = in_boxes && op->type->of_user;
+    if (scales)
+        REDIST_TRY(fftnd__scale_block(&blocks[0], op->factors[0]));
     for (int i = 0; i < fftnd__count_retained(truncation); i++) {
-        struct fftnd__retained_box before, *after = &sweep.box;
-        int ndims = blocks[0].ndims;
-        if (fftnd__find_retained(truncation, i, ndims, piece->start, count, blocks[0].stride,
-                                 &before) &&
-            fftnd__find_retained(truncation, i, ndims, piece->start, count, blocks[1].stride,
-                                 after))
-            REDIST_TRY(run_lines(&sweep, 0, blocks[0].memory + before.offset,
-                                 blocks[1].memory + after->offset));
+        struct fftnd__retained_box retained[2];
+        int is_there = 1;
+        for (int j = 0; j < 2; j++)
+            is_there = fftnd__find_retained(truncation, i, blocks[j].ndims, piece->start, count,
+                                            blocks[j].stride, &retained[j]);
+        if (is_there)
+            REDIST_TRY(in_boxes ? fftnd__box_run(applied, blocks, retained)
+                                : run_rows(applied, blocks, retained, room));
     }
-    return REDIST_OK;
+    return scales ? fftnd__scale_block(&blocks[1], op->factors[1]) : REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- a piece */
@@ -558,10 +574,9 @@ static int run_both(const struct fftnd__applied *applied, const struct fftnd__pi
     if (is_alone)
         return run_trip(applied, piece, trip, count[0]);
     REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, in, &middle[0]));
-    REDIST_TRY(applied->trip.library != NULL ? run_trip(applied, piece, trip, count[0])
-               : fftnd__takes_boxes(applied->op)
-                   ? fftnd__boxes_run(applied, piece, middle, count[0])
-                   : run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
+    REDIST_TRY(applied->trip.library != NULL
+                   ? run_trip(applied, piece, trip, count[0])
+                   : run_operator(applied, piece, middle, count[0], memory + applied->places.rows));
     return fftnd__kernel_run(&applied->kernels[1], piece->shorter, &middle[1], out);
 }
 

@@ -10,7 +10,29 @@
 
 #include "../operators/operator.h"
 #include "kernel.h"
-#include "round_trip.h"
+
+struct fftnd__round_trip {
+    const struct lines__round_trips *library; /* NULL = none */
+    void *plans[2];                           /* for pieces like the first one, and shorter ones */
+    int axis;                                 /* of the array */
+    redist_index modes;                       /* along it */
+};
+
+/* Returns the axis of a step with an operator that can make a round trip, the slowest in the array before, or -1. All
+ * modes have to be retained. */
+int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                           const struct lines__library *library);
+
+/* Plans a round trip between two sides, on which a piece has the elements of the cut. trip->library stays NULL if the
+ * library cannot. As fftnd__kernel_create. */
+int fftnd__round_trip_create(struct fftnd__round_trip *trip,
+                             const struct fftnd__kernel_problem *problem, int axis);
+void fftnd__round_trip_free(struct fftnd__round_trip *trip);
+
+/* Executes the round trip of a piece from one block to the other, or enqueues it. */
+int fftnd__round_trip_run(const struct fftnd__round_trip *trip, int is_shorter,
+                          const struct lines__operation *operation, const struct fftnd__block *in,
+                          const struct fftnd__block *out);
 
 struct fftnd__applied {
     const struct fftnd__operator *op;
@@ -52,5 +74,16 @@ int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area);
 /* Runs a piece, whose memory is at `memory`. The blocks are the piece before and after. */
 int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                        char *memory, const struct fftnd__block *in, const struct fftnd__block *out);
+
+/* ---------------------------------------------------------------- boxes.c: whole boxes of a piece */
+
+/* Applies the operator to a retained box of a piece. The blocks are the piece before and after it. */
+int fftnd__box_run(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
+                   const struct fftnd__retained_box retained[2]);
+
+/* Describes the operator, one of the library's kinds, on all modes of a piece, in a block before and after it. */
+void fftnd__boxes_describe(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                           const struct fftnd__block *block, const redist_index count[],
+                           struct lines__operation *operation);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "boxes.h"
 #include "../operators/multiplier.h"
-#include "runs.h"
+#include "applied.h"
 
 /* A retained box of a piece, of all fields, before and after the operator. */
 struct box {
@@ -186,36 +185,16 @@ static int call(const struct box *box) {
                                 "options->box_function of the operator returned %d", result);
 }
 
-/* ---------------------------------------------------------------- all boxes */
+/* ---------------------------------------------------------------- one box */
 
-static int run_all(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                   const struct fftnd__block blocks[2], const redist_index count[]) {
-    const struct fftnd__truncation *truncation = applied->middle[0].truncation;
-    int ndims = blocks[0].ndims;
-    for (int i = 0; i < fftnd__count_retained(truncation); i++) {
-        struct box box = {.applied = applied, .blocks = blocks};
-        struct fftnd__retained_box retained;
-        int is_there = 1;
-        for (int j = 0; j < 2 && is_there; j++) {
-            is_there = fftnd__find_retained(truncation, i, ndims, piece->start, count,
-                                            blocks[j].stride, &retained);
-            box.memory[j] = blocks[j].memory + retained.offset;
-        }
-        for (int at = 0; at < ndims; at++) {
-            box.start[at] = applied->start[at] + retained.start[at];
-            box.count[at] = retained.count[at];
-        }
-        if (is_there)
-            REDIST_TRY(applied->op->type->of_user ? call(&box) : run_kind(&box));
+int fftnd__box_run(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
+                   const struct fftnd__retained_box retained[2]) {
+    struct box box = {.applied = applied, .blocks = blocks};
+    for (int j = 0; j < 2; j++)
+        box.memory[j] = blocks[j].memory + retained[j].offset;
+    for (int at = 0; at < blocks[0].ndims; at++) {
+        box.start[at] = applied->start[at] + retained[0].start[at];
+        box.count[at] = retained[0].count[at];
     }
-    return REDIST_OK;
-}
-
-int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                     const struct fftnd__block blocks[2], const redist_index count[]) {
-    int of_user = applied->op->type->of_user;
-    if (of_user)
-        REDIST_TRY(fftnd__scale_block(&blocks[0], applied->op->factors[0]));
-    REDIST_TRY(run_all(applied, piece, blocks, count));
-    return of_user ? fftnd__scale_block(&blocks[1], applied->op->factors[1]) : REDIST_OK;
+    return applied->op->type->of_user ? call(&box) : run_kind(&box);
 }

@@ -53,23 +53,16 @@ void fftnd__direct_stores_free(struct fftnd__direct_stores *stores) {
     *stores = (struct fftnd__direct_stores){0};
 }
 
-/* Returns the position of an array axis among those of targets. */
-static int position_of(const struct fftnd__stored_piece *piece, int axis) {
-    int position = 0;
-    while (piece->order[position] != axis)
-        position++;
-    return position;
-}
-
 static struct lines__target target_of(const struct fftnd__stored_piece *piece,
                                       const redist_target *target) {
     const struct fftnd__direct_stores *stores = piece->stores;
-    int at = position_of(piece, stores->axis);
+    int at = fftnd__place_of(piece->order, stores->axis);
     struct lines__target along = {.end = target->start[at] + target->count[at],
                                   .memory = target->memory,
                                   .axis = target->stride[at] / stores->item};
     for (int i = 0; i < stores->nloops; i++)
-        along.loops[i] = target->stride[position_of(piece, stores->loops[i])] / stores->item;
+        along.loops[i] =
+            target->stride[fftnd__place_of(piece->order, stores->loops[i])] / stores->item;
     return along;
 }
 
@@ -107,7 +100,7 @@ static void add_target(const redist_target *here, int at, redist_index first, re
 
 int fftnd__store_around(struct fftnd__stored_piece *piece, const redist_target *here,
                         const redist_target *local, void *stream) {
-    int at = position_of(piece, piece->stores->axis), n = 0;
+    int at = fftnd__place_of(piece->order, piece->stores->axis), n = 0;
     redist_index first = here->start[at], last = first + here->count[at];
     redist_target targets[3];
     if (local != NULL) {

@@ -4,8 +4,40 @@
 #define FFTND__KERNEL_H
 
 #include "../geometry/cut.h"
-#include "prefetch.h"
-#include "twiddle.h"
+#include "truncation.h"
+
+struct fftnd__rows {
+    struct lines__plan row, rest; /* of one row, and of the other axes, zeros = none */
+    int nloops;
+    struct lines__loop loops[REDIST_MAX_NDIMS]; /* over the rows; strides in bytes */
+    long long count;                            /* of rows */
+    size_t bytes;                               /* of a row of the input */
+};
+
+/* Returns nonzero if a transform can be done row by row, and gets faster. */
+int fftnd__rows_suit(const struct lines__problem *problem);
+
+/* Create and execute a plan, as the general library does; in != out. */
+int fftnd__rows_create(struct fftnd__rows *rows, const struct lines__problem *problem, void *in,
+                       void *out);
+int fftnd__rows_run(const struct fftnd__rows *rows, char *in, char *out);
+void fftnd__rows_free(struct fftnd__rows *rows);
+
+/*
+ * The long axis of n = n0 * n1 points is an array of n0 rows and n1 columns, element (j0, j1) being point j0 * n1 + j1.
+ * Transforms along axis 0 lead to mode k0 of column j1; times exp(-2 pi i k0 j1 / n), a transform along axis 1 leads
+ * to mode k0 + n0 * k1 (Bailey, "FFTs in external or hierarchical memory", 1990).
+ */
+struct fftnd__twiddles;
+
+/* Makes the factors for pieces of `width` columns at most, of an array that begins with column `first`. *made is freed
+ * with redist_release. Not collective. REDIST_ERR_MEMORY. */
+int fftnd__twiddles_create(const struct fftnd__transform *transform, int direction,
+                           redist_index first, redist_index width, struct fftnd__twiddles **made);
+
+/* Multiplies a piece. */
+void fftnd__twiddles_apply(const struct fftnd__twiddles *twiddles,
+                           const struct fftnd__block *block);
 
 /* Layout of pieces on one side of a kernel. */
 struct fftnd__side {

@@ -4,8 +4,7 @@
  * memory. Row by row along the contiguous axis, each is fetched while the ones before it are transformed; the other
  * axes are then transformed where the results are, in the caches.
  */
-#include "prefetch.h"
-#include "../../liblines/lines.h"
+#include "kernel.h"
 
 /* Rows to fetch ahead, into the second-level cache: a row has more cache lines than the first-level cache waits for at
  * once (measured: docs/performance-notebook.md, "Rows that are fetched"). MOST_BYTES of a row is a guess. */

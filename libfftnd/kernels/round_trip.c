@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "round_trip.h"
+#include "applied.h"
 
 static int is_possible(const struct fftnd__transform *transform, const struct fftnd__step *step,
                        const struct lines__library *library) {

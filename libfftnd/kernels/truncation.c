@@ -1,46 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Retained boxes of a piece, padding, and modes half-way. */
 #include "truncation.h"
+#include "../program/program.h"
 
 #include <string.h>
 
 /* ---------------------------------------------------------------- retained modes and filled points */
 
-/* Returns how many of `kept` retained modes come from the end of the axis. */
-static redist_index count_high(const struct fftnd__transform *transform, int axis,
-                               redist_index kept) {
-    if (axis == transform->chain.halved)
-        return 0;
-    if (!fftnd__is_r2r(transform, axis))
-        return kept / 2;
-    switch (transform->r2r[REDIST_FORWARD][axis]) {
-    case FFTND_R2HC:
-        return (kept - 1) / 2;
-    case FFTND_DHT:
-        return kept / 2;
-    default:
-        return 0;
-    }
-}
-
 static enum lines__nyquist find_nyquist(const struct fftnd__transform *transform, int axis) {
     if (axis == transform->chain.halved)
         return LINES__NYQUIST_MIRROR;
-    if (!fftnd__is_r2r(transform, axis) || transform->r2r[REDIST_FORWARD][axis] == FFTND_DHT)
-        return LINES__NYQUIST_PAIR;
-    return transform->r2r[REDIST_FORWARD][axis] == FFTND_R2HC ? LINES__NYQUIST_ALONE
-                                                              : LINES__NYQUIST_NONE;
+    return fftnd__is_r2r(transform, axis)
+               ? fftnd__r2r_kinds[transform->r2r[REDIST_FORWARD][axis]].nyquist
+               : LINES__NYQUIST_PAIR;
 }
 
 static struct lines__retained retained_of(const struct fftnd__transform *transform, int axis) {
     const struct fftnd__chain *chain = &transform->chain;
-    redist_index kept = chain->modes[axis], high = count_high(transform, axis, kept);
-    return (struct lines__retained){
-        .axis = axis + transform->batch.shift,
-        .modes = fftnd__spectral_extent(chain, axis, chain->points[axis]),
-        .low = fftnd__spectral_extent(chain, axis, kept) - high,
-        .high = high,
-        .nyquist = kept % 2 == 0 ? find_nyquist(transform, axis) : LINES__NYQUIST_NONE};
+    enum lines__nyquist nyquist = find_nyquist(transform, axis);
+    redist_index kept = chain->modes[axis];
+    redist_index high = nyquist == LINES__NYQUIST_PAIR    ? kept / 2
+                        : nyquist == LINES__NYQUIST_ALONE ? (kept - 1) / 2
+                                                          : 0; /* from the end of the axis */
+    return (struct lines__retained){.axis = axis + transform->batch.shift,
+                                    .modes =
+                                        fftnd__spectral_extent(chain, axis, chain->points[axis]),
+                                    .low = fftnd__spectral_extent(chain, axis, kept) - high,
+                                    .high = high,
+                                    .nyquist = kept % 2 == 0 ? nyquist : LINES__NYQUIST_NONE};
 }
 
 static struct lines__retained filled_of(const struct fftnd__transform *transform, int axis) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "twiddle.h"
+#include "kernel.h"
 
 #include <math.h>
 

@@ -27,10 +27,7 @@ static void set_strides(struct fftnd__multiplier *multiplier) {
 }
 
 size_t fftnd__multiplier_elements(const struct fftnd__multiplier *multiplier) {
-    size_t n = 1;
-    for (int axis = 0; axis < multiplier->ndims; axis++)
-        n *= (size_t)multiplier->count[axis];
-    return n;
+    return fftnd__volume(multiplier->ndims, multiplier->count);
 }
 
 static size_t bytes_of(const struct fftnd__multiplier *multiplier) {
@@ -74,10 +71,10 @@ void fftnd__multiplier_free(struct fftnd__operator *op) {
 
 /* ---------------------------------------------------------------- the factors */
 
-static long double get_number(enum fftnd_precision precision, const void *values, size_t i) {
-    return precision == FFTND_FLOAT    ? (long double)((const float *)values)[i]
-           : precision == FFTND_DOUBLE ? (long double)((const double *)values)[i]
-                                       : ((const long double *)values)[i];
+static long double get_number(size_t bytes, const void *values, size_t i) {
+    return bytes == sizeof(float)    ? (long double)((const float *)values)[i]
+           : bytes == sizeof(double) ? (long double)((const double *)values)[i]
+                                     : ((const long double *)values)[i];
 }
 
 static void set_number(const struct fftnd__multiplier *multiplier, size_t i, long double value) {
@@ -94,22 +91,19 @@ void fftnd__multiplier_fill(struct fftnd__operator *op, enum fftnd_precision pre
                             const void *values, long double scale, int conjugated) {
     const struct fftnd__multiplier *multiplier = &op->multiplier;
     const long double scales[2] = {scale, conjugated ? -scale : scale};
-    const size_t numbers = (size_t)multiplier->numbers;
+    const size_t numbers = (size_t)multiplier->numbers, bytes = lines__item_bytes(precision, 1);
     for (size_t i = 0; i < numbers * fftnd__multiplier_elements(multiplier); i++)
-        set_number(multiplier, i, scales[i % numbers] * get_number(precision, values, i));
+        set_number(multiplier, i, scales[i % numbers] * get_number(bytes, values, i));
 }
 
 /* Halves the factors with an index along an axis. */
 static void halve_at(const struct fftnd__multiplier *multiplier, int axis, redist_index index) {
-    const enum fftnd_precision precision = multiplier->number_bytes == sizeof(float) ? FFTND_FLOAT
-                                           : multiplier->number_bytes == sizeof(double)
-                                               ? FFTND_DOUBLE
-                                               : FFTND_LONG_DOUBLE;
     const size_t n = (size_t)multiplier->numbers * fftnd__multiplier_elements(multiplier);
     for (size_t i = 0; i < n; i++) {
         redist_index at = (redist_index)(i * multiplier->number_bytes) / multiplier->stride[axis];
         if (multiplier->start[axis] + at % multiplier->count[axis] == index)
-            set_number(multiplier, i, get_number(precision, multiplier->factors, i) / 2);
+            set_number(multiplier, i,
+                       get_number(multiplier->number_bytes, multiplier->factors, i) / 2);
     }
 }
 
@@ -122,18 +116,13 @@ void fftnd__multiplier_halve(struct fftnd__operator *op, const struct fftnd__tra
 
 int fftnd__multiplier_place(struct fftnd__operator *op) {
     struct fftnd__multiplier *multiplier = &op->multiplier;
-    const redist_index count = (redist_index)bytes_of(multiplier);
-    const ptrdiff_t stride = 1;
     char *host = multiplier->factors;
     void *there = NULL;
     if (op->space == NULL)
         return REDIST_OK;
-    REDIST_TRY(op->space->allocate((size_t)count + 1, &there));
+    int code = fftnd__copy_table(op->space, host, bytes_of(multiplier), &there);
     multiplier->space = op->space;
     multiplier->factors = there;
-    int code = redist_copy_box_in(op->space->id, NULL, 1, &count, 1, host, &stride, there, &stride);
-    if (code == REDIST_OK)
-        code = op->space->stream_wait(NULL);
     redist_release(host);
     return code;
 }

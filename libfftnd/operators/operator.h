@@ -93,6 +93,10 @@ int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transf
                           const double *const given[]);
 void fftnd__symbols_free(struct fftnd__operator *op);
 
+/* Copies a table of the host to memory of a space, to be released there, after a failure, too. */
+int fftnd__copy_table(const struct redist__space *space, const void *table, size_t bytes,
+                      void **there);
+
 /* Returns a table's numbers for the modes of a row, in `room` if they are one number. */
 static inline const double *fftnd__spread(const struct fftnd__row *row,
                                           const struct fftnd__symbols *along, const double table[],

@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of an operator along each axis, which follow the axis's kind. */
 #include "../program/names.h"
-#include "../program/wavenumbers.h"
+#include "../program/program.h"
 #include "operator.h"
 
 #include <math.h>
 
 static const long double pi = 3.14159265358979323846264338327950288L;
 
-/* Kinds of modes along an axis. */
-enum family { WAVES, HARTLEY, COSINES, POINTS };
-
-static enum family family_of(const struct fftnd__transform *transform, int axis) {
+static enum fftnd__family family_of(const struct fftnd__transform *transform, int axis) {
     if (transform->chain.axes[axis] == FFTND_AXIS_NONE)
-        return POINTS;
+        return FFTND__POINTS;
     if (!fftnd__is_r2r(transform, axis))
-        return WAVES;
-    switch (transform->r2r[REDIST_FORWARD][axis]) {
-    case FFTND_HC2R:
-        return POINTS;
-    case FFTND_R2HC:
-    case FFTND_DHT:
-        return HARTLEY;
-    default:
-        return COSINES;
-    }
+        return FFTND__WAVES;
+    return fftnd__r2r_kinds[transform->r2r[REDIST_FORWARD][axis]].family;
 }
 
 static int is_half_way(const struct fftnd__transform *transform, int axis, double wavenumber) {
@@ -35,25 +24,14 @@ static int is_half_way(const struct fftnd__transform *transform, int axis, doubl
 
 #define REFUSE(...) redist_fail_in("fftnd_operator_create", REDIST_ERR_AXIS, __VA_ARGS__)
 
-/* Names the odd derivatives, or shifts, of modes along an axis that is no Fourier axis. */
-static const char *results_of(enum fftnd_r2r r2r) {
-    switch (r2r) {
-    case FFTND_R2HC:
-    case FFTND_DHT:
-        return "of each mode k a part of the mode -k";
-    case FFTND_DCT1:
-    case FFTND_DCT2:
-    case FFTND_DCT3:
-    case FFTND_DCT4:
-        return "sines of its cosines";
-    default:
-        return "cosines of its sines";
-    }
-}
+/* The odd derivatives, or shifts, of modes along an axis that is no Fourier axis. */
+static const char *const results[] = {[FFTND__HARTLEY] = "of each mode k a part of the mode -k",
+                                      [FFTND__COSINES] = "sines of its cosines",
+                                      [FFTND__SINES] = "cosines of its sines"};
 
 static int check(const struct fftnd__operator *op, const struct fftnd__symbols *along,
                  const struct fftnd__transform *transform) {
-    enum family family = family_of(transform, along->axis);
+    enum fftnd__family family = family_of(transform, along->axis);
     enum fftnd_r2r r2r = transform->r2r[REDIST_FORWARD][along->axis];
     const char *name = fftnd__operator_kind_name((int)op->kind);
     int order = op->kind == FFTND_DERIVATIVE ? along->order : op->type->is_odd;
@@ -61,16 +39,16 @@ static int check(const struct fftnd__operator *op, const struct fftnd__symbols *
     int keeps = op->kind == FFTND_SYMBOLS || op->kind == FFTND_MULTIPLY || op->type->of_user ||
                 (op->kind == FFTND_DERIVATIVE && order == 0) ||
                 (op->kind == FFTND_SHIFT && !shifts);
-    if (family == POINTS && !keeps)
+    if (family == FFTND__POINTS && !keeps)
         return REFUSE("%s needs wavenumbers along axis %d, which is %s: leave it out of "
                       "options->axes",
                       name, along->user,
                       transform->chain.axes[along->axis] == FFTND_AXIS_NONE ? "not transformed"
                                                                             : "FFTND_HC2R");
-    if (family != WAVES && (order % 2 != 0 || shifts))
+    if (family != FFTND__WAVES && (order % 2 != 0 || shifts))
         return REFUSE("%s along axis %d makes %s, which %s cannot represent: leave the axis out "
                       "of options->axes%s",
-                      name, along->user, results_of(r2r), fftnd__r2r_name((int)r2r),
+                      name, along->user, results[family], fftnd__r2r_name((int)r2r),
                       shifts ? "" : ", or take derivatives of even order");
     return REDIST_OK;
 }
@@ -109,12 +87,12 @@ static void fill_factor(const struct fftnd__operator *op, const struct fftnd__sy
 static void fill(const struct fftnd__operator *op, const struct fftnd__symbols *along,
                  const struct exact *exact, const struct fftnd__transform *transform,
                  const double *const given[]) {
-    enum family family = family_of(transform, along->axis);
-    long double turn = family == COSINES ? pi : 2 * pi;
+    enum fftnd__family family = family_of(transform, along->axis);
+    long double turn = family == FFTND__COSINES || family == FFTND__SINES ? pi : 2 * pi;
     long double unit = along->length > 0 ? turn / along->length : 1;
     for (redist_index i = 0; i < along->n; i++) {
         double wavenumber = fftnd__wavenumber(transform, along->axis, i);
-        int vanishes = family != WAVES || is_half_way(transform, along->axis, wavenumber);
+        int vanishes = family != FFTND__WAVES || is_half_way(transform, along->axis, wavenumber);
         exact->k[i] = unit * wavenumber;
         exact->odd[i] = vanishes ? 0 : exact->k[i];
     }
@@ -145,14 +123,12 @@ static void fill_all(struct fftnd__operator *op, long double *exact, size_t numb
         op->memory[i] = (double)exact[i];
 }
 
-/* Copies the tables to the device that has the modes. */
-static int copy_to_device(struct fftnd__operator *op, size_t numbers) {
-    const redist_index count = (redist_index)numbers;
-    const ptrdiff_t stride = sizeof *op->memory;
-    REDIST_TRY(op->space->allocate((numbers + 1) * sizeof *op->memory, &op->tables));
-    REDIST_TRY(redist_copy_box_in(op->space->id, NULL, 1, &count, sizeof *op->memory, op->memory,
-                                  &stride, op->tables, &stride));
-    return op->space->stream_wait(NULL);
+int fftnd__copy_table(const redist__space *space, const void *table, size_t bytes, void **there) {
+    const redist_index count = (redist_index)bytes;
+    const ptrdiff_t stride = 1;
+    REDIST_TRY(space->allocate(bytes + 1, there));
+    REDIST_TRY(redist_copy_box_in(space->id, NULL, 1, &count, 1, table, &stride, *there, &stride));
+    return space->stream_wait(NULL);
 }
 
 /* Counts the numbers of all tables: k, odd, and a complex factor for each mode along each axis. */
@@ -190,7 +166,9 @@ int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transf
     redist_release(exact);
     op->table_bytes = sizeof *op->memory;
     op->space = space->asynchronous ? space : NULL;
-    return op->space != NULL ? copy_to_device(op, numbers) : REDIST_OK;
+    return op->space != NULL
+               ? fftnd__copy_table(space, op->memory, numbers * sizeof *op->memory, &op->tables)
+               : REDIST_OK;
 }
 
 void fftnd__symbols_free(struct fftnd__operator *op) {

@@ -150,13 +150,16 @@ static redist_index find_longest(const struct fftnd__shape *shape, int *count) {
     return longest;
 }
 
-/* Of tiles with long rows of lines that are not contiguous. */
+/* Of tiles with long rows of lines that are not contiguous. Rows and columns of one long axis are long. */
 static size_t guess_tile(const struct fftnd__candidates *candidates) {
+    const struct fftnd__shape *shape = &candidates->request->shape;
     int count;
+    redist_index longest = find_longest(shape, &count);
     size_t cache_bytes = candidates->cache_bytes, least = cache_bytes / MOST_TILES,
-           most = cache_bytes / LEAST_TILES,
-           bytes = LONG_ROW * (size_t)find_longest(&candidates->request->shape, &count);
-    return bytes < least ? least : bytes > most ? most : bytes;
+           most = cache_bytes / LEAST_TILES, bytes = LONG_ROW * (size_t)longest,
+           lines = shape->twiddles ? bytes_of_lines(candidates->request, longest) : 0;
+    bytes = bytes < least ? least : bytes > most ? most : bytes;
+    return bytes < lines ? lines : bytes;
 }
 
 /* On one rank. What does not fit the second-level cache is still faster there and back through the last one, which has
@@ -164,16 +167,6 @@ static size_t guess_tile(const struct fftnd__candidates *candidates) {
 static size_t guess_group(const struct fftnd__candidates *candidates) {
     size_t share = candidates->last_bytes / 4;
     return share > candidates->cache_bytes ? share : candidates->cache_bytes;
-}
-
-/* Rows and columns of one long axis are long. */
-static void widen_tiles(const struct fftnd__request *request, struct fftnd__configuration *guess) {
-    const struct fftnd__shape *shape = &request->shape;
-    redist_index longest =
-        shape->points[0] > shape->points[1] ? shape->points[0] : shape->points[1];
-    size_t bytes = bytes_of_lines(request, longest);
-    if (shape->twiddles && request->settings.tile_bytes == 0 && guess->tile_bytes < bytes)
-        guess->tile_bytes = bytes;
 }
 
 /* Bytes from which on an array is faster in tiles (measured on one core: docs/performance-notebook.md). `only` is the
@@ -245,7 +238,6 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         guess->tiled = !transposed && prefers_tiles(candidates);
         guess->group_bytes = guess_group(candidates);
     }
-    widen_tiles(request, guess);
     candidates->is_open = is_on_device(request) || candidates->nnodes > 1;
     return code;
 }
@@ -269,29 +261,6 @@ static int vary_grid(struct fftnd__candidates *candidates, int i,
     candidate->grid_ndims = grids->list[i].ndims;
     memcpy(candidate->grid, grids->list[i].dims, sizeof candidate->grid);
     return 1;
-}
-
-/* With fewer grid dimensions than could be, the last axis may be split in place of the next one: then
- * the transforms between exchanges are along the slowest axes or along the fastest. */
-static int vary_order(struct fftnd__candidates *candidates, int i,
-                      struct fftnd__configuration *candidate) {
-    const struct fftnd__request *request = candidates->request;
-    int last = request->shape.ndims - 1, n = candidate->grid_ndims, axis = candidate->order[last];
-    if (i > 0 || request->nranks == 1)
-        return 0;
-    if (request->has_order || request->grid_ndims != 0 || n >= last || request->mixes_kinds)
-        return 1;
-    memmove(&candidate->order[n + 1], &candidate->order[n],
-            (size_t)(last - n) * sizeof *candidate->order);
-    candidate->order[n] = axis;
-    return 1;
-}
-
-static int vary_transposed(struct fftnd__candidates *candidates, int i,
-                           struct fftnd__configuration *candidate) {
-    candidate->transposed = !candidate->transposed;
-    return i == 0 && candidates->request->nranks > 1 &&
-           candidates->request->settings.local_transpose == FFTND_LOCAL_TRANSPOSE_AUTO;
 }
 
 /* Between nodes messages that arrive in the array itself save a pass over it, which partitions need. */
@@ -364,9 +333,8 @@ int fftnd__candidates_next(struct fftnd__candidates *candidates,
                            const struct fftnd__configuration *best,
                            struct fftnd__configuration *candidate) {
     static vary *const on_host[] = {vary_grid, NULL};
-    static vary *const on_device[] = {vary_stored, vary_own,        vary_grid,
-                                      vary_order,  vary_arrivals,   vary_segments,
-                                      vary_own,    vary_transposed, NULL};
+    static vary *const on_device[] = {vary_stored,   vary_own, vary_grid, vary_arrivals,
+                                      vary_segments, vary_own, NULL};
     vary *const *kinds = is_on_device(candidates->request) ? on_device : on_host;
     for (; kinds[candidates->kind] != NULL; candidates->kind++, candidates->next = 0) {
         *candidate = *best;

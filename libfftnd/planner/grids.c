@@ -20,32 +20,30 @@ double fftnd__predict(const redist_model *model, const struct fftnd__request *re
 
 /* ---------------------------------------------------------------- all grids */
 
-/* Lists all factorizations of `rest` over the grid dimensions from `dim` on. A last dimension of one process
- * equals the grid without it: left out, unless the user fixed the number of dimensions. */
+/* Lists all factorizations of `rest` over the grid dimensions from `dim` on, with factors of at least `least`, the last
+ * one of at least `least_last`. */
 static void add_factors(struct fftnd__grids *grids, struct fftnd__grid *grid, int dim, int rest,
-                        int fixed) {
-    if (dim == grid->ndims - 1) {
-        grid->dims[dim] = rest;
-        if ((rest > 1 || fixed || dim == 0) && grids->count < FFTND__MOST_GRIDS)
+                        int least, int least_last) {
+    int is_last = dim == grid->ndims - 1;
+    for (int factor = is_last ? rest : least; factor <= rest; factor++) {
+        grid->dims[dim] = factor;
+        if (!is_last && rest % factor == 0)
+            add_factors(grids, grid, dim + 1, rest / factor, least, least_last);
+        else if (is_last && factor >= least_last && grids->count < FFTND__MOST_GRIDS)
             grids->list[grids->count++] = *grid;
-        return;
     }
-    for (int factor = 1; factor <= rest; factor++)
-        if (rest % factor == 0) {
-            grid->dims[dim] = factor;
-            add_factors(grids, grid, dim + 1, rest / factor, fixed);
-        }
 }
 
+/* A last dimension of one process equals the grid without it: left out, unless the user fixed the number of
+ * dimensions. */
 static void list_all(const struct fftnd__request *request, const int order[],
                      struct fftnd__grids *grids) {
     int fixed = request->grid_ndims, least = fixed != 0 ? fixed : 1;
-    int most = fftnd__most_grid_ndims(&request->shape, order);
-    most = fixed != 0 ? fixed : most;
+    int most = fixed != 0 ? fixed : fftnd__most_grid_ndims(&request->shape, order);
     grids->count = 0;
     for (int n = least; n <= most; n++) {
         struct fftnd__grid grid = {.ndims = n};
-        add_factors(grids, &grid, 0, request->nranks, fixed != 0);
+        add_factors(grids, &grid, 0, request->nranks, 1, fixed != 0 || n == 1 ? 1 : 2);
     }
 }
 
@@ -130,14 +128,6 @@ int fftnd__grids_find(const struct fftnd__request *request,
 
 /* ---------------------------------------------------------------- grids that know the nodes */
 
-struct search {
-    const struct fftnd__request *request;
-    const struct fftnd__configuration *configuration;
-    const int *node_of;
-    redist_index shortest; /* axis: no grid dimension may exceed it */
-    struct fftnd__grid trial, best;
-};
-
 static int largest_of(const struct fftnd__grid *grid) {
     int largest = 0;
     for (int i = 0; i < grid->ndims; i++)
@@ -145,47 +135,36 @@ static int largest_of(const struct fftnd__grid *grid) {
     return largest;
 }
 
-/* Among equals the one with the least messages stays. */
-static void try_grid(struct search *search) {
-    struct fftnd__grid *trial = &search->trial, *best = &search->best;
-    int largest = largest_of(trial);
-    if (largest > search->shortest)
-        return;
-    count_bytes(search->request, search->configuration, search->node_of, trial);
-    if (trial->far_bytes < best->far_bytes ||
-        (trial->far_bytes == best->far_bytes && largest < largest_of(best)))
-        *best = *trial;
-}
-
-static void try_factors(struct search *search, int dim, int rest) {
-    if (dim == search->trial.ndims - 1) {
-        search->trial.dims[dim] = rest;
-        try_grid(search);
-        return;
-    }
-    for (int factor = 2; factor <= rest / 2; factor++)
-        if (rest % factor == 0) {
-            search->trial.dims[dim] = factor;
-            try_factors(search, dim + 1, rest / factor);
-        }
-}
-
-static void align_to_nodes(const struct fftnd__request *request, const int node_of[],
-                           struct fftnd__configuration *configuration) {
-    struct search search = {.request = request,
-                            .configuration = configuration,
-                            .node_of = node_of,
-                            .shortest = fftnd__request_extent(request, 0),
-                            .trial.ndims = configuration->grid_ndims,
-                            .best.ndims = configuration->grid_ndims};
+/* The shortest axis, which no grid dimension may exceed. */
+static redist_index shortest_of(const struct fftnd__request *request) {
+    redist_index shortest = fftnd__request_extent(request, 0);
     for (int i = 1; i < request->shape.ndims; i++) {
         redist_index extent = fftnd__request_extent(request, i);
-        search.shortest = extent < search.shortest ? extent : search.shortest;
+        shortest = extent < shortest ? extent : shortest;
     }
-    memcpy(search.best.dims, configuration->grid, sizeof search.best.dims);
-    count_bytes(request, configuration, node_of, &search.best);
-    try_factors(&search, 0, request->nranks);
-    memcpy(configuration->grid, search.best.dims, sizeof search.best.dims);
+    return shortest;
+}
+
+/* Takes the grid of as many dimensions with which ranks send least to other nodes. Among equals the one with the least
+ * messages stays. */
+static void align_to_nodes(const struct fftnd__request *request, const int node_of[],
+                           struct fftnd__configuration *configuration) {
+    struct fftnd__grids grids = {.count = 0};
+    struct fftnd__grid best = {.ndims = configuration->grid_ndims}, trial = best;
+    const redist_index shortest = shortest_of(request);
+    memcpy(best.dims, configuration->grid, sizeof best.dims);
+    count_bytes(request, configuration, node_of, &best);
+    add_factors(&grids, &trial, 0, request->nranks, 2, 2);
+    for (int i = 0; i < grids.count; i++) {
+        struct fftnd__grid *grid = &grids.list[i];
+        if (largest_of(grid) > shortest)
+            continue;
+        count_bytes(request, configuration, node_of, grid);
+        if (grid->far_bytes < best.far_bytes ||
+            (grid->far_bytes == best.far_bytes && largest_of(grid) < largest_of(&best)))
+            best = *grid;
+    }
+    memcpy(configuration->grid, best.dims, sizeof best.dims);
 }
 
 /* ---------------------------------------------------------------- the guess */

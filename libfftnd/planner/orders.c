@@ -8,11 +8,6 @@
 /* There are d! orders: with more axes the usual one has to do. */
 enum { MOST_AXES = 7 };
 
-/* The largest part of an axis. */
-static double largest_part(redist_index n, int nparts) {
-    return (double)((n + nparts - 1) / nparts);
-}
-
 /* The grid dimension that splits the axis at a place of the order when grid dimension `dim` exchanges, and dimensions
  * behind it have done so; -1 = the axis is whole. */
 static int find_splitting(const struct fftnd__request *request,
@@ -48,19 +43,6 @@ static int is_real(const struct fftnd__request *request, const int order[], int 
     return 1;
 }
 
-double fftnd__local_bytes(const struct fftnd__request *request,
-                          const struct fftnd__configuration *configuration, int dim) {
-    const int *order = configuration->order;
-    double bytes = (double)lines__item_bytes(request->precision, is_real(request, order, dim)) *
-                   request->settings.batch;
-    for (int i = 0; i < request->shape.ndims; i++) {
-        int split_by = find_splitting(request, configuration, dim, i);
-        bytes *= largest_part(extent_at(request, order, dim, i),
-                              split_by < 0 ? 1 : configuration->grid[split_by]);
-    }
-    return bytes;
-}
-
 /* ---------------------------------------------------------------- the least of all orders */
 
 int fftnd__exchanges(const struct fftnd__request *request,
@@ -76,7 +58,8 @@ static uint64_t part_of(redist_index extent, int nparts, int part) {
     return (uint64_t)count;
 }
 
-/* Bytes of a rank's array before the exchange of grid dimension `dim`, for each element of the axis that is whole. */
+/* Bytes of a rank's array before the exchange of grid dimension `dim`, for each element of the axis that is whole; -1 =
+ * of all of it. */
 static uint64_t row_bytes(const struct fftnd__request *request,
                           const struct fftnd__configuration *configuration, const int coords[],
                           int dim, int whole) {
@@ -92,6 +75,13 @@ static uint64_t row_bytes(const struct fftnd__request *request,
                          : part_of(extent, configuration->grid[split_by], coords[split_by]);
     }
     return bytes;
+}
+
+/* The first parts of an axis are the largest. */
+double fftnd__local_bytes(const struct fftnd__request *request,
+                          const struct fftnd__configuration *configuration, int dim) {
+    static const int first[REDIST_MAX_NDIMS];
+    return (double)row_bytes(request, configuration, first, dim, -1);
 }
 
 /* Elements of the whole axis that go to other ranks along grid dimension `dim`, whose neighbours are `stride` ranks
@@ -125,51 +115,39 @@ uint64_t fftnd__sent_bytes(const struct fftnd__request *request,
     return sum;
 }
 
-/* The next permutation of places in lexicographic order; 0 = there is none. */
-static int permute(int n, int places[]) {
-    int i = n - 2, j = n - 1;
-    while (i >= 0 && places[i] > places[i + 1])
-        i--;
-    if (i < 0)
-        return 0;
-    while (places[j] < places[i])
-        j--;
-    int swapped = places[i];
-    places[i] = places[j];
-    places[j] = swapped;
-    for (int a = i + 1, b = n - 1; a < b; a++, b--) {
-        swapped = places[a];
-        places[a] = places[b];
-        places[b] = swapped;
-    }
-    return 1;
-}
+/* ---------------------------------------------------------------- the least of all orders */
 
-/* Of orders that send as much the one that differs least from the usual one stays. */
-static void take_least(const struct fftnd__request *request,
-                       struct fftnd__configuration *configuration) {
-    const struct fftnd__shape *shape = &request->shape;
-    const struct fftnd__configuration usual = *configuration;
-    struct fftnd__configuration trial = usual;
-    int places[REDIST_MAX_NDIMS];
-    for (int i = 0; i < shape->ndims; i++)
-        places[i] = i;
-    uint64_t least = fftnd__sent_bytes(request, &usual, 0, NULL);
-    while (least > 0 && permute(shape->ndims, places)) {
-        for (int i = 0; i < shape->ndims; i++)
-            trial.order[i] = usual.order[places[i]];
-        uint64_t bytes = fftnd__sent_bytes(request, &trial, 0, NULL);
-        if (fftnd__most_grid_ndims(shape, trial.order) < usual.grid_ndims || bytes >= least)
-            continue;
-        least = bytes;
-        *configuration = trial;
+/* Orders of the same axes, in lexicographic order of their places in the usual one. */
+struct orders {
+    const struct fftnd__request *request;
+    struct fftnd__configuration usual, trial, *best;
+    uint64_t least; /* bytes that the best one sends */
+};
+
+/* Tries all orders with the axes of the trial before `place`, of which `used` has a bit each. Of orders that send as
+ * much the one that differs least from the usual one stays. */
+static void try_orders(struct orders *orders, int place, unsigned used) {
+    const struct fftnd__shape *shape = &orders->request->shape;
+    for (int i = 0; i < shape->ndims && orders->least > 0; i++)
+        if (!(used >> i & 1)) {
+            orders->trial.order[place] = orders->usual.order[i];
+            try_orders(orders, place + 1, used | 1u << i);
+        }
+    if (place < shape->ndims ||
+        fftnd__most_grid_ndims(shape, orders->trial.order) < orders->usual.grid_ndims)
+        return;
+    uint64_t bytes = fftnd__sent_bytes(orders->request, &orders->trial, 0, NULL);
+    if (bytes < orders->least) {
+        orders->least = bytes;
+        *orders->best = orders->trial;
     }
 }
 
 void fftnd__order_guess(const struct fftnd__request *request,
                         struct fftnd__configuration *configuration) {
+    struct orders orders = {request, *configuration, *configuration, configuration, UINT64_MAX};
     if (request->has_order)
         memcpy(configuration->order, request->order, sizeof request->order);
     else if (request->mixes_kinds && request->shape.ndims <= MOST_AXES)
-        take_least(request, configuration);
+        try_orders(&orders, 0, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "exchanges.h"
+#include "program.h"
 
 MPI_Datatype fftnd__element_type(const struct fftnd__transform *transform, int real) {
     const MPI_Datatype types[][2] = {
@@ -91,38 +91,27 @@ static redist_halo halo_of(const struct fftnd__transform *transform,
     return halo;
 }
 
-/* Plans an exchange that also fills the ghosts around the boxes that it ends in, or adds those around the boxes that it
- * begins in: then it is the way back of one that would fill them. */
-static int plan_around(MPI_Comm comm, struct fftnd__step *step,
-                       const struct fftnd__transform *transform, const redist_index sizes[],
-                       const redist_box *const boxes[2], void *const arrays[2],
-                       const redist_options *options) {
-    int adds = step->adds_ghosts;
+/* Plans an exchange between boxes, which may also fill the ghosts around those that it ends in, or add those around the
+ * boxes that it begins in: then it is the way back of one that would fill them. */
+static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
+                      const struct fftnd__transform *transform, void *const arrays[2],
+                      const redist_options *options) {
+    const MPI_Datatype type = fftnd__element_type(transform, step->real);
+    int adds = step->adds_ghosts, ndims = step->layout->local.ndims, differs[REDIST_MAX_NDIMS];
+    redist_index sizes[REDIST_MAX_NDIMS];
+    find_differing(transform, step, differs);
+    const redist_box boxes[2] = {box_of(transform, fftnd__previous(step), differs, sizes),
+                                 box_of(transform, step, differs, sizes)};
+    if (!step->fills_ghosts && !adds)
+        return redist_plan_boxes(comm, type, ndims, sizes, &boxes[0], arrays[0], &boxes[1],
+                                 arrays[1], options, &step->exchange);
     const redist_halo halo = halo_of(transform, adds ? fftnd__previous(step) : step);
     redist_options own = *options;
     own.overlap = adds ? REDIST_OVERLAP_ADD : REDIST_OVERLAP_READ;
     own.bind_a = adds ? options->bind_b : options->bind_a;
     own.bind_b = adds ? options->bind_a : options->bind_b;
-    return redist_plan_boxes_around(comm, fftnd__element_type(transform, step->real),
-                                    step->layout->local.ndims, sizes, boxes[adds], arrays[adds],
-                                    boxes[!adds], arrays[!adds], &halo, &own, &step->exchange);
-}
-
-static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
-                      const struct fftnd__transform *transform, void *source, void *destination,
-                      const redist_options *options) {
-    redist_index sizes[REDIST_MAX_NDIMS];
-    int differs[REDIST_MAX_NDIMS];
-    find_differing(transform, step, differs);
-    redist_box box_a = box_of(transform, fftnd__previous(step), differs, sizes);
-    redist_box box_b = box_of(transform, step, differs, sizes);
-    const redist_box *const boxes[2] = {&box_a, &box_b};
-    void *const arrays[2] = {source, destination};
-    if (step->fills_ghosts || step->adds_ghosts)
-        return plan_around(comm, step, transform, sizes, boxes, arrays, options);
-    return redist_plan_boxes(comm, fftnd__element_type(transform, step->real),
-                             step->layout->local.ndims, sizes, &box_a, source, &box_b, destination,
-                             options, &step->exchange);
+    return redist_plan_boxes_around(comm, type, ndims, sizes, &boxes[adds], arrays[adds],
+                                    &boxes[!adds], arrays[!adds], &halo, &own, &step->exchange);
 }
 
 /* Plans the exchange of the ghosts alone in an array. Collective. */
@@ -162,14 +151,6 @@ static int plan_ends(struct fftnd__program *program, const struct fftnd__transfo
 static void list_extents(const struct fftnd__local *local, redist_index extents[]) {
     for (int i = 0; i < local->ndims; i++)
         extents[i] = local->extent[local->order[i]];
-}
-
-/* Returns the position of an axis in memory order. */
-static int find_position(const struct fftnd__local *local, int axis) {
-    int position = 0;
-    while (local->order[position] != axis)
-        position++;
-    return position;
 }
 
 static int is_padded(const struct fftnd__transform *transform, const struct fftnd__step *step) {
@@ -215,35 +196,35 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
     const struct fftnd__local *before = &fftnd__previous(step)->layout->local,
                               *after = &step->layout->local;
     redist_options options = exchange_options(transform);
-    void *source = bind(transform, fftnd__previous(step)->buffer, work, &options.bind_a);
-    void *destination = bind(transform, step->buffer, work, &options.bind_b);
+    void *arrays[2] = {bind(transform, fftnd__previous(step)->buffer, work, &options.bind_a),
+                       bind(transform, step->buffer, work, &options.bind_b)};
     if (step->fused_with != FFTND__UNFUSED && !program->fused) {
         options.bind_a = REDIST_BIND_AT_EXECUTION;
-        source = NULL;
+        arrays[0] = NULL;
     }
     options.tiles = tiles[step->fused_with];
     if (step->fused_with == FFTND__PUSHED && !program->fused) {
         int axis = -1, n = fftnd__segments_of(transform, fftnd__previous(step), &axis);
         options.segments = axis >= 0 ? n : 1;
-        options.segment_axis = axis >= 0 ? find_position(before, axis) : 0;
+        options.segment_axis = axis >= 0 ? fftnd__place_of(before->order, axis) : 0;
     }
     if (step->by_partitions) {
         options.partitions = transform->configuration.partitions;
-        options.partition_axis = find_position(after, fftnd__next(step)->arrival_axis);
+        options.partition_axis = fftnd__place_of(after->order, fftnd__next(step)->arrival_axis);
     }
     MPI_Comm comm;
     if (is_outside(transform, step))
         return REDIST_OK;
     REDIST_TRY(find_comm(transform, step, &comm));
     if (step->grid_dim < 0 || !is_regular(transform, step))
-        return plan_boxes(comm, step, transform, source, destination, &options);
+        return plan_boxes(comm, step, transform, arrays, &options);
     redist_index extents_a[REDIST_MAX_NDIMS], extents_b[REDIST_MAX_NDIMS];
     list_extents(before, extents_a);
     list_extents(after, extents_b);
     return redist_plan_exchange(
-        comm, fftnd__element_type(transform, step->real), after->ndims, extents_a, source,
-        find_position(before, step->axis_source), extents_b, destination,
-        find_position(after, step->axis_destination), &options, &step->exchange);
+        comm, fftnd__element_type(transform, step->real), after->ndims, extents_a, arrays[0],
+        fftnd__place_of(before->order, step->axis_source), extents_b, arrays[1],
+        fftnd__place_of(after->order, step->axis_destination), &options, &step->exchange);
 }
 
 /* Agrees on an exchange that each subgroup has planned. A method that does not apply to one subgroup does not hide a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "subset.h"
+#include "program.h"
 
 #include <string.h>
 

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wavenumbers.h"
+#include "program.h"
+
+const struct fftnd__r2r_kind fftnd__r2r_kinds[] = {
+    [FFTND_DCT1] = {FFTND_DCT1, FFTND__COSINES, 0, LINES__NYQUIST_NONE},
+    [FFTND_DCT2] = {FFTND_DCT3, FFTND__COSINES, 0, LINES__NYQUIST_NONE},
+    [FFTND_DCT3] = {FFTND_DCT2, FFTND__COSINES, 0.5, LINES__NYQUIST_NONE},
+    [FFTND_DCT4] = {FFTND_DCT4, FFTND__COSINES, 0.5, LINES__NYQUIST_NONE},
+    [FFTND_DST1] = {FFTND_DST1, FFTND__SINES, 1, LINES__NYQUIST_NONE},
+    [FFTND_DST2] = {FFTND_DST3, FFTND__SINES, 1, LINES__NYQUIST_NONE},
+    [FFTND_DST3] = {FFTND_DST2, FFTND__SINES, 0.5, LINES__NYQUIST_NONE},
+    [FFTND_DST4] = {FFTND_DST4, FFTND__SINES, 0.5, LINES__NYQUIST_NONE},
+    [FFTND_R2HC] = {FFTND_HC2R, FFTND__HARTLEY, 0, LINES__NYQUIST_ALONE},
+    [FFTND_HC2R] = {FFTND_R2HC, FFTND__POINTS, 0, LINES__NYQUIST_NONE},
+    [FFTND_DHT] = {FFTND_DHT, FFTND__HARTLEY, 0, LINES__NYQUIST_PAIR}};
 
 /* Returns the wavenumber of element `n` of a real-to-real axis of the spectral side. */
 static double wavenumber_r2r(enum fftnd_r2r r2r, redist_index n, redist_index modes) {
-    static const double lowest[] = {
-        [FFTND_DCT1] = 0, [FFTND_DCT2] = 0, [FFTND_DCT3] = 0.5, [FFTND_DCT4] = 0.5,
-        [FFTND_DST1] = 1, [FFTND_DST2] = 1, [FFTND_DST3] = 0.5, [FFTND_DST4] = 0.5,
-        [FFTND_R2HC] = 0, [FFTND_HC2R] = 0, [FFTND_DHT] = 0};
     int is_negative =
         (r2r == FFTND_R2HC && n > modes / 2) || (r2r == FFTND_DHT && n >= (modes + 1) / 2);
-    return lowest[r2r] + (double)(is_negative ? n - modes : n);
+    return fftnd__r2r_kinds[r2r].lowest + (double)(is_negative ? n - modes : n);
 }
 
 /* Returns the mode at a place of the spectral side of one long axis: that of its row and column, n0 modes apart. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "executor.h"
 #include "pieces.h"
 
 /* One execution of a program. */

@@ -261,3 +261,42 @@ int fftnd__run_stage(struct fftnd__execution *execution) {
     execution->seconds = MPI_Wtime() - begin;
     return code;
 }
+
+/* ---------------------------------------------------------------- pieces that are sent when they are done */
+
+static int create_events(struct fftnd__stage *stage, const redist__space *space) {
+    stage->events = redist_calloc((size_t)stage->cut.n, sizeof *stage->events);
+    if (stage->events == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for %lld events",
+                              stage->cut.n);
+    for (long long i = 0; i < stage->cut.n; i++)
+        REDIST_TRY(space->event_create(&stage->events[i]));
+    return REDIST_OK;
+}
+
+int fftnd__plan_sending(struct fftnd__stage *stage, const struct fftnd__stage_problem *problem) {
+    const struct fftnd__transform *transform = problem->transform;
+    if (transform->settings.asynchronous)
+        return REDIST_OK;
+    stage->window = 2;
+    return fftnd__next(problem->step)->fused_with == FFTND__PUSHED && transform->space->asynchronous
+               ? create_events(stage, transform->space)
+               : REDIST_OK;
+}
+
+int fftnd__note_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
+    void *const *events = execution->step->stage->events;
+    return events != NULL ? execution->transform->space->event_record(events[flight->number],
+                                                                      flight->out.stream)
+                          : REDIST_OK;
+}
+
+int fftnd__send_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
+    void *const *events = execution->step->stage->events;
+    for (int reached = events == NULL; !reached;) {
+        REDIST_TRY(execution->transform->space->event_is_reached(events[flight->number], &reached));
+        if (!reached)
+            REDIST_TRY(redist_plan_put_progress(execution->sink.exchange));
+    }
+    return fftnd__store_piece(execution, flight);
+}

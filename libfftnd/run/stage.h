@@ -10,7 +10,6 @@
 #include "../kernels/applied.h"
 #include "../kernels/direct_stores.h"
 #include "../workers/offload.h"
-#include "stage_cut.h"
 
 /* The kinds, X(name) of fftnd__kind_NAME, in the order in which they are tried; the last one suits all steps. */
 #define FFTND__STAGE_KINDS(X)                                                                      \
@@ -23,6 +22,38 @@
     X(columns)                                                                                     \
     X(tiles)                                                                                       \
     X(whole_array)
+
+/* How tiles are cut, and what is known of their source and sink. */
+struct fftnd__tiling {
+    size_t bytes;   /* of a tile, at most, if the transformed axes allow */
+    int local_load; /* tiles come from an array of this rank */
+    int local_store; /* and go to one; when both are local, neighbouring axes that are not transformed
+                         can be cut as if they were one, so that cuts fall on cache lines */
+    int on_device;   /* one tile after the other, with all fields, of axes as they are */
+};
+
+/* How a serial step is cut in tiles. Not collective. */
+void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *transform,
+                      const struct fftnd__step *step, const struct fftnd__tiling *tiling);
+
+/* The extents of the arrays around a step, which is not cut yet. */
+void fftnd__set_extents(struct fftnd__cut *cut, const struct fftnd__transform *transform,
+                        const struct fftnd__step *step);
+
+/* How far each axis of a serial step can be cut in segments, 0 = not at all. */
+void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                          redist_index extents[]);
+
+/* How the array of a step is cut in segments; what arrives in partitions is cut as these are. */
+void fftnd__cut_segments(struct fftnd__cut *cut, const struct fftnd__transform *transform,
+                         const struct fftnd__step *step);
+
+/* How it is cut in chunks on a device, such that each takes a few of `bytes`: `most`, unless the user says how many. */
+void fftnd__cut_chunks(struct fftnd__cut *cut, const struct fftnd__transform *transform,
+                       const struct fftnd__step *step, size_t bytes, size_t most);
+
+/* Whether stores into the array after a step bypass the caches. */
+int fftnd__is_nontemporal(const struct fftnd__transform *transform, const struct fftnd__step *step);
 
 /* The step that a stage is planned for. */
 struct fftnd__stage_problem {
@@ -148,5 +179,20 @@ static inline char *fftnd__behind(char *area, size_t bytes) {
  * one to use. */
 size_t fftnd__stage_area(const struct fftnd__stage *stage);
 int fftnd__stage_set_area(const struct fftnd__stage *stage, char *area);
+
+/* ---------------------------------------------------------------- executor.c: a run of all steps */
+
+/* Notes failures that the exchanges of a program know of by now. */
+void fftnd__query(const struct fftnd__program *program, struct fftnd__failure *failure);
+
+/* The first failure of a transform's executions on this rank stays: a transform that failed is broken. A rank that has
+ * failed breaks the exchanges of the transform, and goes through all of them without transforming anything, so that no
+ * rank waits for it in vain and all get to know.
+ *
+ * Runs all steps; `buffers` are the arrays, the results are multiplied by `scale`, and the times spent
+ * are added to seconds: serial transforms, exchanges. Collective. */
+void fftnd__execute(const struct fftnd__program *program, const struct fftnd__transform *transform,
+                    void *const buffers[], long double scale, double seconds[2],
+                    struct fftnd__failure *failure);
 
 #endif

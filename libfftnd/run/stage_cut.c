@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stage_cut.h"
+#include "stage.h"
 
 #include "../kernels/truncation.h"
 #include "../operators/operator.h"
-#include "../program/exchanges.h"
+#include "../program/program.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,10 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The factors of operators that multiply each mode by one of its own: a user's array, or a Green's function. */
-#ifndef FFTND__API_MULTIPLIER_H
-#define FFTND__API_MULTIPLIER_H
+/* Operators, for the files of their public functions. */
+#ifndef FFTND__API_OPERATORS_H
+#define FFTND__API_OPERATORS_H
 
 #include "../operators/multiplier.h"
 #include "plan.h"
+
+/* ---------------------------------------------------------------- describe.c: what the options describe */
+
+/* Reads the user's options, NULL = defaults. Not collective. */
+int fftnd__read_operator_options(const char *function, const fftnd_operator_options *options,
+                                 fftnd_operator_options *own);
+
+/* Checks that a plan can have operators. Not collective. */
+int fftnd__check_operable(const char *function, const struct fftnd__transform *transform);
+
+/* Checks the other arguments and describes an operator, to be freed with fftnd__symbols_free, after a failure, too. Not
+ * collective. */
+int fftnd__describe_operator(struct fftnd__operator *op, const struct fftnd__engine *plan,
+                             enum fftnd_operator_kind kind, const fftnd_operator_options *options);
+
+/* Compares the arguments of all ranks; on this one the description returned `code`. Collective. */
+int fftnd__agree_on_operator(const char *function, const struct fftnd__engine *plan,
+                             const struct fftnd__operator *op,
+                             const fftnd_operator_options *options, int code);
+
+/* ---------------------------------------------------------------- factors of operators that have one for each mode */
 
 /* What the factors of FFTND_MULTIPLY are made of. */
 struct fftnd__factors {
