@@ -27,7 +27,7 @@ struct sweep {
     int nouter;
     struct lines__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
     int gathers, scatters;                      /* the real side is copied to or from a list */
-    struct lines__cuda_lines lines;
+    struct lines__loop lines[2];                /* of that copy */
     struct lines__panel_plan *panels; /* instead of the handle; NULL = none */
 };
 
@@ -94,10 +94,6 @@ static int check(const char *function, const char *name, const void *array, size
 }
 
 /* ---------------------------------------------------------------- plans of cuFFT */
-
-static int is_double(const struct plan *plan) {
-    return plan->problem.precision == FFTND_DOUBLE;
-}
 
 static size_t element_bytes(const struct plan *plan, int is_real) {
     return lines__item_bytes(plan->problem.precision, is_real);
@@ -167,16 +163,18 @@ static int use_panels(struct plan *plan, struct sweep *sweep, const struct lines
 /* Lines of the real side are contiguous in the list. */
 static void use_list(struct plan *plan, struct sweep *sweep, struct lines__task *task,
                      struct lines__loop *batch) {
-    int to_real = task->is_real[1];
-    struct lines__loop *axis = &task->axes[0];
-    sweep->gathers = !to_real;
-    sweep->scatters = to_real;
-    sweep->lines = (struct lines__cuda_lines){axis->n, to_real ? axis->out : axis->in, batch->n,
-                                              to_real ? batch->out : batch->in,
-                                              plan->problem.precision == FFTND_DOUBLE};
-    *(to_real ? &axis->out : &axis->in) = 1;
-    *(to_real ? &batch->out : &batch->in) = axis->n;
-    plan->list_bytes = (size_t)axis->n * (size_t)batch->n * element_bytes(plan, 1);
+    struct lines__loop *loops[2] = {batch, &task->axes[0]};
+    const ptrdiff_t in_list[2] = {task->axes[0].n, 1};
+    sweep->gathers = task->is_real[0];
+    sweep->scatters = task->is_real[1];
+    for (int i = 0; i < 2; i++) {
+        ptrdiff_t *real = sweep->gathers ? &loops[i]->in : &loops[i]->out;
+        sweep->lines[i] = (struct lines__loop){loops[i]->n, in_list[i], in_list[i]};
+        *(sweep->gathers ? &sweep->lines[i].in : &sweep->lines[i].out) = *real;
+        *real = in_list[i];
+    }
+    plan->list_bytes =
+        (size_t)batch->n * (size_t)task->axes[0].n * element_bytes(plan, 1);
 }
 
 static int add_sweep(struct plan *plan, struct lines__task *task, int from_output, int to_output) {
@@ -221,18 +219,17 @@ static int make_sweeps(struct plan *plan) {
     return to_real ? add_sweep(plan, &main_task, 0, 1) : REDIST_OK;
 }
 
-/* Copies the array of a problem without axes. */
-static int copy_array(const struct plan *plan, const void *in, void *out) {
-    const struct lines__problem *problem = &plan->problem;
-    size_t item = element_bytes(plan, problem->kind == FFTND_R2R);
+/* Copies elements of `item` bytes. */
+static int copy(const struct plan *plan, int nloops, const struct lines__loop loops[], size_t item,
+                const void *in, void *out) {
     redist_index count[REDIST_MAX_NDIMS];
     ptrdiff_t from[REDIST_MAX_NDIMS], to[REDIST_MAX_NDIMS];
-    for (int i = 0; i < problem->nloops; i++) {
-        count[i] = problem->loops[i].n;
-        from[i] = problem->loops[i].in * (ptrdiff_t)item;
-        to[i] = problem->loops[i].out * (ptrdiff_t)item;
+    for (int i = 0; i < nloops; i++) {
+        count[i] = loops[i].n;
+        from[i] = loops[i].in * (ptrdiff_t)item;
+        to[i] = loops[i].out * (ptrdiff_t)item;
     }
-    return redist_copy_box_in(REDIST_SPACE_CUDA, problem->stream, problem->nloops, count, item, in,
+    return redist_copy_box_in(REDIST_SPACE_CUDA, plan->problem.stream, nloops, count, item, in,
                               from, out, to);
 }
 
@@ -349,17 +346,16 @@ static int set_area(void *data, void *area) {
 
 static int launch(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
     char *list = plan->area + plan->area_bytes;
-    cudaStream_t stream = plan->problem.stream;
     if (sweep->panels != NULL)
         return lines__panel_plan_execute(sweep->panels, &(struct lines__panel_work){.gap = NULL},
-                                         from, to, stream);
+                                         from, to, plan->problem.stream);
     if (sweep->gathers)
-        REDIST_TRY(check_kernel(lines__cuda_gather(&sweep->lines, from, list, stream)));
+        REDIST_TRY(copy(plan, 2, sweep->lines, element_bytes(plan, 1), from, list));
     REDIST_TRY(check_cufft(cufftXtExec(sweep->handle, sweep->gathers ? list : from,
                                        sweep->scatters ? list : to, sweep->direction),
                            "cufftXtExec"));
     if (sweep->scatters)
-        return check_kernel(lines__cuda_scatter(&sweep->lines, list, to, stream));
+        return copy(plan, 2, sweep->lines, element_bytes(plan, 1), list, to);
     return REDIST_OK;
 }
 
@@ -391,11 +387,13 @@ static int settle(int code) {
 
 static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
+    const struct lines__problem *problem = &plan->problem;
     int code = REDIST_OK;
     if (plan->retained != NULL)
         return settle(lines__retained_execute(plan->retained, in, out, plan->area));
-    if (plan->nsweeps == 0 && in != out)
-        code = copy_array(plan, in, out);
+    if (plan->nsweeps == 0 && in != out) /* a problem without axes */
+        code = copy(plan, problem->nloops, problem->loops,
+                    element_bytes(plan, problem->kind == FFTND_R2R), in, out);
     for (int i = 0; i < plan->nsweeps && code == REDIST_OK; i++) {
         const struct sweep *sweep = &plan->sweeps[i];
         code = run_sweep(plan, sweep, sweep->from_output ? out : in, sweep->to_output ? out : in);

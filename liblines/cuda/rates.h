@@ -5,6 +5,23 @@
 
 #include "panels_planes.h"
 
+#include <stdint.h>
+
+/* Values of `bytes` bytes that the process has measured, by numbers that stand for what they are of; any thread may
+ * find and put them. What exceeds the table is measured again. */
+enum { LINES__MOST_KEPT = 512 };
+struct lines__kept {
+    size_t bytes;
+    void *values; /* as many */
+    int count;
+    uint64_t keys[LINES__MOST_KEPT];
+};
+int lines__kept_find(const struct lines__kept *kept, uint64_t key, void *value);
+void lines__kept_put(struct lines__kept *kept, uint64_t key, const void *value);
+
+/* The number of what `key` stands for and one more property of it. */
+uint64_t lines__mix(uint64_t key, long long value);
+
 /* Kinds of lines that have rates: each layout of panels.h; STRIDED with rows of neighbours that do not begin with a
  * line of the cache; REAL backward, all others being forward. */
 enum { LINES__UNALIGNED = LINES__LAYOUTS, LINES__TO_REAL, LINES__RATES };
