@@ -28,7 +28,7 @@ struct sweep {
     struct lines__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
     int gathers, scatters;                      /* the real side is copied to or from a list */
     struct lines__loop lines[2];                /* of that copy */
-    struct lines__panel_plan *panels; /* instead of the handle; NULL = none */
+    struct lines__panel_plan *panels;           /* instead of the handle; NULL = none */
 };
 
 struct plan {
@@ -173,8 +173,7 @@ static void use_list(struct plan *plan, struct sweep *sweep, struct lines__task 
         *(sweep->gathers ? &sweep->lines[i].in : &sweep->lines[i].out) = *real;
         *real = in_list[i];
     }
-    plan->list_bytes =
-        (size_t)batch->n * (size_t)task->axes[0].n * element_bytes(plan, 1);
+    plan->list_bytes = (size_t)batch->n * (size_t)task->axes[0].n * element_bytes(plan, 1);
 }
 
 static int add_sweep(struct plan *plan, struct lines__task *task, int from_output, int to_output) {
