@@ -6,12 +6,7 @@
  */
 #include "cuda/arrays.h"
 #include "cuda/groups.h"
-#include "cuda/measure.h"
-#include "cuda/panel_plans.h"
-#include "cuda/panel_retained.h"
-#include "cuda/panel_stores.h"
-#include "cuda/trial.h"
-#include "lines.h"
+#include "cuda/rates.h"
 
 #include <cufftXt.h>
 #include <stdint.h>

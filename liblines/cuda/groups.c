@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "groups.h"
-#include "measure.h"
+#include "rates.h"
 
 #include <limits.h>
 #include <math.h>

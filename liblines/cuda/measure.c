@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "measure.h"
+#include "rates.h"
 #include "../r2r_lines.h"
 
 #include <cufftXt.h>

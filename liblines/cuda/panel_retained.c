@@ -3,9 +3,8 @@
  * The array has one of the two modes half-way (Nyquist). Forward, the other one is written to scratch memory and added
  * from there; backward, both are read from scratch memory, which has half of the array's.
  */
-#include "panel_retained.h"
 #include "arrays.h"
-#include "measure.h"
+#include "rates.h"
 #include "tasks.h"
 
 #include <limits.h>

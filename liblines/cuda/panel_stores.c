@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "panel_stores.h"
 #include "../operation.h"
-#include "measure.h"
-#include "panel_plans.h"
+#include "rates.h"
 #include "tasks.h"
 
 /* Eight neighbouring lines make rows of 128 bytes, a write of a link between devices; wider panels are no faster if

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trial.h"
 #include "../clock.h"
-#include "measure.h"
+#include "groups.h"
+#include "rates.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Complex transforms of columns, short lines that are neighbours in memory, on the host. */
+/* Complex transforms of columns, short lines that are neighbours in memory, and of contiguous lines, a few at once, on
+ * the host. */
 #ifndef LINES__COLUMNS_H
 #define LINES__COLUMNS_H
 
@@ -7,7 +8,7 @@
 
 #include <stdatomic.h>
 
-extern const struct lines__library lines__library_columns;
+extern const struct lines__library lines__library_columns, lines__library_contiguous;
 
 /* ---------------------------------------------------------------- for each kind of registers */
 
@@ -123,6 +124,11 @@ void lines__store_factor(char *to, size_t item, long double angle);
 int lines__columns_create(const struct lines__column_loops *loops,
                           const struct lines__problem *problem,
                           const struct lines__radices *radices, int groups, void **plan);
+
+/* The same of lines__library_contiguous. REDIST_ERR_SERIAL also if lines are shorter than a register. */
+int lines__contiguous_create(const struct lines__column_loops *loops,
+                             const struct lines__problem *problem,
+                             const struct lines__radices *radices, void **plan);
 
 /* The fastest way through n elements of columns: measured by the first call, or guessed with FFTND_ESTIMATE; no radices
  * if there is none. */

@@ -5,8 +5,8 @@
  * registers (column_passes.h). Real points are taken as complex elements of half the length, from whose transform
  * theirs follows.
  */
-#include "contiguous.h"
 #include "../neighbours.h"
+#include "columns.h"
 #include "measure.h"
 
 enum { MOST_LINES = 16 }; /* numbers of the widest registers */
