@@ -354,21 +354,14 @@ static int launch(const struct plan *plan, const struct sweep *sweep, char *from
 }
 
 static int run_sweep(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
-    redist_index index[REDIST_MAX_NDIMS] = {0};
-    int loop;
-    do {
-        REDIST_TRY(launch(plan, sweep, from, to));
-        for (loop = sweep->nouter - 1; loop >= 0; loop--) { /* an odometer */
-            const struct lines__loop *outer = &sweep->outer[loop];
-            int wraps = ++index[loop] == outer->n;
-            ptrdiff_t steps = wraps ? 1 - outer->n : 1;
-            from += steps * outer->in;
-            to += steps * outer->out;
-            if (!wraps)
-                break;
-            index[loop] = 0;
-        }
-    } while (loop >= 0);
+    struct lines__position position = {{0}, 0, 0};
+    redist_index count = 1;
+    for (int i = 0; i < sweep->nouter; i++)
+        count *= sweep->outer[i].n;
+    for (redist_index i = 0; i < count; i++) {
+        REDIST_TRY(launch(plan, sweep, from + position.in, to + position.out));
+        lines__next_line(sweep->nouter, sweep->outer, &position);
+    }
     return REDIST_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rates.h"
 #include "../r2r_lines.h"
+#include "rates.h"
 
 #include <cufftXt.h>
 #include <stdio.h>

@@ -3,9 +3,8 @@
 
 #include <stdint.h>
 
-typedef int launch_function(const struct lines__panels *panels, const struct lines__panel_gap *gap,
-                            const struct lines__panel_targets *targets,
-                            const struct lines__operation *operation, const void *in, void *out,
+typedef int launch_function(const struct lines__panels *panels,
+                            const struct lines__panel_work *work, const void *in, void *out,
                             const void *roots, void *stream);
 
 /* Sorts of lines; the build names the functions. */
@@ -60,8 +59,8 @@ int lines__panels_launch(const struct lines__panels *panels, const struct lines_
         now.adjacent = are_adjacent && now.adjacent && is_aligned(in);
         now.second = now.adjacent ? 1 : now.width;
     }
-    return launches[sort_of(panels, work)][now.is_double][now.kernel](
-        &now, work->gap, work->targets, work->operation, in, out, roots, stream);
+    return launches[sort_of(panels, work)][now.is_double][now.kernel](&now, work, in, out, roots,
+                                                                      stream);
 }
 
 /* ---------------------------------------------------------------- planes */
