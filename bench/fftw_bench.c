@@ -167,57 +167,41 @@ static void measure(const struct request *request) {
 
 /* ---------------------------------------------------------------- command line */
 
-static const bench_program *describe(struct request *request) {
-    static const char *const kinds[] = {"c2c", "r2c", "transpose", NULL};
-    static const char *const precisions[] = {"double", "float", NULL};
-    static const char *const planners[] = {"estimate", "measure", "patient", NULL};
-    static bench_option options[10];
-    bench_settings *settings = &request->settings;
-    /* clang-format off */
-    const bench_option all[] = {
-        BENCH_SHAPE_OPTION(settings),
-        {.name = "kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
-         .help = "transforms, or transpositions of a matrix (r2c)"},
-        {.name = "precision", .kind = BENCH_CHOICE, .value = &request->precision, .words = precisions,
-         .help = "of the numbers (double)"},
-        {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = planners,
-         .help = "of planning (measure)"},
-        {.name = "transposed", .kind = BENCH_FLAG, .value = &request->transposed,
-         .help = "FFTW_MPI_TRANSPOSED_OUT, and _IN on the way back; of one axis FFTW_MPI_SCRAMBLED_OUT and _IN"},
-        {.name = "in-place", .kind = BENCH_FLAG, .value = &request->in_place, .help = "one array"},
-        {.name = "iters", .kind = BENCH_NUMBER, .value = &settings->iterations, .argument = "N",
-         .help = "measured pairs (20)", .minimum = 1},
-        {.name = "warmup", .kind = BENCH_NUMBER, .value = &settings->warmup, .argument = "N",
-         .help = "pairs before these (3)"},
-        {.name = "json", .kind = BENCH_FLAG, .value = &settings->json,
-         .help = "one JSON object a line, no table"},
-        {.name = "samples", .kind = BENCH_FLAG, .value = &settings->samples,
-         .help = "with --json: the time of every pair too"}};
-    /* clang-format on */
-    memcpy(options, all, sizeof all);
-    static bench_program program = {
-        .name = "fftw-bench",
-        .summary = "Times pairs of plans made through FFTW's MPI interface: on libfftnd, and on "
-                   "FFTW's own library.",
-        .options = options,
-        .noptions = sizeof all / sizeof all[0],
-        .notes = ""};
-    return &program;
-}
+static struct request request = {BENCH_SETTINGS_DEFAULT, .kind = R2C, .effort = 1};
+static const char *const kinds[] = {"c2c", "r2c", "transpose", NULL};
+static const char *const precisions[] = {"double", "float", NULL};
+static const char *const planners[] = {"estimate", "measure", "patient", NULL};
 
-int main(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT, .kind = R2C, .effort = 1};
-    MPI_Init(&argc, &argv);
-    enum bench_parsed parsed = bench_parse(describe(&request), argc, argv);
+/* clang-format off */
+static const bench_option options[] = {
+    BENCH_SHAPE_OPTION(&request.settings),
+    {.name = "kind", .kind = BENCH_CHOICE, .value = &request.kind, .words = kinds,
+     .help = "transforms, or transpositions of a matrix (r2c)"},
+    {.name = "precision", .kind = BENCH_CHOICE, .value = &request.precision, .words = precisions,
+     .help = "of the numbers (double)"},
+    {.name = "effort", .kind = BENCH_CHOICE, .value = &request.effort, .words = planners,
+     .help = "of planning (measure)"},
+    {.name = "transposed", .kind = BENCH_FLAG, .value = &request.transposed,
+     .help = "FFTW_MPI_TRANSPOSED_OUT, and _IN on the way back; of one axis FFTW_MPI_SCRAMBLED_OUT and _IN"},
+    {.name = "in-place", .kind = BENCH_FLAG, .value = &request.in_place, .help = "one array"},
+    BENCH_ROUNDS_OPTIONS(&request.settings),
+    BENCH_JSON_OPTIONS(&request.settings)};
+/* clang-format on */
+
+static int run(const bench_program *program) {
+    (void)program;
     request.ndims = request.settings.shape.count;
     for (int axis = 0; axis < request.ndims; axis++)
         request.n[axis] = request.settings.shape.values[axis];
-    if (parsed == BENCH_RUN && request.kind == TRANSPOSE && request.ndims != 2)
+    if (request.kind == TRANSPOSE && request.ndims != 2)
         bench_abort("a matrix has two axes: --shape N,N");
-    if (parsed == BENCH_RUN && request.kind != C2C && request.ndims == 1)
+    if (request.kind != C2C && request.ndims == 1)
         bench_abort("one axis is for --kind c2c");
-    if (parsed == BENCH_RUN)
-        measure(&request);
-    MPI_Finalize();
-    return parsed == BENCH_BAD ? 2 : 0;
+    measure(&request);
+    return 0;
 }
+
+BENCH_MAIN("fftw-bench",
+           "Times pairs of plans made through FFTW's MPI interface: on libfftnd, and on FFTW's own "
+           "library.",
+           "", NULL, run)
