@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <fftw3-mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum kind { C2C, R2C, TRANSPOSE };

@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { HEFFTE, OWN, PENCILS, LIBRARIES };
 

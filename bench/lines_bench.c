@@ -8,7 +8,6 @@
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char notes[] =
     "Times over that of a copy of the same array, the fastest of --iters runs: x = lines along\n"

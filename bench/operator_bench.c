@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #if HAS_FFTW_MPI
 #include <fftw3-mpi.h>
 #endif

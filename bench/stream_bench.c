@@ -13,7 +13,6 @@
 #include <cufftXt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ENQUEUED = 10, MOST = 16 };
 

@@ -18,7 +18,6 @@ struct sweep {
     int has_handle;
     cufftHandle handle;
     int from_output, to_output;
-    int direction;
     int nouter;
     struct lines__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
     int gathers, scatters;                      /* the real side is copied to or from a list */
@@ -177,7 +176,6 @@ static int add_sweep(struct plan *plan, struct lines__task *task, int from_outpu
     int chosen = lines__task_batch(task);
     sweep->from_output = from_output;
     sweep->to_output = to_output;
-    sweep->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
     REDIST_TRY(use_panels(plan, sweep, task));
     if (sweep->panels != NULL)
         return REDIST_OK;
@@ -251,41 +249,32 @@ static int make_retained(struct plan *plan) {
     return REDIST_OK;
 }
 
-static int make_empty_plan(const struct lines__problem *problem, enum lines__way way,
-                           struct plan **result) {
-    struct plan *plan = *result = redist_calloc(1, sizeof *plan);
+/* Makes one sweep, or none where panels cannot. */
+static int make_r2r(struct plan *plan) {
+    struct lines__panel_lines lines;
+    struct sweep *sweep = &plan->sweeps[0];
+    if (!lines__groups_have_r2r(&plan->problem, &lines))
+        return REDIST_OK;
+    REDIST_TRY(lines__panel_plan_create(&lines, &sweep->panels));
+    sweep->to_output = 1;
+    plan->nsweeps = sweep->panels != NULL;
+    return REDIST_OK;
+}
+
+/* Makes a plan; *result stays as it is if panels cannot do a real-to-real one. */
+static int make_plan(const struct lines__problem *problem, enum lines__way way,
+                     struct plan **result) {
+    int is_r2r = problem->kind == FFTND_R2R && problem->naxes > 0;
+    struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
     plan->way = way;
-    return REDIST_OK;
-}
-
-static int make_plan(const struct lines__problem *problem, enum lines__way way,
-                     struct plan **result) {
-    struct plan *plan = NULL;
-    REDIST_TRY(make_empty_plan(problem, way, &plan));
-    int code = lines__truncates(problem, 0) ? make_retained(plan)
-               : problem->naxes > 0         ? make_sweeps(plan)
-                                            : REDIST_OK;
-    if (code == REDIST_OK)
-        *result = plan;
-    else
-        destroy(plan);
-    return code;
-}
-
-/* A plan of one sweep, or NULL where panels cannot. */
-static int make_r2r_plan(const struct lines__problem *problem, struct plan **result) {
-    struct lines__panel_lines lines;
-    struct plan *plan = NULL;
-    if (!lines__groups_have_r2r(problem, &lines))
-        return REDIST_OK;
-    REDIST_TRY(make_empty_plan(problem, LINES__PANELS, &plan));
-    struct sweep *sweep = &plan->sweeps[plan->nsweeps++];
-    sweep->to_output = 1;
-    int code = lines__panel_plan_create(&lines, &sweep->panels);
-    if (code == REDIST_OK && sweep->panels != NULL)
+    int code = is_r2r                         ? make_r2r(plan)
+               : lines__truncates(problem, 0) ? make_retained(plan)
+               : problem->naxes > 0           ? make_sweeps(plan)
+                                              : REDIST_OK;
+    if (code == REDIST_OK && (!is_r2r || plan->nsweeps > 0))
         *result = plan;
     else
         destroy(plan);
@@ -305,7 +294,7 @@ static int find_rival(const struct plan *plan, enum lines__way *rival) {
 static int create(const struct lines__problem *problem, void *in, void *out, void **result) {
     (void)in, (void)out;
     if (problem->kind == FFTND_R2R && problem->naxes > 0)
-        return make_r2r_plan(problem, (struct plan **)result);
+        return make_plan(problem, LINES__PANELS, (struct plan **)result);
     int known = lines__truncates(problem, 0) ? LINES__FASTEST : lines__trial_find(problem);
     enum lines__way ways[2] = {known == LINES__UNTRIED ? LINES__FASTEST : (enum lines__way)known};
     struct plan *plans[2] = {NULL, NULL};
@@ -345,9 +334,10 @@ static int launch(const struct plan *plan, const struct sweep *sweep, char *from
                                          from, to, plan->problem.stream);
     if (sweep->gathers)
         REDIST_TRY(copy(plan, 2, sweep->lines, element_bytes(plan, 1), from, list));
-    REDIST_TRY(check_cufft(cufftXtExec(sweep->handle, sweep->gathers ? list : from,
-                                       sweep->scatters ? list : to, sweep->direction),
-                           "cufftXtExec"));
+    REDIST_TRY(check_cufft(
+        cufftXtExec(sweep->handle, sweep->gathers ? list : from, sweep->scatters ? list : to,
+                    plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE),
+        "cufftXtExec"));
     if (sweep->scatters)
         return copy(plan, 2, sweep->lines, element_bytes(plan, 1), list, to);
     return REDIST_OK;

@@ -90,7 +90,8 @@ int lines__columns_create(const struct lines__column_loops *loops,
     for (int i = 0; i < 2; i++)
         plan->rows[i] =
             problem->filled[0] > 0 && i == problem->direction ? problem->filled[0] : plan->n;
-    int code = lines__passes_create(loops, plan->n, plan->item, groups, radices, &plan->passes);
+    int code =
+        lines__passes_create(loops, plan->n, problem->precision, groups, radices, &plan->passes);
     if (code != REDIST_OK) {
         destroy(plan);
         return code;

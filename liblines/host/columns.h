@@ -106,9 +106,9 @@ struct lines__passes {
 
 /* Plans radix passes of so many groups at once; *passes is zeroed before. REDIST_ERR_SERIAL without radices,
  * REDIST_ERR_MEMORY. */
-int lines__passes_create(const struct lines__column_loops *loops, redist_index n, size_t item,
-                         int groups, const struct lines__radices *radices,
-                         struct lines__passes *passes);
+int lines__passes_create(const struct lines__column_loops *loops, redist_index n,
+                         enum fftnd_precision precision, int groups,
+                         const struct lines__radices *radices, struct lines__passes *passes);
 void lines__passes_destroy(struct lines__passes *passes);
 
 /* Scratch memory of one execution, by any thread. The plan keeps up to LINES__SPARES for later ones. REDIST_ERR_MEMORY;
@@ -116,8 +116,8 @@ void lines__passes_destroy(struct lines__passes *passes);
 int lines__scratch_take(struct lines__passes *passes, void **memory, void *scratch[2]);
 void lines__scratch_give_back(struct lines__passes *passes, void *memory);
 
-/* Stores cos(angle) + i sin(angle), a complex element of `item` bytes. */
-void lines__store_factor(char *to, size_t item, long double angle);
+/* Stores a complex number of a precision. */
+void lines__store(void *element, enum fftnd_precision precision, long double re, long double im);
 
 /* Creates a plan of lines__library_columns with these registers, radices and groups at once. REDIST_ERR_SERIAL without
  * radices. */

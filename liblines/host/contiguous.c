@@ -9,6 +9,8 @@
 #include "columns.h"
 #include "measure.h"
 
+#include <math.h>
+
 enum { MOST_LINES = 16 }; /* numbers of the widest registers */
 
 struct plan {
@@ -49,8 +51,8 @@ static int set_factors(struct plan *plan, const struct lines__problem *problem) 
     plan->factors = redist_calloc((size_t)n / 2 + 1, item);
     for (int k = 0; 2 * k <= n && plan->factors != NULL; k++) {
         long double angle = half_turn * (0.5L + (long double)k / n);
-        lines__store_factor(plan->factors + (size_t)k * item, item,
-                            plan->lines.backward ? -angle : angle);
+        lines__store(plan->factors + (size_t)k * item, problem->precision, cosl(angle),
+                     plan->lines.backward ? -sinl(angle) : sinl(angle));
     }
     plan->lines.factors = plan->factors;
     return plan->factors != NULL
@@ -65,7 +67,7 @@ static int fill(struct plan *plan, const struct lines__column_loops *loops,
     int is_real = problem->kind == FFTND_R2C;
     if (n * (redist_index)item < loops->register_bytes)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no lines of %d elements", n);
-    REDIST_TRY(lines__passes_create(loops, n, item, 1, radices, &plan->passes));
+    REDIST_TRY(lines__passes_create(loops, n, problem->precision, 1, radices, &plan->passes));
     plan->run = loops->run_lines[problem->precision];
     plan->width = (int)lines__group_width(loops, problem->precision);
     plan->lines = (struct lines__contiguous){.npasses = plan->passes.n,
