@@ -245,12 +245,7 @@ static void print(const bench_candidate candidates[], int n, const char *other, 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 2; i++)
         error[i] = find_error(&own[i]);
-    for (int i = 0; i < n && rank == 0; i++)
-        printf("%-20s %9.3f ms, least %9.3f ms; filled is %.3f of it\n", names[i],
-               bench_median_ms(&candidates[i], BENCH_WHOLE),
-               bench_min_ms(&candidates[i], BENCH_WHOLE),
-               bench_median_ms(&candidates[0], BENCH_WHOLE) /
-                   bench_median_ms(&candidates[i], BENCH_WHOLE));
+    bench_print_times(candidates, n, names, 0, "filled");
     for (int i = 0; i < 2 && rank == 0; i++)
         printf("%-20s work space of the plan %.1f MiB, array %.1f MiB, error %.2g\n", names[i],
                work_mebibytes(&own[i]), (double)own[i].layout.bytes / (1 << 20), error[i]);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fftw-bench: pairs of plans of FFTW's MPI interface, on this project's libraries and on FFTW's own, in one run. */
+#include "json.h"
 #include "options.h"
 #include "timing.h"
 
 #include <dlfcn.h>
 #include <fftw3-mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum kind { C2C, R2C, TRANSPOSE };
@@ -26,6 +28,8 @@ struct run {
     double plan_ms;
 };
 
+static const char *const kinds[] = {"c2c", "r2c", "transpose", NULL};
+static const char *const planners[] = {"estimate", "measure", "patient", NULL};
 static const unsigned efforts[] = {FFTW_ESTIMATE, FFTW_MEASURE, FFTW_PATIENT};
 
 static void *find(const struct run *run, void *own, const char *name) {
@@ -99,33 +103,25 @@ static void backward(void *context) {
     functions_of(context)->execute(context, 1);
 }
 
-static void print_samples(const bench_candidate *candidate) {
-    const double *seconds = &candidate->seconds[BENCH_WHOLE * candidate->nrounds];
-    printf(", \"pair_ms\": [");
-    for (int i = 0; i < candidate->nrounds; i++)
-        printf("%s%.6f", i > 0 ? ", " : "", 1e3 * seconds[i]);
-    printf("]");
-}
-
 static void print_json(const struct run *run, const bench_candidate *candidate) {
-    static const char *const kinds[] = {"c2c", "r2c", "transpose"};
-    static const char *const names[] = {"estimate", "measure", "patient"};
     const struct request *request = run->request;
-    printf("{\"bench\": \"fftw-interface\", \"library\": \"%s\", \"kind\": \"%s\", "
-           "\"precision\": \"%s\", \"ordering\": \"%s\", \"in_place\": %d, "
-           "\"effort\": \"%s\", \"here\": %d, "
-           "\"plan_ms\": %.3f, \"median_ms\": %.4f, \"shape\": [",
-           run->library != NULL ? "fftw-mpi" : "fftnd", kinds[request->kind],
-           request->precision ? "float" : "double",
-           request->transposed ? (request->ndims > 1 ? "transposed" : "scrambled") : "natural",
-           request->in_place, names[request->effort], functions_of(run)->is_here(run), run->plan_ms,
-           bench_median_ms(candidate, BENCH_WHOLE));
-    for (int axis = 0; axis < request->ndims; axis++)
-        printf("%s%td", axis > 0 ? ", " : "", request->n[axis]);
-    printf("]");
+    bench_json_begin();
+    bench_json_text("bench", "fftw-interface");
+    bench_json_text("library", run->library != NULL ? "fftw-mpi" : "fftnd");
+    bench_json_text("kind", kinds[request->kind]);
+    bench_json_text("precision", request->precision ? "float" : "double");
+    bench_json_text("ordering", !request->transposed ? "natural"
+                                : request->ndims > 1 ? "transposed"
+                                                     : "scrambled");
+    bench_json_integer("in_place", request->in_place);
+    bench_json_text("effort", planners[request->effort]);
+    bench_json_integer("here", functions_of(run)->is_here(run));
+    bench_json_number("plan_ms", run->plan_ms);
+    bench_json_number("median_ms", bench_median_ms(candidate, BENCH_WHOLE));
+    bench_json_integers("shape", request->settings.shape.values, request->ndims);
     if (request->settings.samples)
-        print_samples(candidate);
-    printf("}\n");
+        bench_json_samples("pair_ms", candidate, BENCH_WHOLE);
+    bench_json_end();
 }
 
 static void print(const struct run runs[2], bench_candidate candidates[2]) {
@@ -167,9 +163,7 @@ static void measure(const struct request *request) {
 /* ---------------------------------------------------------------- command line */
 
 static struct request request = {BENCH_SETTINGS_DEFAULT, .kind = R2C, .effort = 1};
-static const char *const kinds[] = {"c2c", "r2c", "transpose", NULL};
 static const char *const precisions[] = {"double", "float", NULL};
-static const char *const planners[] = {"estimate", "measure", "patient", NULL};
 
 /* clang-format off */
 static const bench_option options[] = {

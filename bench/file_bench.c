@@ -253,16 +253,9 @@ static const char notes[] =
 
 /* Checks what the command line gives; 0, or the exit code. */
 static int refuse(const bench_program *program, const struct problem *problem) {
-    int blocks = 1, seen = 0, fixed = problem->grid.count == problem->ndims;
-    for (int i = 0; i < problem->grid.count; i++) {
-        blocks *= problem->grid.values[i] > 0 ? problem->grid.values[i] : 1;
-        fixed &= problem->grid.values[i] > 0;
-    }
+    int seen = 0;
     for (int i = 0; i < problem->order.count; i++)
         seen |= problem->order.values[i] < problem->ndims ? 1 << problem->order.values[i] : 0;
-    if (problem->grid.count > problem->ndims || problem->nranks % blocks != 0 ||
-        (fixed && blocks != problem->nranks))
-        return bench_refuse(program, "--grid does not fit %d ranks", problem->nranks);
     if (problem->order.count > 0 && seen != (1 << problem->ndims) - 1)
         return bench_refuse(program, "--order is no order of %d axes", problem->ndims);
     return problem->methods.count > 0
@@ -276,7 +269,9 @@ static int run_problem(const bench_program *program, struct problem *problem) {
     problem->ndims = problem->settings.shape.count;
     if (!bench_read_methods(problem->settings.method, &problem->methods))
         problem->methods.count = 0;
-    int code = refuse(program, problem);
+    int code = bench_refuse_grid(program, &problem->grid, problem->ndims);
+    if (code == 0)
+        code = refuse(program, problem);
     if (code != 0)
         return code;
     place_block(problem);

@@ -21,7 +21,6 @@ struct request {
 
 /* One way to get the field: a transform, and the ghosts of its own plan if it has one. */
 struct way {
-    const char *name;
     const struct request *request;
     fftnd_plan *plan;
     redist_plan *halo;
@@ -153,9 +152,6 @@ static long long count_differences(const struct way *way, const struct way *othe
 /* ---------------------------------------------------------------- all of them */
 
 static void open_way(struct way *way, int index) {
-    static const char *const names[] = {"without ghosts", "ghosts left alone", "ghosts filled",
-                                        "filled afterwards"};
-    way->name = names[index];
     plan_transform(way, index);
     if (index == AFTERWARDS)
         plan_halo(way);
@@ -170,6 +166,8 @@ static void close_way(struct way *way) {
 }
 
 static int measure(const struct request *request) {
+    static const char *const names[] = {"without ghosts", "ghosts left alone", "ghosts filled",
+                                        "filled afterwards"};
     struct way ways[WAYS];
     bench_candidate candidates[WAYS];
     int rank;
@@ -182,7 +180,7 @@ static int measure(const struct request *request) {
     bench_rounds(MPI_COMM_WORLD, candidates, WAYS, request->settings.warmup,
                  request->settings.iterations);
     for (int i = 0; i < WAYS && rank == 0; i++)
-        printf("%-18s %9.4f ms, least %9.4f ms, %.3f of without\n", ways[i].name,
+        printf("%-18s %9.4f ms, least %9.4f ms, %.3f of without\n", names[i],
                bench_median_ms(&candidates[i], BENCH_WHOLE),
                bench_min_ms(&candidates[i], BENCH_WHOLE),
                bench_median_ms(&candidates[i], BENCH_WHOLE) /

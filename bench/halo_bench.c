@@ -474,14 +474,6 @@ static const char notes[] =
 
 /* Checks what the command line gives; 0, or the exit code. */
 static int refuse(const bench_program *program, const struct problem *problem) {
-    int blocks = 1, fixed = problem->grid.count == problem->ndims;
-    for (int i = 0; i < problem->grid.count; i++) {
-        blocks *= problem->grid.values[i] > 0 ? problem->grid.values[i] : 1;
-        fixed &= problem->grid.values[i] > 0;
-    }
-    if (problem->grid.count > problem->ndims || problem->nranks % blocks != 0 ||
-        (fixed && blocks != problem->nranks))
-        return bench_refuse(program, "--grid does not fit %d ranks", problem->nranks);
     if (problem->methods.count == 0)
         return bench_refuse(program, "--method %s is no list of names", problem->settings.method);
     for (int i = 0; i < problem->methods.count; i++)
@@ -506,7 +498,9 @@ static int run_problem(const bench_program *program, struct problem *problem) {
     problem->ndims = problem->settings.shape.count;
     if (!bench_read_methods(problem->settings.method, &problem->methods))
         problem->methods.count = 0;
-    int code = refuse(program, problem);
+    int code = bench_refuse_grid(program, &problem->grid, problem->ndims);
+    if (code == 0)
+        code = refuse(program, problem);
     if (code != 0)
         return code;
     place_block(problem);

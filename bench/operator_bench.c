@@ -250,8 +250,7 @@ static void measure(const struct request *request) {
                                         "FFTW-MPI"};
     struct own own;
     struct peer peer;
-    int rank, n = !on_host() ? 2 : HAS_FFTW_MPI ? 4 : 3;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int n = !on_host() ? 2 : HAS_FFTW_MPI ? 4 : 3;
     open_own(&own, request);
     if (on_host())
         open_peer(&peer, request);
@@ -261,12 +260,7 @@ static void measure(const struct request *request) {
                                     {.context = &peer, .nsteps = 1, .steps = {run_peer}}};
     bench_rounds(MPI_COMM_WORLD, candidates, n, request->settings.warmup,
                  request->settings.iterations);
-    for (int i = 0; i < n && rank == 0; i++)
-        printf("%-20s %9.3f ms, least %9.3f ms; fused is %.3f of it\n", names[i],
-               bench_median_ms(&candidates[i], BENCH_WHOLE),
-               bench_min_ms(&candidates[i], BENCH_WHOLE),
-               bench_median_ms(&candidates[1], BENCH_WHOLE) /
-                   bench_median_ms(&candidates[i], BENCH_WHOLE));
+    bench_print_times(candidates, n, names, 1, "fused");
     bench_forget(candidates, n);
     bench_must(fftnd_operator_free(&own.op));
     bench_must(fftnd_plan_free(&own.plan));

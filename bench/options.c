@@ -29,6 +29,18 @@ int bench_refuse(const bench_program *program, const char *format, ...) {
     return 2;
 }
 
+int bench_refuse_grid(const bench_program *program, const bench_list *grid, int ndims) {
+    int blocks = 1, fixed = grid->count == ndims, nranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    for (int i = 0; i < grid->count; i++) {
+        blocks *= grid->values[i] > 0 ? grid->values[i] : 1;
+        fixed &= grid->values[i] > 0;
+    }
+    if (grid->count <= ndims && nranks % blocks == 0 && (!fixed || blocks == nranks))
+        return 0;
+    return bench_refuse(program, "--grid does not fit %d ranks", nranks);
+}
+
 _Noreturn void bench_abort(const char *format, ...) {
     va_list values;
     va_start(values, format);

@@ -111,6 +111,9 @@ int bench_main(const bench_program *program, int argc, char **argv);
 /* Explains on rank 0 what is wrong with the values that were given; returns 2, the exit code. */
 int bench_refuse(const bench_program *program, const char *format, ...) REDIST_PRINTF(2, 3);
 
+/* Refuses a --grid that does not fit so many axes or ranks: 2; else 0. */
+int bench_refuse_grid(const bench_program *program, const bench_list *grid, int ndims);
+
 /* Ends all ranks with a message: for what should not happen once the command line is accepted. */
 _Noreturn void bench_abort(const char *format, ...) REDIST_PRINTF(1, 2);
 

@@ -266,15 +266,18 @@ static int dictate(struct lines__rates *rates) {
     return 1;
 }
 
-void lines__rates_of_lines(struct lines__rates *rates, int measures, void *stream) {
-    if (!dictate(rates) && !(measures && find_rates(rates, stream)))
-        guess(rates);
+struct lines__rates lines__rates_of_lines(const struct lines__problem *problem, redist_index n,
+                                          int measures) {
+    struct lines__rates rates = {.n = n, .is_double = problem->precision == FFTND_DOUBLE};
+    if (!dictate(&rates) && !(measures && find_rates(&rates, problem->stream)))
+        guess(&rates);
     for (int i = 0; i < LINES__RATES; i++) {
-        if (rates->cufft[i] <= 0.0)
-            rates->cufft[i] = 1.0; /* cuFFT needs more scratch memory than the sample has */
-        if (!may_have_panels(rates, i))
-            rates->panels[i] = 0.0;
+        if (rates.cufft[i] <= 0.0)
+            rates.cufft[i] = 1.0; /* cuFFT needs more scratch memory than the sample has */
+        if (!may_have_panels(&rates, i))
+            rates.panels[i] = 0.0;
     }
+    return rates;
 }
 
 /* Measures cuFFT along all axes of a group at once. */

@@ -57,10 +57,11 @@ void lines__rates_keep_group(int device, const struct lines__group_rate *rate);
 
 /* ---------------------------------------------------------------- of the current device */
 
-/* Finds the rates of lines of n elements on the current device: measured once for each length, precision and device, in
- * some milliseconds, or a guess if `measures` is 0 or no memory is left. The environment variable FFTND_LINES overrides
- * them, for tests: cufft, or panels, perhaps with the number of a variant. */
-void lines__rates_of_lines(struct lines__rates *rates, int measures, void *stream);
+/* The rates of lines of n elements in a problem's precision on the current device: measured once for each length,
+ * precision and device, in some milliseconds, or a guess if `measures` is 0 or no memory is left. The environment
+ * variable FFTND_LINES overrides them, for tests: cufft, or panels, perhaps with the number of a variant. */
+struct lines__rates lines__rates_of_lines(const struct lines__problem *problem, redist_index n,
+                                          int measures);
 
 /* Finds the rate of a group. It is measured if LINES__SAMPLE_BYTES hold one, else .cufft is 0; .planes is 0 where
  * planes cannot. FFTND_LINES=planes, perhaps with the number of a variant, takes planes wherever they can, and panels
