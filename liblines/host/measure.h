@@ -18,8 +18,8 @@ int lines__may_take(const struct lines__problem *problem);
 int lines__trial_percent(const struct lines__library *own, const struct lines__problem *trial,
                          size_t bytes, int apart, short *known);
 
-/* What is measured of each length in double and float: 1 + the number of the fastest way, the percentage of columns, and
- * those of contiguous lines, by far, real and direction. */
+/* What is measured of each length in double and float: 1 + the number of the fastest way, the percentage of columns,
+ * and those of contiguous lines, by far, real and direction. */
 enum { LINES__FOUND_WAY, LINES__FOUND_COLUMNS, LINES__FOUND_CONTIGUOUS, LINES__FINDINGS = 10 };
 
 /* The place of a measurement of n elements, at most LINES__LONGEST; 0 = unknown. */
