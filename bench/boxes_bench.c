@@ -34,11 +34,6 @@ struct exchanges {
 
 static const bench_space *space;
 
-static void must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("boxes-bench: %s", redist_error_message());
-}
-
 static void open_transform(const struct request *request, const bench_problem *problem,
                            const bench_sides *sides, struct transform *transform) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
@@ -49,18 +44,19 @@ static void open_transform(const struct request *request, const bench_problem *p
     options.mapped_arrays = options.overwrite_input = 1;
     options.plan_seconds = request->plan_seconds;
     bench_sides_fill(sides, problem, &options);
-    must(fftnd_plan_create(MPI_COMM_WORLD, problem->ndims, problem->sizes, problem->kind,
-                           problem->precision, &options, &transform->plan));
+    bench_must(fftnd_plan_create(MPI_COMM_WORLD, problem->ndims, problem->sizes, problem->kind,
+                                 problem->precision, &options, &transform->plan));
     for (int side = 0; side < 2; side++) {
         transform->layouts[side] = FFTND_LAYOUT_DEFAULT;
-        must(fftnd_plan_layout(transform->plan, (enum fftnd_side)side, &transform->layouts[side]));
+        bench_must(
+            fftnd_plan_layout(transform->plan, (enum fftnd_side)side, &transform->layouts[side]));
         transform->arrays[side] =
             space->allocate(MPI_COMM_WORLD, transform->layouts[side].bytes, 1);
     }
 }
 
 static void close_transform(struct transform *transform) {
-    must(fftnd_plan_free(&transform->plan));
+    bench_must(fftnd_plan_free(&transform->plan));
     for (int side = 0; side < 2; side++)
         space->release(transform->arrays[side], 1);
 }
@@ -93,19 +89,19 @@ static void open_exchange(const struct request *request, const bench_problem *pr
     options.space = request->settings.space ? REDIST_SPACE_CUDA : REDIST_SPACE_HOST;
     exchanges->plans[side] = NULL;
     if (!are_equal(&from, &to))
-        must(redist_plan_boxes(MPI_COMM_WORLD,
-                               problem->precision == FFTND_DOUBLE ? MPI_C_DOUBLE_COMPLEX
-                                                                  : MPI_C_FLOAT_COMPLEX,
-                               problem->ndims, problem->sizes, &from, boxes->arrays[side], &to,
-                               chain->arrays[side], &options, &exchanges->plans[side]));
+        bench_must(redist_plan_boxes(MPI_COMM_WORLD,
+                                     problem->precision == FFTND_DOUBLE ? MPI_C_DOUBLE_COMPLEX
+                                                                        : MPI_C_FLOAT_COMPLEX,
+                                     problem->ndims, problem->sizes, &from, boxes->arrays[side],
+                                     &to, chain->arrays[side], &options, &exchanges->plans[side]));
 }
 
 /* ---------------------------------------------------------------- what is timed */
 
 static void transform_pair(void *context) {
     struct transform *transform = context;
-    must(fftnd_forward(transform->plan, transform->arrays[0], transform->arrays[1]));
-    must(fftnd_backward(transform->plan, transform->arrays[1], transform->arrays[0]));
+    bench_must(fftnd_forward(transform->plan, transform->arrays[0], transform->arrays[1]));
+    bench_must(fftnd_backward(transform->plan, transform->arrays[1], transform->arrays[0]));
     space->synchronise();
 }
 
@@ -113,7 +109,7 @@ static void exchange_pair(void *context) {
     const struct exchanges *exchanges = context;
     for (int side = 0; side < 2; side++)
         for (int direction = 0; exchanges->plans[side] != NULL && direction < 2; direction++)
-            must(redist_plan_execute(exchanges->plans[side], direction));
+            bench_must(redist_plan_execute(exchanges->plans[side], direction));
     space->synchronise();
 }
 
@@ -142,8 +138,7 @@ static void measure(const bench_program *program, const struct request *request)
     struct exchanges exchanges;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int axis = 0; axis < problem.ndims; axis++)
-        problem.sizes[axis] = request->settings.shape.values[axis];
+    bench_sizes(&request->settings, problem.sizes);
     (void)bench_sides_read(program, &none, &problem);
     open_transform(request, &problem, &none, &chain);
     open_transform(request, &problem, &bricks, &boxes);
@@ -159,49 +154,32 @@ static void measure(const bench_program *program, const struct request *request)
     bench_forget(candidates, 3);
     for (int side = 0; side < 2; side++)
         if (exchanges.plans[side] != NULL)
-            must(redist_plan_free(&exchanges.plans[side]));
+            bench_must(redist_plan_free(&exchanges.plans[side]));
     close_transform(&boxes);
     close_transform(&chain);
 }
 
 /* ---------------------------------------------------------------- command line */
 
-static const bench_program *describe(struct request *request) {
-    static bench_option options[16];
-    /* clang-format off */
-    const bench_option table[] = {
-        BENCH_SHAPE_OPTION(&request->settings),
-        {.name = "precision", .kind = BENCH_CHOICE, .value = &request->precision,
-         .words = precisions, .help = "of all numbers (double)"},
-        {.name = "grid", .kind = BENCH_LIST, .value = &request->grid, .argument = "P or PxP...",
-         .help = "process grid of the chain (0)", .least = 1, .most = REDIST_MAX_NDIMS - 1,
-         .separators = "x,"},
-        {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds,
-         .argument = "N", .help = "to try configurations, 0 = the library's default (0)"},
-        BENCH_METHOD_OPTION(&request->settings),
-        BENCH_COMMON_OPTIONS(&request->settings),
-    };
-    /* clang-format on */
-    static bench_program program = {"boxes-bench",
-                                    "times what boxes on both sides add to a transform", options,
-                                    sizeof table / sizeof table[0], ""};
-    _Static_assert(sizeof table <= sizeof options, "room for the table");
-    memcpy(options, table, sizeof table);
-    return &program;
+static struct request request = {BENCH_SETTINGS_DEFAULT, .grid = {1, {0}}};
+
+/* clang-format off */
+static const bench_option options[] = {
+    BENCH_SHAPE_OPTION(&request.settings),
+    {.name = "precision", .kind = BENCH_CHOICE, .value = &request.precision,
+     .words = precisions, .help = "of all numbers (double)"},
+    BENCH_GRID_UP_TO(&request.grid, REDIST_MAX_NDIMS - 1, "process grid of the chain (0)"),
+    {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request.plan_seconds,
+     .argument = "N", .help = "to try configurations, 0 = the library's default (0)"},
+    BENCH_METHOD_OPTION(&request.settings),
+    BENCH_COMMON_OPTIONS(&request.settings)};
+/* clang-format on */
+
+static int run(const bench_program *program) {
+    space = bench_space_at(request.settings.space);
+    measure(program, &request);
+    return 0;
 }
 
-int main(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT, .grid = {1, {0}}};
-    bench_space_prepare(argc, argv);
-    MPI_Init(&argc, &argv);
-    const bench_program *program = describe(&request);
-    enum bench_parsed parsed = bench_parse(program, argc, argv);
-    space = bench_space_at(request.settings.space);
-    const char *absent = parsed == BENCH_RUN ? space->begin() : NULL;
-    if (absent != NULL)
-        bench_abort("--space %s: %s", space->name, absent);
-    if (parsed == BENCH_RUN)
-        measure(program, &request);
-    MPI_Finalize();
-    return parsed == BENCH_BAD ? 2 : 0;
-}
+BENCH_MAIN("boxes-bench", "times what boxes on both sides add to a transform", "",
+           &request.settings.space, run)

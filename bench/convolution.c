@@ -18,11 +18,6 @@ struct request {
     int threads, overwrite;
 };
 
-static void check(int code) {
-    if (code != REDIST_OK)
-        bench_abort("%s", redist_error_message());
-}
-
 static int is_on_host(const struct request *request) {
     return request->space == bench_space_at(0);
 }
@@ -88,10 +83,10 @@ static void open_plan(struct own *own, const struct request *request, int is_fil
     options.grid_ndims = 1;
     options.filled = is_filled ? request->filled : NULL;
     *own = (struct own){.request = request};
-    check(fftnd_plan_create(MPI_COMM_WORLD, 3, request->sizes, FFTND_R2C, FFTND_DOUBLE, &options,
-                            &own->plan));
-    check(fftnd_layout_init(&own->layout, sizeof own->layout));
-    check(fftnd_plan_layout(own->plan, FFTND_PHYSICAL, &own->layout));
+    bench_must(fftnd_plan_create(MPI_COMM_WORLD, 3, request->sizes, FFTND_R2C, FFTND_DOUBLE,
+                                 &options, &own->plan));
+    bench_must(fftnd_layout_init(&own->layout, sizeof own->layout));
+    bench_must(fftnd_plan_layout(own->plan, FFTND_PHYSICAL, &own->layout));
 }
 
 static void open_own(struct own *own, const struct request *request, int is_filled) {
@@ -104,11 +99,11 @@ static void open_own(struct own *own, const struct request *request, int is_fill
     if (point != NULL)
         *point = 1;
     upload(own, values);
-    check(fftnd_operator_from_kernel(own->plan, own->field, NULL, &own->op));
+    bench_must(fftnd_operator_from_kernel(own->plan, own->field, NULL, &own->op));
     request->space->release(own->field, 1);
-    check(fftnd_operator_layout(own->op, 0, &layout)); /* may be larger: work space */
+    bench_must(fftnd_operator_layout(own->op, 0, &layout)); /* may be larger: work space */
     own->field = request->space->allocate(MPI_COMM_WORLD, layout.bytes, 1);
-    check(fftnd_operator_layout(own->op, 1, &layout));
+    bench_must(fftnd_operator_layout(own->op, 1, &layout));
     own->result = request->space->allocate(MPI_COMM_WORLD, layout.bytes, 1);
     visit(own, values, 1);
     upload(own, values);
@@ -117,7 +112,7 @@ static void open_own(struct own *own, const struct request *request, int is_fill
 
 static void run_own(void *context) {
     struct own *own = context;
-    check(fftnd_apply(own->plan, own->op, own->field, own->result));
+    bench_must(fftnd_apply(own->plan, own->op, own->field, own->result));
 }
 
 /* Convolves the field again, as rounds overwrite it if they may, and returns the largest error of all ranks. */
@@ -136,15 +131,15 @@ static double find_error(struct own *own) {
 
 static double work_mebibytes(const struct own *own) {
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
-    check(fftnd_plan_get_info(own->plan, &info));
+    bench_must(fftnd_plan_get_info(own->plan, &info));
     return (double)info.workspace_bytes / (1 << 20);
 }
 
 static void close_own(struct own *own) {
     own->request->space->release(own->field, 1);
     own->request->space->release(own->result, 1);
-    check(fftnd_operator_free(&own->op));
-    check(fftnd_plan_free(&own->plan));
+    bench_must(fftnd_operator_free(&own->op));
+    bench_must(fftnd_plan_free(&own->plan));
 }
 
 /* ---------------------------------------------------------------- others */
@@ -250,12 +245,7 @@ static void print(const bench_candidate candidates[], int n, const char *other, 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 2; i++)
         error[i] = find_error(&own[i]);
-    for (int i = 0; i < n && rank == 0; i++)
-        printf("%-20s %9.3f ms, least %9.3f ms; filled is %.3f of it\n", names[i],
-               bench_median_ms(&candidates[i], BENCH_WHOLE),
-               bench_min_ms(&candidates[i], BENCH_WHOLE),
-               bench_median_ms(&candidates[0], BENCH_WHOLE) /
-                   bench_median_ms(&candidates[i], BENCH_WHOLE));
+    bench_print_times(candidates, n, names, 0, "filled");
     for (int i = 0; i < 2 && rank == 0; i++)
         printf("%-20s work space of the plan %.1f MiB, array %.1f MiB, error %.2g\n", names[i],
                work_mebibytes(&own[i]), (double)own[i].layout.bytes / (1 << 20), error[i]);

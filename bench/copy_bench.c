@@ -31,49 +31,6 @@ struct settings {
     struct redist__arena arena;
 };
 
-static const bench_program *describe(struct settings *settings) {
-    static bench_option options[7];
-    const bench_option table[] = {
-        {.name = "case",
-         .kind = BENCH_TEXT,
-         .value = &settings->only,
-         .argument = "CASE",
-         .help = "only this one: near, middle, far, far-nontemporal, load, store, "
-                 "store-nontemporal"},
-        {.name = "loops",
-         .kind = BENCH_TEXT,
-         .value = &settings->loops,
-         .argument = "LOOP,...",
-         .help = "these, such as avx2/8/8192/past,plain/1/0, not those that plans try"},
-        {.name = "pages",
-         .kind = BENCH_CHOICE,
-         .value = &settings->page,
-         .words = pages,
-         .help = "of the memory (small)"},
-        {.name = "strides",
-         .kind = BENCH_CHOICE,
-         .value = &settings->stride,
-         .words = strides,
-         .help =
-             "twice one and a half of a power of two, a power of two, or 16 bytes more than the "
-             "first in destinations, where rows do not begin at lines of the caches (typical)"},
-        {.name = "iters",
-         .kind = BENCH_NUMBER,
-         .value = &settings->iterations,
-         .argument = "N",
-         .help = "rounds (11)",
-         .minimum = 1},
-        {.name = "json",
-         .kind = BENCH_FLAG,
-         .value = &settings->json,
-         .help = "one JSON object a line, no table"},
-    };
-    static bench_program program = {"copy-bench", "times the loops that copy rows of arrays",
-                                    options, sizeof table / sizeof table[0], notes};
-    memcpy(options, table, sizeof table);
-    return &program;
-}
-
 /* ---------------------------------------------------------------- what is measured */
 
 /* Of the class that the planner has for this length. */
@@ -227,12 +184,29 @@ static int measure_runs(struct settings *settings, enum redist__copy_case where,
     return wrong;
 }
 
-static int run(int argc, char **argv) {
-    struct settings settings = {.iterations = 11};
-    const bench_program *program = describe(&settings);
-    enum bench_parsed parsed = bench_parse(program, argc, argv);
-    if (parsed != BENCH_RUN)
-        return parsed == BENCH_HELPED ? 0 : 2;
+/* ---------------------------------------------------------------- command line */
+
+static struct settings settings = {.iterations = 11};
+
+/* clang-format off */
+static const bench_option options[] = {
+    {.name = "case", .kind = BENCH_TEXT, .value = &settings.only, .argument = "CASE",
+     .help = "only this one: near, middle, far, far-nontemporal, load, store, store-nontemporal"},
+    {.name = "loops", .kind = BENCH_TEXT, .value = &settings.loops, .argument = "LOOP,...",
+     .help = "these, such as avx2/8/8192/past,plain/1/0, not those that plans try"},
+    {.name = "pages", .kind = BENCH_CHOICE, .value = &settings.page, .words = pages,
+     .help = "of the memory (small)"},
+    {.name = "strides", .kind = BENCH_CHOICE, .value = &settings.stride, .words = strides,
+     .help = "twice one and a half of a power of two, a power of two, or 16 bytes more than the "
+             "first in destinations, where rows do not begin at lines of the caches (typical)"},
+    {.name = "iters", .kind = BENCH_NUMBER, .value = &settings.iterations, .argument = "N",
+     .help = "rounds (11)", .minimum = 1},
+    {.name = "json", .kind = BENCH_FLAG, .value = &settings.json,
+     .help = "one JSON object a line, no table"}};
+/* clang-format on */
+
+static int run(const bench_program *program) {
+    (void)program;
     MPI_Comm_size(MPI_COMM_WORLD, &settings.ranks);
     if (!redist__arena_create(&settings.arena, (size_t)64 << 20, settings.page))
         bench_abort("copy-bench: no memory to copy in");
@@ -247,9 +221,4 @@ static int run(int argc, char **argv) {
     return wrong > 0;
 }
 
-int main(int argc, char **argv) {
-    MPI_Init(&argc, &argv);
-    int code = run(argc, argv);
-    MPI_Finalize();
-    return code;
-}
+BENCH_MAIN("copy-bench", "times the loops that copy rows of arrays", notes, NULL, run)

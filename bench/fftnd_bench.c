@@ -95,90 +95,6 @@ struct request {
     const char *wisdom, *sizes;
 };
 
-/* clang-format off */
-static const bench_program *describe(struct request *request) {
-    static bench_option options[48];
-    const bench_option table[] = {
-        BENCH_SHAPE_OPTION(&request->settings),
-        {.name = "sizes", .kind = BENCH_TEXT, .value = &request->sizes, 
-         .argument = "N,N,... or random:N:SEED",
-         .help = "one line for each: all extents of --shape are N"},
-        {.name = "skip", .kind = BENCH_NUMBER, .value = &request->skip, .argument = "N",
-         .help = "sizes at the beginning of the list that are left out (0)"},
-        {.name = "row-ms", .kind = BENCH_NUMBER, .value = &request->row_ms, .argument = "N",
-         .help = "fewer rounds, at least 3, where these take longer (no limit)", .minimum = 1},
-        {.name = "kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
-         .help = "r2r: DCT-II, backward DCT-III (r2c)"},
-        BENCH_SIDES_OPTIONS(&request->sides),
-        {.name = "precision", .kind = BENCH_CHOICE, .value = &request->precision,
-         .words = precisions, .help = "of all numbers (double)"},
-        {.name = "grid", .kind = BENCH_LIST, .value = &request->grid, .argument = "P or PxP...",
-         .help = "process grid; 0 = choose, 0x0 = choose two dimensions (0)", .least = 1,
-         .most = REDIST_MAX_NDIMS - 1, .separators = "x,"},
-        {.name = "order", .kind = BENCH_LIST, .value = &request->order, .argument = "A,B...",
-         .help = "axes in the order in which the grid splits them (0,1..)", .least = 1,
-         .most = REDIST_MAX_NDIMS - 1, .separators = ","},
-        {.name = "ranks", .kind = BENCH_NUMBER, .value = &request->ranks, .argument = "N",
-         .help = "that transform, between sides on all; 0 = all, -1 = choose (0)", .minimum = -1},
-        BENCH_METHOD_OPTION(&request->settings),
-        {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = bench_efforts,
-         .help = "of all planners (measure)"},
-        {.name = "guess", .kind = BENCH_FLAG, .value = &request->guess,
-         .help = "with the planner's first configuration too; the second of two runs counts"},
-        {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds,
-         .argument = "N", .help = "to try configurations, 0 = the library's default (0)"},
-        {.name = "fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
-         .help = "of transforms and exchanges (auto)"},
-        {.name = "local-transpose", .kind = BENCH_CHOICE, .value = &request->local_transpose, .words = fusions,
-         .help = "turn the axes in memory between transforms (auto)"},
-        {.name = "tile-bytes", .kind = BENCH_NUMBER, .value = &request->tile_bytes,
-         .argument = "N", .help = "of a tile, 0 = choose (0)"},
-        {.name = "wire", .kind = BENCH_CHOICE, .value = &request->wire, .words = wires,
-         .help = "numbers between ranks (same)"},
-        {.name = "wire-scope", .kind = BENCH_CHOICE, .value = &request->wire_scope,
-         .words = wire_scopes, .help = "the messages that --wire is for (between-nodes)"},
-        {.name = "alignment", .kind = BENCH_CHOICE, .value = &request->alignment,
-         .words = alignments,
-         .help = "of the spectral side: as the chain ends, or carried back (chain)"},
-        {.name = "scaling", .kind = BENCH_CHOICE, .value = &request->scaling, .words = scalings,
-         .help = "which direction divides by the size (none)"},
-        {.name = "batch", .kind = BENCH_NUMBER, .value = &request->batch, .argument = "N",
-         .help = "fields at once (1)", .minimum = 1},
-        {.name = "batch-position", .kind = BENCH_CHOICE, .value = &request->batch_position,
-         .words = places, .help = "place of the batch index (first)"},
-        {.name = "threads", .kind = BENCH_NUMBER, .value = &request->threads, .argument = "N",
-         .help = "of each rank (1); bind ranks to N cores", .minimum = 1},
-        {.name = "in-place", .kind = BENCH_FLAG, .value = &request->in_place,
-         .help = "both sides in one array"},
-        {.name = "overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
-         .help = "the input may serve as work space"},
-        {.name = "compare", .kind = BENCH_FLAG, .value = &request->compare,
-         .help = "with FFTW-MPI too"},
-        {.name = "skip-peers", .kind = BENCH_FLAG, .value = &request->skip_peers,
-         .help = "on devices without cuFFT on all of them"},
-        {.name = "device", .kind = BENCH_CHOICE, .value = &request->device, .words = devices,
-         .help = "where arrays of the host are transformed, tile by "
-                 "tile (same)"},
-        {.name = "device-mib", .kind = BENCH_NUMBER, .value = &request->device_mib,
-         .argument = "N", .help = "2^20 bytes of the device, at most, for each rank; "
-                                  "0 = the library's default (0)"},
-        {.name = "pageable", .kind = BENCH_FLAG, .value = &request->pageable,
-         .help = "arrays go to a device through buffers"},
-        {.name = "fftw-wisdom", .kind = BENCH_TEXT, .value = &request->wisdom, .argument = "FILE",
-         .help = "where FFTW-MPI's plans are remembered (nowhere)"},
-        {.name = "unchecked", .kind = BENCH_FLAG, .value = &request->unchecked,
-         .help = "do not check the results, which takes long for large arrays"},
-        BENCH_COMMON_OPTIONS(&request->settings),
-    };
-    static bench_program program = {
-        "fftnd-bench", "times distributed transforms, forward and backward as a pair", options,
-        sizeof table / sizeof table[0], notes};
-    _Static_assert(sizeof table <= sizeof options, "room for the table");
-    memcpy(options, table, sizeof table);
-    return &program;
-}
-/* clang-format on */
-
 static bench_problem make_problem(const struct request *request) {
     bench_problem problem = {.ndims = request->settings.shape.count,
                              .kind = (enum fftnd_kind)request->kind,
@@ -194,8 +110,7 @@ static bench_problem make_problem(const struct request *request) {
                              .unchecked = request->unchecked || request->sides.retained.count > 0 ||
                                           request->sides.filled.count > 0,
                              .space = bench_space_at(request->settings.space)};
-    for (int axis = 0; axis < problem.ndims; axis++)
-        problem.sizes[axis] = request->settings.shape.values[axis];
+    bench_sizes(&request->settings, problem.sizes);
     return problem;
 }
 
@@ -241,23 +156,18 @@ static fftnd_options plan_options(const struct request *request, const bench_pro
     return options;
 }
 
-static void must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("fftnd-bench: %s", redist_error_message());
-}
-
 static fftnd_plan_info plan_info(const bench_transform *transform) {
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
-    must(fftnd_plan_get_info(transform->plans[0], &info));
+    bench_must(fftnd_plan_get_info(transform->plans[0], &info));
     return info;
 }
 
 static void execute(bench_transform *transform, int direction) {
     const bench_arrays *arrays = transform->arrays;
     if (direction == REDIST_FORWARD)
-        must(fftnd_forward(transform->plans[0], arrays->physical, arrays->spectral));
+        bench_must(fftnd_forward(transform->plans[0], arrays->physical, arrays->spectral));
     else
-        must(fftnd_backward(transform->plans[0], arrays->spectral, arrays->physical));
+        bench_must(fftnd_backward(transform->plans[0], arrays->spectral, arrays->physical));
 }
 
 static double exchange_seconds(bench_transform *transform) {
@@ -266,7 +176,7 @@ static double exchange_seconds(bench_transform *transform) {
 
 static void release(bench_transform *transform) {
     fftnd_plan *plan = transform->plans[0];
-    must(fftnd_plan_free(&plan));
+    bench_must(fftnd_plan_free(&plan));
 }
 
 /* Makes one plan; returns redist's code. */
@@ -343,8 +253,8 @@ static void create_arrays(const struct request *request, const bench_problem *pr
                              .mappable = {bench_mappable(memory, 0), bench_mappable(memory, 1)}};
     for (int i = 0; i < ntransforms; i++) {
         fftnd_layout spectral = FFTND_LAYOUT_DEFAULT, *physical = &arrays->field.layout;
-        must(fftnd_plan_layout(transforms[i].plans[0], FFTND_PHYSICAL, physical));
-        must(fftnd_plan_layout(transforms[i].plans[0], FFTND_SPECTRAL, &spectral));
+        bench_must(fftnd_plan_layout(transforms[i].plans[0], FFTND_PHYSICAL, physical));
+        bench_must(fftnd_plan_layout(transforms[i].plans[0], FFTND_SPECTRAL, &spectral));
         if (physical->bytes > arrays->physical_bytes)
             arrays->physical_bytes = physical->bytes;
         if (spectral.bytes > arrays->spectral_bytes)
@@ -508,20 +418,85 @@ static int run_sizes(const bench_program *program, struct request *request) {
     return code;
 }
 
-static int run(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT,  .grid = {1, {0}}, .kind = FFTND_R2C,
-                              .effort = FFTND_MEASURE, .batch = 1,       .threads = 1};
-    const bench_program *program = describe(&request);
-    enum bench_parsed parsed = bench_parse(program, argc, argv);
-    if (parsed != BENCH_RUN)
-        return parsed == BENCH_HELPED ? 0 : 2;
+static struct request request = {BENCH_SETTINGS_DEFAULT,  .grid = {1, {0}}, .kind = FFTND_R2C,
+                                 .effort = FFTND_MEASURE, .batch = 1,       .threads = 1};
+
+/* clang-format off */
+static const bench_option options[] = {
+    BENCH_SHAPE_OPTION(&request.settings),
+    {.name = "sizes", .kind = BENCH_TEXT, .value = &request.sizes, 
+     .argument = "N,N,... or random:N:SEED",
+     .help = "one line for each: all extents of --shape are N"},
+    {.name = "skip", .kind = BENCH_NUMBER, .value = &request.skip, .argument = "N",
+     .help = "sizes at the beginning of the list that are left out (0)"},
+    {.name = "row-ms", .kind = BENCH_NUMBER, .value = &request.row_ms, .argument = "N",
+     .help = "fewer rounds, at least 3, where these take longer (no limit)", .minimum = 1},
+    {.name = "kind", .kind = BENCH_CHOICE, .value = &request.kind, .words = kinds,
+     .help = "r2r: DCT-II, backward DCT-III (r2c)"},
+    BENCH_SIDES_OPTIONS(&request.sides),
+    {.name = "precision", .kind = BENCH_CHOICE, .value = &request.precision,
+     .words = precisions, .help = "of all numbers (double)"},
+    BENCH_GRID_UP_TO(&request.grid, REDIST_MAX_NDIMS - 1,
+                     "process grid; 0 = choose, 0x0 = choose two dimensions (0)"),
+    {.name = "order", .kind = BENCH_LIST, .value = &request.order, .argument = "A,B...",
+     .help = "axes in the order in which the grid splits them (0,1..)", .least = 1,
+     .most = REDIST_MAX_NDIMS - 1, .separators = ","},
+    {.name = "ranks", .kind = BENCH_NUMBER, .value = &request.ranks, .argument = "N",
+     .help = "that transform, between sides on all; 0 = all, -1 = choose (0)", .minimum = -1},
+    BENCH_METHOD_OPTION(&request.settings),
+    {.name = "effort", .kind = BENCH_CHOICE, .value = &request.effort, .words = bench_efforts,
+     .help = "of all planners (measure)"},
+    {.name = "guess", .kind = BENCH_FLAG, .value = &request.guess,
+     .help = "with the planner's first configuration too; the second of two runs counts"},
+    {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request.plan_seconds,
+     .argument = "N", .help = "to try configurations, 0 = the library's default (0)"},
+    {.name = "fusion", .kind = BENCH_CHOICE, .value = &request.fusion, .words = fusions,
+     .help = "of transforms and exchanges (auto)"},
+    {.name = "local-transpose", .kind = BENCH_CHOICE, .value = &request.local_transpose, .words = fusions,
+     .help = "turn the axes in memory between transforms (auto)"},
+    {.name = "tile-bytes", .kind = BENCH_NUMBER, .value = &request.tile_bytes,
+     .argument = "N", .help = "of a tile, 0 = choose (0)"},
+    {.name = "wire", .kind = BENCH_CHOICE, .value = &request.wire, .words = wires,
+     .help = "numbers between ranks (same)"},
+    {.name = "wire-scope", .kind = BENCH_CHOICE, .value = &request.wire_scope,
+     .words = wire_scopes, .help = "the messages that --wire is for (between-nodes)"},
+    {.name = "alignment", .kind = BENCH_CHOICE, .value = &request.alignment,
+     .words = alignments,
+     .help = "of the spectral side: as the chain ends, or carried back (chain)"},
+    {.name = "scaling", .kind = BENCH_CHOICE, .value = &request.scaling, .words = scalings,
+     .help = "which direction divides by the size (none)"},
+    {.name = "batch", .kind = BENCH_NUMBER, .value = &request.batch, .argument = "N",
+     .help = "fields at once (1)", .minimum = 1},
+    {.name = "batch-position", .kind = BENCH_CHOICE, .value = &request.batch_position,
+     .words = places, .help = "place of the batch index (first)"},
+    {.name = "threads", .kind = BENCH_NUMBER, .value = &request.threads, .argument = "N",
+     .help = "of each rank (1); bind ranks to N cores", .minimum = 1},
+    {.name = "in-place", .kind = BENCH_FLAG, .value = &request.in_place,
+     .help = "both sides in one array"},
+    {.name = "overwrite", .kind = BENCH_FLAG, .value = &request.overwrite,
+     .help = "the input may serve as work space"},
+    {.name = "compare", .kind = BENCH_FLAG, .value = &request.compare,
+     .help = "with FFTW-MPI too"},
+    {.name = "skip-peers", .kind = BENCH_FLAG, .value = &request.skip_peers,
+     .help = "on devices without cuFFT on all of them"},
+    {.name = "device", .kind = BENCH_CHOICE, .value = &request.device, .words = devices,
+     .help = "where arrays of the host are transformed, tile by "
+             "tile (same)"},
+    {.name = "device-mib", .kind = BENCH_NUMBER, .value = &request.device_mib,
+     .argument = "N", .help = "2^20 bytes of the device, at most, for each rank; "
+                              "0 = the library's default (0)"},
+    {.name = "pageable", .kind = BENCH_FLAG, .value = &request.pageable,
+     .help = "arrays go to a device through buffers"},
+    {.name = "fftw-wisdom", .kind = BENCH_TEXT, .value = &request.wisdom, .argument = "FILE",
+     .help = "where FFTW-MPI's plans are remembered (nowhere)"},
+    {.name = "unchecked", .kind = BENCH_FLAG, .value = &request.unchecked,
+     .help = "do not check the results, which takes long for large arrays"},
+    BENCH_COMMON_OPTIONS(&request.settings)};
+/* clang-format on */
+
+static int run(const bench_program *program) {
     return request.sizes != NULL ? run_sizes(program, &request) : run_shape(program, &request);
 }
 
-int main(int argc, char **argv) {
-    bench_space_prepare(argc, argv);
-    MPI_Init(&argc, &argv);
-    int code = run(argc, argv);
-    MPI_Finalize();
-    return code;
-}
+BENCH_MAIN("fftnd-bench", "times distributed transforms, forward and backward as a pair", notes,
+           NULL, run)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fftw-bench: pairs of plans of FFTW's MPI interface, on this project's libraries and on FFTW's own, in one run. */
+#include "json.h"
 #include "options.h"
 #include "timing.h"
 
@@ -27,6 +28,8 @@ struct run {
     double plan_ms;
 };
 
+static const char *const kinds[] = {"c2c", "r2c", "transpose", NULL};
+static const char *const planners[] = {"estimate", "measure", "patient", NULL};
 static const unsigned efforts[] = {FFTW_ESTIMATE, FFTW_MEASURE, FFTW_PATIENT};
 
 static void *find(const struct run *run, void *own, const char *name) {
@@ -100,33 +103,25 @@ static void backward(void *context) {
     functions_of(context)->execute(context, 1);
 }
 
-static void print_samples(const bench_candidate *candidate) {
-    const double *seconds = &candidate->seconds[BENCH_WHOLE * candidate->nrounds];
-    printf(", \"pair_ms\": [");
-    for (int i = 0; i < candidate->nrounds; i++)
-        printf("%s%.6f", i > 0 ? ", " : "", 1e3 * seconds[i]);
-    printf("]");
-}
-
 static void print_json(const struct run *run, const bench_candidate *candidate) {
-    static const char *const kinds[] = {"c2c", "r2c", "transpose"};
-    static const char *const names[] = {"estimate", "measure", "patient"};
     const struct request *request = run->request;
-    printf("{\"bench\": \"fftw-interface\", \"library\": \"%s\", \"kind\": \"%s\", "
-           "\"precision\": \"%s\", \"ordering\": \"%s\", \"in_place\": %d, "
-           "\"effort\": \"%s\", \"here\": %d, "
-           "\"plan_ms\": %.3f, \"median_ms\": %.4f, \"shape\": [",
-           run->library != NULL ? "fftw-mpi" : "fftnd", kinds[request->kind],
-           request->precision ? "float" : "double",
-           request->transposed ? (request->ndims > 1 ? "transposed" : "scrambled") : "natural",
-           request->in_place, names[request->effort], functions_of(run)->is_here(run), run->plan_ms,
-           bench_median_ms(candidate, BENCH_WHOLE));
-    for (int axis = 0; axis < request->ndims; axis++)
-        printf("%s%td", axis > 0 ? ", " : "", request->n[axis]);
-    printf("]");
+    bench_json_begin();
+    bench_json_text("bench", "fftw-interface");
+    bench_json_text("library", run->library != NULL ? "fftw-mpi" : "fftnd");
+    bench_json_text("kind", kinds[request->kind]);
+    bench_json_text("precision", request->precision ? "float" : "double");
+    bench_json_text("ordering", !request->transposed ? "natural"
+                                : request->ndims > 1 ? "transposed"
+                                                     : "scrambled");
+    bench_json_integer("in_place", request->in_place);
+    bench_json_text("effort", planners[request->effort]);
+    bench_json_integer("here", functions_of(run)->is_here(run));
+    bench_json_number("plan_ms", run->plan_ms);
+    bench_json_number("median_ms", bench_median_ms(candidate, BENCH_WHOLE));
+    bench_json_integers("shape", request->settings.shape.values, request->ndims);
     if (request->settings.samples)
-        print_samples(candidate);
-    printf("}\n");
+        bench_json_samples("pair_ms", candidate, BENCH_WHOLE);
+    bench_json_end();
 }
 
 static void print(const struct run runs[2], bench_candidate candidates[2]) {
@@ -167,57 +162,39 @@ static void measure(const struct request *request) {
 
 /* ---------------------------------------------------------------- command line */
 
-static const bench_program *describe(struct request *request) {
-    static const char *const kinds[] = {"c2c", "r2c", "transpose", NULL};
-    static const char *const precisions[] = {"double", "float", NULL};
-    static const char *const planners[] = {"estimate", "measure", "patient", NULL};
-    static bench_option options[10];
-    bench_settings *settings = &request->settings;
-    /* clang-format off */
-    const bench_option all[] = {
-        BENCH_SHAPE_OPTION(settings),
-        {.name = "kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
-         .help = "transforms, or transpositions of a matrix (r2c)"},
-        {.name = "precision", .kind = BENCH_CHOICE, .value = &request->precision, .words = precisions,
-         .help = "of the numbers (double)"},
-        {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = planners,
-         .help = "of planning (measure)"},
-        {.name = "transposed", .kind = BENCH_FLAG, .value = &request->transposed,
-         .help = "FFTW_MPI_TRANSPOSED_OUT, and _IN on the way back; of one axis FFTW_MPI_SCRAMBLED_OUT and _IN"},
-        {.name = "in-place", .kind = BENCH_FLAG, .value = &request->in_place, .help = "one array"},
-        {.name = "iters", .kind = BENCH_NUMBER, .value = &settings->iterations, .argument = "N",
-         .help = "measured pairs (20)", .minimum = 1},
-        {.name = "warmup", .kind = BENCH_NUMBER, .value = &settings->warmup, .argument = "N",
-         .help = "pairs before these (3)"},
-        {.name = "json", .kind = BENCH_FLAG, .value = &settings->json,
-         .help = "one JSON object a line, no table"},
-        {.name = "samples", .kind = BENCH_FLAG, .value = &settings->samples,
-         .help = "with --json: the time of every pair too"}};
-    /* clang-format on */
-    memcpy(options, all, sizeof all);
-    static bench_program program = {
-        .name = "fftw-bench",
-        .summary = "Times pairs of plans made through FFTW's MPI interface: on libfftnd, and on "
-                   "FFTW's own library.",
-        .options = options,
-        .noptions = sizeof all / sizeof all[0],
-        .notes = ""};
-    return &program;
-}
+static struct request request = {BENCH_SETTINGS_DEFAULT, .kind = R2C, .effort = 1};
+static const char *const precisions[] = {"double", "float", NULL};
 
-int main(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT, .kind = R2C, .effort = 1};
-    MPI_Init(&argc, &argv);
-    enum bench_parsed parsed = bench_parse(describe(&request), argc, argv);
+/* clang-format off */
+static const bench_option options[] = {
+    BENCH_SHAPE_OPTION(&request.settings),
+    {.name = "kind", .kind = BENCH_CHOICE, .value = &request.kind, .words = kinds,
+     .help = "transforms, or transpositions of a matrix (r2c)"},
+    {.name = "precision", .kind = BENCH_CHOICE, .value = &request.precision, .words = precisions,
+     .help = "of the numbers (double)"},
+    {.name = "effort", .kind = BENCH_CHOICE, .value = &request.effort, .words = planners,
+     .help = "of planning (measure)"},
+    {.name = "transposed", .kind = BENCH_FLAG, .value = &request.transposed,
+     .help = "FFTW_MPI_TRANSPOSED_OUT, and _IN on the way back; of one axis FFTW_MPI_SCRAMBLED_OUT and _IN"},
+    {.name = "in-place", .kind = BENCH_FLAG, .value = &request.in_place, .help = "one array"},
+    BENCH_ROUNDS_OPTIONS(&request.settings),
+    BENCH_JSON_OPTIONS(&request.settings)};
+/* clang-format on */
+
+static int run(const bench_program *program) {
+    (void)program;
     request.ndims = request.settings.shape.count;
     for (int axis = 0; axis < request.ndims; axis++)
         request.n[axis] = request.settings.shape.values[axis];
-    if (parsed == BENCH_RUN && request.kind == TRANSPOSE && request.ndims != 2)
+    if (request.kind == TRANSPOSE && request.ndims != 2)
         bench_abort("a matrix has two axes: --shape N,N");
-    if (parsed == BENCH_RUN && request.kind != C2C && request.ndims == 1)
+    if (request.kind != C2C && request.ndims == 1)
         bench_abort("one axis is for --kind c2c");
-    if (parsed == BENCH_RUN)
-        measure(&request);
-    MPI_Finalize();
-    return parsed == BENCH_BAD ? 2 : 0;
+    measure(&request);
+    return 0;
 }
+
+BENCH_MAIN("fftw-bench",
+           "Times pairs of plans made through FFTW's MPI interface: on libfftnd, and on FFTW's own "
+           "library.",
+           "", NULL, run)

@@ -39,11 +39,6 @@ struct entry {
     long long wrong; /* numbers read */
 };
 
-static void must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("file-bench: %s", redist_error_message());
-}
-
 /* ---------------------------------------------------------------- the array */
 
 /* Places this rank's block, with the axes in memory as --order says. */
@@ -59,8 +54,8 @@ static void place_block(struct problem *problem) {
     problem->bytes = NUMBERS * (long long)sizeof(double);
     for (int i = problem->ndims - 1, rest = problem->rank; i >= 0; rest /= dims[i], i--) {
         field->sizes[i] = problem->settings.shape.values[i];
-        must(redist_decompose(field->sizes[i], dims[i], rest % dims[i], &field->count[i],
-                              &field->start[i]));
+        bench_must(redist_decompose(field->sizes[i], dims[i], rest % dims[i], &field->count[i],
+                                    &field->start[i]));
         problem->bytes *= field->sizes[i];
     }
     ptrdiff_t stride = 1;
@@ -148,8 +143,8 @@ static void write_file(void *context) {
     if (entry->is_plain)
         move_plain(entry->problem, 1);
     else
-        must(redist_write(MPI_COMM_WORLD, entry->problem->path, 1, &entry->problem->field,
-                          &options));
+        bench_must(redist_write(MPI_COMM_WORLD, entry->problem->path, 1, &entry->problem->field,
+                                &options));
 }
 
 static void read_file(void *context) {
@@ -159,7 +154,7 @@ static void read_file(void *context) {
     if (entry->is_plain)
         move_plain(entry->problem, 0);
     else
-        must(
+        bench_must(
             redist_read(MPI_COMM_WORLD, entry->problem->path, 1, &entry->problem->field, &options));
 }
 
@@ -256,58 +251,11 @@ static const char notes[] =
     "\n"
     "exit code: 0; 1 if a number is wrong; 2 for a bad command line\n";
 
-static const bench_program *describe(struct problem *problem) {
-    static bench_option options[16];
-    /* clang-format off */
-    const bench_option table[] = {
-        {.name = "shape", .kind = BENCH_LIST, .value = &problem->settings.shape,
-         .argument = "N,N,...", .help = "global extents (256,256,256)", .minimum = 1, .least = 1,
-         .most = MOST_NDIMS, .separators = ","},
-        {.name = "grid", .kind = BENCH_LIST, .value = &problem->grid, .argument = "P or PxP...",
-         .help = "blocks along each axis, 0 = chosen (0)", .least = 1, .most = MOST_NDIMS,
-         .separators = "x,"},
-        {.name = "order", .kind = BENCH_LIST, .value = &problem->order, .argument = "A,A,...",
-         .help = "axes in memory, the contiguous one last (0,1,2)", .least = 1, .most = MOST_NDIMS,
-         .separators = ","},
-        {.name = "method", .kind = BENCH_TEXT, .value = &problem->settings.method,
-         .argument = "METHOD", .help = "names separated by commas: auto, stripes, mpi (auto)"},
-        {.name = "path", .kind = BENCH_TEXT, .value = &problem->path, .argument = "FILE",
-         .help = "the file, which is removed (file-bench.raw)"},
-        {.name = "flush", .kind = BENCH_FLAG, .value = &problem->flush,
-         .help = "writes end when the data are on the disk"},
-        {.name = "writers", .kind = BENCH_NUMBER, .value = &problem->writers, .argument = "N",
-         .help = "of each node, 0 = chosen (0)"},
-        {.name = "buffer-mib", .kind = BENCH_NUMBER, .value = &problem->buffer_mib,
-         .argument = "N", .help = "of each writer, 0 = the default (0)"},
-        {.name = "iters", .kind = BENCH_NUMBER, .value = &problem->settings.iterations,
-         .argument = "N", .help = "measured rounds (20)", .minimum = 1},
-        {.name = "warmup", .kind = BENCH_NUMBER, .value = &problem->settings.warmup,
-         .argument = "N", .help = "rounds before these (3)"},
-        {.name = "json", .kind = BENCH_FLAG, .value = &problem->settings.json,
-         .help = "one JSON object a line, no table"},
-        {.name = "samples", .kind = BENCH_FLAG, .value = &problem->settings.samples,
-         .help = "with --json: the time of every round too"},
-    };
-    /* clang-format on */
-    static bench_program program = {"file-bench", "times an array written to a file and read",
-                                    options, sizeof table / sizeof table[0], notes};
-    _Static_assert(sizeof table <= sizeof options, "room for the table");
-    memcpy(options, table, sizeof table);
-    return &program;
-}
-
 /* Checks what the command line gives; 0, or the exit code. */
 static int refuse(const bench_program *program, const struct problem *problem) {
-    int blocks = 1, seen = 0, fixed = problem->grid.count == problem->ndims;
-    for (int i = 0; i < problem->grid.count; i++) {
-        blocks *= problem->grid.values[i] > 0 ? problem->grid.values[i] : 1;
-        fixed &= problem->grid.values[i] > 0;
-    }
+    int seen = 0;
     for (int i = 0; i < problem->order.count; i++)
         seen |= problem->order.values[i] < problem->ndims ? 1 << problem->order.values[i] : 0;
-    if (problem->grid.count > problem->ndims || problem->nranks % blocks != 0 ||
-        (fixed && blocks != problem->nranks))
-        return bench_refuse(program, "--grid does not fit %d ranks", problem->nranks);
     if (problem->order.count > 0 && seen != (1 << problem->ndims) - 1)
         return bench_refuse(program, "--order is no order of %d axes", problem->ndims);
     return problem->methods.count > 0
@@ -315,11 +263,15 @@ static int refuse(const bench_program *program, const struct problem *problem) {
                : bench_refuse(program, "--method %s is no list of names", problem->settings.method);
 }
 
-static int run(const bench_program *program, struct problem *problem) {
+static int run_problem(const bench_program *program, struct problem *problem) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &problem->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &problem->nranks);
     problem->ndims = problem->settings.shape.count;
     if (!bench_read_methods(problem->settings.method, &problem->methods))
         problem->methods.count = 0;
-    int code = refuse(program, problem);
+    int code = bench_refuse_grid(program, &problem->grid, problem->ndims);
+    if (code == 0)
+        code = refuse(program, problem);
     if (code != 0)
         return code;
     place_block(problem);
@@ -328,14 +280,32 @@ static int run(const bench_program *program, struct problem *problem) {
     return code;
 }
 
-int main(int argc, char **argv) {
-    struct problem problem = {BENCH_SETTINGS_DEFAULT, .grid = {1, {0}}, .path = "file-bench.raw"};
-    MPI_Init(&argc, &argv);
-    const bench_program *program = describe(&problem);
-    enum bench_parsed parsed = bench_parse(program, argc, argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &problem.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &problem.nranks);
-    int code = parsed == BENCH_RUN ? run(program, &problem) : parsed == BENCH_BAD ? 2 : 0;
-    MPI_Finalize();
-    return code;
+static struct problem problem = {BENCH_SETTINGS_DEFAULT, .grid = {1, {0}},
+                                 .path = "file-bench.raw"};
+
+/* clang-format off */
+static const bench_option options[] = {
+    BENCH_SHAPE_UP_TO(&problem.settings, MOST_NDIMS),
+    BENCH_GRID_UP_TO(&problem.grid, MOST_NDIMS, "blocks along each axis, 0 = chosen (0)"),
+    {.name = "order", .kind = BENCH_LIST, .value = &problem.order, .argument = "A,A,...",
+     .help = "axes in memory, the contiguous one last (0,1,2)", .least = 1, .most = MOST_NDIMS,
+     .separators = ","},
+    {.name = "method", .kind = BENCH_TEXT, .value = &problem.settings.method,
+     .argument = "METHOD", .help = "names separated by commas: auto, stripes, mpi (auto)"},
+    {.name = "path", .kind = BENCH_TEXT, .value = &problem.path, .argument = "FILE",
+     .help = "the file, which is removed (file-bench.raw)"},
+    {.name = "flush", .kind = BENCH_FLAG, .value = &problem.flush,
+     .help = "writes end when the data are on the disk"},
+    {.name = "writers", .kind = BENCH_NUMBER, .value = &problem.writers, .argument = "N",
+     .help = "of each node, 0 = chosen (0)"},
+    {.name = "buffer-mib", .kind = BENCH_NUMBER, .value = &problem.buffer_mib,
+     .argument = "N", .help = "of each writer, 0 = the default (0)"},
+    BENCH_ROUNDS_OPTIONS(&problem.settings),
+    BENCH_JSON_OPTIONS(&problem.settings)};
+/* clang-format on */
+
+static int run(const bench_program *program) {
+    return run_problem(program, &problem);
 }
+
+BENCH_MAIN("file-bench", "times an array written to a file and read", notes, NULL, run)

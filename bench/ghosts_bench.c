@@ -21,7 +21,6 @@ struct request {
 
 /* One way to get the field: a transform, and the ghosts of its own plan if it has one. */
 struct way {
-    const char *name;
     const struct request *request;
     fftnd_plan *plan;
     redist_plan *halo;
@@ -32,11 +31,6 @@ enum { WITHOUT, ALONE, FILLED, AFTERWARDS, WAYS };
 
 static const char *const kinds[] = {"c2c", "r2c", NULL};
 static const bench_space *space;
-
-static void must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("ghosts-bench: %s", redist_error_message());
-}
 
 static int on_host(void) {
     return space == bench_space_at(0);
@@ -64,8 +58,7 @@ static void plan_transform(struct way *way, int index) {
     const redist_halo halo = widths(request);
     redist_index sizes[REDIST_MAX_NDIMS];
     int grid[REDIST_MAX_NDIMS] = {0};
-    for (int i = 0; i < request->settings.shape.count; i++)
-        sizes[i] = request->settings.shape.values[i];
+    bench_sizes(&request->settings, sizes);
     for (int i = 0; i < request->grid.count; i++)
         grid[i] = (int)request->grid.values[i];
     options.space = on_host() ? REDIST_SPACE_HOST : REDIST_SPACE_CUDA;
@@ -76,11 +69,12 @@ static void plan_transform(struct way *way, int index) {
     options.grid = request->grid.count > 0 ? grid : NULL;
     options.ghosts = index != WITHOUT ? &halo : NULL;
     options.fill_ghosts = index == FILLED;
-    must(fftnd_plan_create(MPI_COMM_WORLD, request->settings.shape.count, sizes,
-                           (enum fftnd_kind)request->kind, FFTND_DOUBLE, &options, &way->plan));
-    must(fftnd_plan_layout(way->plan, FFTND_SPECTRAL, &layout));
+    bench_must(fftnd_plan_create(MPI_COMM_WORLD, request->settings.shape.count, sizes,
+                                 (enum fftnd_kind)request->kind, FFTND_DOUBLE, &options,
+                                 &way->plan));
+    bench_must(fftnd_plan_layout(way->plan, FFTND_SPECTRAL, &layout));
     way->spectral = allocate(layout.bytes);
-    must(fftnd_plan_layout(way->plan, FFTND_PHYSICAL, &layout));
+    bench_must(fftnd_plan_layout(way->plan, FFTND_PHYSICAL, &layout));
     way->physical = allocate(layout.bytes);
 }
 
@@ -101,21 +95,21 @@ static redist_box place(const struct way *way, const fftnd_layout *layout) {
 static void plan_halo(struct way *way) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
-    must(fftnd_plan_layout(way->plan, FFTND_PHYSICAL, &layout));
+    bench_must(fftnd_plan_layout(way->plan, FFTND_PHYSICAL, &layout));
     const redist_box box = place(way, &layout);
     const redist_halo halo = widths(way->request);
     options.space = on_host() ? REDIST_SPACE_HOST : REDIST_SPACE_CUDA;
     options.asynchronous = way->request->asynchronous;
-    must(redist_plan_halo(MPI_COMM_WORLD,
-                          way->request->kind == 0 ? MPI_C_DOUBLE_COMPLEX : MPI_DOUBLE, layout.ndims,
-                          layout.sizes, &box, way->physical, &halo, &options, &way->halo));
+    bench_must(redist_plan_halo(
+        MPI_COMM_WORLD, way->request->kind == 0 ? MPI_C_DOUBLE_COMPLEX : MPI_DOUBLE, layout.ndims,
+        layout.sizes, &box, way->physical, &halo, &options, &way->halo));
 }
 
 static void run(void *data) {
     struct way *way = data;
-    must(fftnd_backward(way->plan, way->spectral, way->physical));
+    bench_must(fftnd_backward(way->plan, way->spectral, way->physical));
     if (way->halo != NULL)
-        must(redist_plan_execute(way->halo, REDIST_FILL));
+        bench_must(redist_plan_execute(way->halo, REDIST_FILL));
     if (way->request->asynchronous)
         space->synchronise();
 }
@@ -131,7 +125,7 @@ static double *allocate_numbers(size_t bytes) {
 
 static void fill(const struct way *way) {
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
-    must(fftnd_plan_layout(way->plan, FFTND_SPECTRAL, &layout));
+    bench_must(fftnd_plan_layout(way->plan, FFTND_SPECTRAL, &layout));
     double *values = allocate_numbers(layout.bytes);
     for (size_t i = 0; i < layout.bytes / sizeof *values; i++)
         values[i] = (double)((i + (size_t)layout.start[0]) % 1009) / 1009 - 0.5;
@@ -143,7 +137,7 @@ static void fill(const struct way *way) {
 static long long count_differences(const struct way *way, const struct way *other) {
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
     long long wrong = 0;
-    must(fftnd_plan_layout(way->plan, FFTND_PHYSICAL, &layout));
+    bench_must(fftnd_plan_layout(way->plan, FFTND_PHYSICAL, &layout));
     double *values[2] = {allocate_numbers(layout.bytes), allocate_numbers(layout.bytes)};
     space->copy(values[0], way->physical, layout.bytes);
     space->copy(values[1], other->physical, layout.bytes);
@@ -158,9 +152,6 @@ static long long count_differences(const struct way *way, const struct way *othe
 /* ---------------------------------------------------------------- all of them */
 
 static void open_way(struct way *way, int index) {
-    static const char *const names[] = {"without ghosts", "ghosts left alone", "ghosts filled",
-                                        "filled afterwards"};
-    way->name = names[index];
     plan_transform(way, index);
     if (index == AFTERWARDS)
         plan_halo(way);
@@ -168,13 +159,15 @@ static void open_way(struct way *way, int index) {
 }
 
 static void close_way(struct way *way) {
-    must(redist_plan_free(&way->halo));
-    must(fftnd_plan_free(&way->plan));
+    bench_must(redist_plan_free(&way->halo));
+    bench_must(fftnd_plan_free(&way->plan));
     space->release(way->spectral, 1);
     space->release(way->physical, 1);
 }
 
 static int measure(const struct request *request) {
+    static const char *const names[] = {"without ghosts", "ghosts left alone", "ghosts filled",
+                                        "filled afterwards"};
     struct way ways[WAYS];
     bench_candidate candidates[WAYS];
     int rank;
@@ -187,7 +180,7 @@ static int measure(const struct request *request) {
     bench_rounds(MPI_COMM_WORLD, candidates, WAYS, request->settings.warmup,
                  request->settings.iterations);
     for (int i = 0; i < WAYS && rank == 0; i++)
-        printf("%-18s %9.4f ms, least %9.4f ms, %.3f of without\n", ways[i].name,
+        printf("%-18s %9.4f ms, least %9.4f ms, %.3f of without\n", names[i],
                bench_median_ms(&candidates[i], BENCH_WHOLE),
                bench_min_ms(&candidates[i], BENCH_WHOLE),
                bench_median_ms(&candidates[i], BENCH_WHOLE) /
@@ -203,52 +196,29 @@ static int measure(const struct request *request) {
 
 /* ---------------------------------------------------------------- command line */
 
-static const bench_program *describe(struct request *request) {
-    static bench_option options[9];
-    bench_settings *settings = &request->settings;
-    /* clang-format off */
-    const bench_option all[] = {
-        BENCH_SHAPE_OPTION(settings),
-        {.name = "kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
-         .help = "(r2c)"},
-        {.name = "grid", .kind = BENCH_LIST, .value = &request->grid, .argument = "P or PxP...",
-         .help = "process grid, 0 = choose (0)", .least = 1, .most = REDIST_MAX_NDIMS - 1,
-         .separators = "x,"},
-        {.name = "width", .kind = BENCH_NUMBER, .value = &request->width, .argument = "N",
-         .help = "ghosts on each side of each axis (2)", .minimum = 1},
-        {.name = "corners", .kind = BENCH_FLAG, .value = &request->corners,
-         .help = "with edges and corners, not only faces"},
-        {.name = "asynchronous", .kind = BENCH_FLAG, .value = &request->asynchronous,
-         .help = "on devices: options.asynchronous, waited for once a round"},
-        {.name = "space", .kind = BENCH_CHOICE, .value = &settings->space, .words = bench_spaces,
-         .help = "where arrays live (host)"},
-        {.name = "iters", .kind = BENCH_NUMBER, .value = &settings->iterations, .argument = "N",
-         .help = "measured rounds (20)", .minimum = 1},
-        {.name = "warmup", .kind = BENCH_NUMBER, .value = &settings->warmup, .argument = "N",
-         .help = "rounds before these (3)"}};
-    /* clang-format on */
-    memcpy(options, all, sizeof all);
-    static bench_program program = {
-        .name = "ghosts-bench",
-        .summary = "times backward transforms that fill ghosts",
-        .options = options,
-        .noptions = sizeof all / sizeof all[0],
-        .notes = "\nexit code: 0; 1 if a ghost is wrong; 2 for a bad command line\n"};
-    return &program;
+static struct request request = {BENCH_SETTINGS_DEFAULT, .kind = 1, .width = 2};
+
+/* clang-format off */
+static const bench_option options[] = {
+    BENCH_SHAPE_OPTION(&request.settings),
+    {.name = "kind", .kind = BENCH_CHOICE, .value = &request.kind, .words = kinds, .help = "(r2c)"},
+    BENCH_GRID_UP_TO(&request.grid, REDIST_MAX_NDIMS - 1, "process grid, 0 = choose (0)"),
+    {.name = "width", .kind = BENCH_NUMBER, .value = &request.width, .argument = "N",
+     .help = "ghosts on each side of each axis (2)", .minimum = 1},
+    {.name = "corners", .kind = BENCH_FLAG, .value = &request.corners,
+     .help = "with edges and corners, not only faces"},
+    {.name = "asynchronous", .kind = BENCH_FLAG, .value = &request.asynchronous,
+     .help = "on devices: options.asynchronous, waited for once a round"},
+    BENCH_SPACE_OPTION(&request.settings),
+    BENCH_ROUNDS_OPTIONS(&request.settings)};
+/* clang-format on */
+
+static int run_ways(const bench_program *program) {
+    (void)program;
+    space = bench_space_at(request.settings.space);
+    return measure(&request);
 }
 
-int main(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT, .kind = 1, .width = 2};
-    bench_space_prepare(argc, argv);
-    MPI_Init(&argc, &argv);
-    enum bench_parsed parsed = bench_parse(describe(&request), argc, argv);
-    int wrong = 0;
-    space = bench_space_at(request.settings.space);
-    const char *absent = parsed == BENCH_RUN ? space->begin() : NULL;
-    if (absent != NULL)
-        bench_abort("--space %s: %s", space->name, absent);
-    if (parsed == BENCH_RUN)
-        wrong = measure(&request);
-    MPI_Finalize();
-    return parsed == BENCH_BAD ? 2 : wrong;
-}
+BENCH_MAIN("ghosts-bench", "times backward transforms that fill ghosts",
+           "\nexit code: 0; 1 if a ghost is wrong; 2 for a bad command line\n",
+           &request.settings.space, run_ways)

@@ -12,7 +12,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_NDIMS = 4, MOST_REGIONS = 81 };
 
@@ -54,11 +53,6 @@ struct entry {
     long long wrong; /* ghosts, after one execution */
 };
 
-static void must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("halo-bench: %s", redist_error_message());
-}
-
 /* ---------------------------------------------------------------- the blocks */
 
 static void place_block(struct problem *problem) {
@@ -77,7 +71,8 @@ static void place_block(struct problem *problem) {
     for (int i = 0; i < problem->ndims; i++) {
         redist_box *box = &problem->box;
         problem->sizes[i] = problem->settings.shape.values[i];
-        must(redist_decompose(problem->sizes[i], dims[i], at[i], &box->count[i], &box->start[i]));
+        bench_must(
+            redist_decompose(problem->sizes[i], dims[i], at[i], &box->count[i], &box->start[i]));
         problem->halo.low[i] = problem->halo.high[i] = problem->width;
         problem->halo.periodic[i] = !problem->open;
         box->offset[i] = problem->width;
@@ -194,9 +189,10 @@ static void copy_region(const struct problem *problem, const struct region *regi
         to += region->ghosts[i] * step;
         step *= (ptrdiff_t)problem->box.extent[i];
     }
-    must(redist_copy_box_in(problem->settings.space ? REDIST_SPACE_CUDA : REDIST_SPACE_HOST, NULL,
-                            problem->ndims, count, sizeof(double), (char *)problem->array + from,
-                            stride, (char *)problem->array + to, stride));
+    bench_must(redist_copy_box_in(problem->settings.space ? REDIST_SPACE_CUDA : REDIST_SPACE_HOST,
+                                  NULL, problem->ndims, count, sizeof(double),
+                                  (char *)problem->array + from, stride,
+                                  (char *)problem->array + to, stride));
 }
 
 static void copy_all(void *context) {
@@ -213,7 +209,7 @@ static void copy_all(void *context) {
 static void execute(void *context, int direction) {
     const struct entry *entry = context;
     for (int call = 0; call < entry->problem->calls; call++)
-        must(redist_plan_execute(entry->plan, direction));
+        bench_must(redist_plan_execute(entry->plan, direction));
     if (entry->problem->enqueued)
         entry->problem->space->synchronise();
 }
@@ -238,7 +234,7 @@ static int open_plan(struct entry *entry) {
         redist_plan_halo(MPI_COMM_WORLD, MPI_DOUBLE, problem->ndims, problem->sizes, &problem->box,
                          problem->array, &problem->halo, &options, &entry->plan);
     if (code != REDIST_OK && !(problem->methods.all && code == REDIST_ERR_METHOD))
-        must(code);
+        bench_must(code);
     return code == REDIST_OK;
 }
 
@@ -246,7 +242,7 @@ static const char *chosen(const struct entry *entry) {
     redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     if (entry->plan == NULL)
         return "";
-    must(redist_plan_get_info(entry->plan, &info));
+    bench_must(redist_plan_get_info(entry->plan, &info));
     return info.method;
 }
 
@@ -410,7 +406,7 @@ static void close_entry(struct entry *entry) {
         MPI_Type_free(&entry->receives[i]);
     if (entry->graph != MPI_COMM_NULL)
         MPI_Comm_free(&entry->graph);
-    must(redist_plan_free(&entry->plan));
+    bench_must(redist_plan_free(&entry->plan));
 }
 
 /* Makes the rows; returns their number. */
@@ -476,47 +472,8 @@ static const char notes[] =
     "\n"
     "exit code: 0; 1 if a ghost is wrong; 2 for a bad command line\n";
 
-static const bench_program *describe(struct problem *problem) {
-    static bench_option options[16];
-    /* clang-format off */
-    const bench_option table[] = {
-        {.name = "shape", .kind = BENCH_LIST, .value = &problem->settings.shape,
-         .argument = "N,N,...", .help = "global extents (256,256,256)", .minimum = 1, .least = 1,
-         .most = MOST_NDIMS, .separators = ","},
-        {.name = "grid", .kind = BENCH_LIST, .value = &problem->grid, .argument = "P or PxP...",
-         .help = "blocks along each axis, 0 = chosen (0)", .least = 1, .most = MOST_NDIMS,
-         .separators = "x,"},
-        {.name = "width", .kind = BENCH_NUMBER, .value = &problem->width, .argument = "N",
-         .help = "ghosts on each side of each axis (2)", .minimum = 1},
-        {.name = "corners", .kind = BENCH_FLAG, .value = &problem->corners,
-         .help = "with edges and corners, not only faces"},
-        {.name = "open", .kind = BENCH_FLAG, .value = &problem->open,
-         .help = "axes are not periodic"},
-        {.name = "calls", .kind = BENCH_NUMBER, .value = &problem->calls, .argument = "N",
-         .help = "executions a round (1)", .minimum = 1},
-        {.name = "enqueued", .kind = BENCH_FLAG, .value = &problem->enqueued,
-         .help = "on devices: options.asynchronous, waited for once a round"},
-        BENCH_METHOD_OPTION(&problem->settings),
-        BENCH_COMMON_OPTIONS(&problem->settings),
-    };
-    /* clang-format on */
-    static bench_program program = {"halo-bench", "times ghosts filled and accumulated", options,
-                                    sizeof table / sizeof table[0], notes};
-    _Static_assert(sizeof table <= sizeof options, "room for the table");
-    memcpy(options, table, sizeof table);
-    return &program;
-}
-
 /* Checks what the command line gives; 0, or the exit code. */
 static int refuse(const bench_program *program, const struct problem *problem) {
-    int blocks = 1, fixed = problem->grid.count == problem->ndims;
-    for (int i = 0; i < problem->grid.count; i++) {
-        blocks *= problem->grid.values[i] > 0 ? problem->grid.values[i] : 1;
-        fixed &= problem->grid.values[i] > 0;
-    }
-    if (problem->grid.count > problem->ndims || problem->nranks % blocks != 0 ||
-        (fixed && blocks != problem->nranks))
-        return bench_refuse(program, "--grid does not fit %d ranks", problem->nranks);
     if (problem->methods.count == 0)
         return bench_refuse(program, "--method %s is no list of names", problem->settings.method);
     for (int i = 0; i < problem->methods.count; i++)
@@ -534,14 +491,16 @@ static int refuse_width(const bench_program *program, const struct problem *prob
     return thin ? bench_refuse(program, "--width %d is wider than a block", problem->width) : 0;
 }
 
-static int run(const bench_program *program, struct problem *problem) {
-    const char *absent = problem->space->begin();
-    if (absent != NULL)
-        bench_abort("--space %s: %s", problem->space->name, absent);
+static int run_problem(const bench_program *program, struct problem *problem) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &problem->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &problem->nranks);
+    problem->space = bench_space_at(problem->settings.space);
     problem->ndims = problem->settings.shape.count;
     if (!bench_read_methods(problem->settings.method, &problem->methods))
         problem->methods.count = 0;
-    int code = refuse(program, problem);
+    int code = bench_refuse_grid(program, &problem->grid, problem->ndims);
+    if (code == 0)
+        code = refuse(program, problem);
     if (code != 0)
         return code;
     place_block(problem);
@@ -558,16 +517,27 @@ static int run(const bench_program *program, struct problem *problem) {
     return code;
 }
 
-int main(int argc, char **argv) {
-    struct problem problem = {BENCH_SETTINGS_DEFAULT, .grid = {1, {0}}, .width = 2, .calls = 1};
-    bench_space_prepare(argc, argv);
-    MPI_Init(&argc, &argv);
-    const bench_program *program = describe(&problem);
-    enum bench_parsed parsed = bench_parse(program, argc, argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &problem.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &problem.nranks);
-    problem.space = bench_space_at(problem.settings.space);
-    int code = parsed == BENCH_RUN ? run(program, &problem) : parsed == BENCH_BAD ? 2 : 0;
-    MPI_Finalize();
-    return code;
+static struct problem problem = {BENCH_SETTINGS_DEFAULT, .grid = {1, {0}}, .width = 2, .calls = 1};
+
+/* clang-format off */
+static const bench_option options[] = {
+    BENCH_SHAPE_UP_TO(&problem.settings, MOST_NDIMS),
+    BENCH_GRID_UP_TO(&problem.grid, MOST_NDIMS, "blocks along each axis, 0 = chosen (0)"),
+    {.name = "width", .kind = BENCH_NUMBER, .value = &problem.width, .argument = "N",
+     .help = "ghosts on each side of each axis (2)", .minimum = 1},
+    {.name = "corners", .kind = BENCH_FLAG, .value = &problem.corners,
+     .help = "with edges and corners, not only faces"},
+    {.name = "open", .kind = BENCH_FLAG, .value = &problem.open, .help = "axes are not periodic"},
+    {.name = "calls", .kind = BENCH_NUMBER, .value = &problem.calls, .argument = "N",
+     .help = "executions a round (1)", .minimum = 1},
+    {.name = "enqueued", .kind = BENCH_FLAG, .value = &problem.enqueued,
+     .help = "on devices: options.asynchronous, waited for once a round"},
+    BENCH_METHOD_OPTION(&problem.settings),
+    BENCH_COMMON_OPTIONS(&problem.settings)};
+/* clang-format on */
+
+static int run(const bench_program *program) {
+    return run_problem(program, &problem);
 }
+
+BENCH_MAIN("halo-bench", "times ghosts filled and accumulated", notes, &problem.settings.space, run)

@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { HEFFTE, OWN, PENCILS, LIBRARIES };
 
@@ -47,11 +46,6 @@ struct run {
     double plan_ms;
 };
 
-static void must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("heffte-bench: %s", redist_error_message());
-}
-
 /* ---------------------------------------------------------------- candidates */
 
 static void open_heffte(struct run *run) {
@@ -82,18 +76,18 @@ static void open_own(struct run *run) {
     options.effort = problem->effort;
     options.box[0] = &problem->boxes[0];
     options.box[1] = &problem->boxes[1];
-    must(fftnd_plan_create(MPI_COMM_WORLD, 3, problem->sizes.sizes, problem->sizes.kind,
-                           FFTND_DOUBLE, &options, &run->plan));
+    bench_must(fftnd_plan_create(MPI_COMM_WORLD, 3, problem->sizes.sizes, problem->sizes.kind,
+                                 FFTND_DOUBLE, &options, &run->plan));
 }
 
 static void call_own(struct run *run, int direction) {
     void *const *arrays = run->problem->arrays;
-    must((direction == REDIST_FORWARD ? fftnd_forward : fftnd_backward)(
+    bench_must((direction == REDIST_FORWARD ? fftnd_forward : fftnd_backward)(
         run->plan, arrays[direction], arrays[1 - direction]));
 }
 
 static void close_own(struct run *run) {
-    must(fftnd_plan_free(&run->plan));
+    bench_must(fftnd_plan_free(&run->plan));
 }
 
 static void open_pencils(struct run *run) {
@@ -239,8 +233,7 @@ static void begin(const struct request *request, struct problem *problem) {
                                 .sizes = {.ndims = 3, .batch = 1}};
     problem->sizes.kind = request->is_complex ? FFTND_C2C : FFTND_R2C;
     problem->sizes.axes[2] = request->is_complex ? FFTND_AXIS_COMPLEX : FFTND_AXIS_HALVED;
-    for (int axis = 0; axis < 3; axis++)
-        problem->sizes.sizes[axis] = request->settings.shape.values[axis];
+    bench_sizes(&request->settings, problem->sizes.sizes);
     bench_sides_fill(&bricks, &problem->sizes, &options);
     for (int side = 0; side < 2; side++) {
         problem->boxes[side] = *options.box[side];
@@ -263,57 +256,35 @@ static void end(const struct problem *problem) {
     bench_space_at(0)->release(problem->modes, 0);
 }
 
-static const bench_program *describe(struct request *request) {
-    static const char *const kinds[] = {"r2c", "c2c", NULL};
-    static const char *const efforts[] = {"estimate", "measure", "patient", NULL};
-    static bench_option options[8];
-    bench_settings *settings = &request->settings;
-    /* clang-format off */
-    const bench_option table[] = {
-        BENCH_SHAPE_OPTION(settings),
-        {.name = "kind", .kind = BENCH_CHOICE, .value = &request->is_complex, .words = kinds,
-         .help = "r2c halves the axis that is contiguous (r2c)"},
-        {.name = "calls", .kind = BENCH_NUMBER, .value = &request->calls, .argument = "N",
-         .help = "in a row, forward and backward by turns (20)", .minimum = 1},
-        {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = efforts,
-         .help = "of planning, for heffte and own boxes (estimate)"},
-        {.name = "space", .kind = BENCH_CHOICE, .value = &settings->space, .words = bench_spaces,
-         .help = "where arrays live (host)"},
-        {.name = "iters", .kind = BENCH_NUMBER, .value = &settings->iterations, .argument = "N",
-         .help = "measured rounds of so many calls (20)", .minimum = 1},
-        {.name = "warmup", .kind = BENCH_NUMBER, .value = &settings->warmup, .argument = "N",
-         .help = "rounds before these (3)"}};
-    /* clang-format on */
-    _Static_assert(sizeof table <= sizeof options, "room for the table");
-    memcpy(options, table, sizeof table);
-    static bench_program program = {
-        .name = "heffte-bench",
-        .summary =
-            "times transforms from bricks to bricks: through heFFTe's interface, by plans of "
-            "libfftnd, and as pencils written by hand",
-        .options = options,
-        .noptions = sizeof table / sizeof table[0],
-        .notes = ""};
-    return &program;
+static struct request request = {BENCH_SETTINGS_DEFAULT, .calls = 20};
+static const char *const kinds[] = {"r2c", "c2c", NULL};
+static const char *const efforts[] = {"estimate", "measure", "patient", NULL};
+
+/* clang-format off */
+static const bench_option options[] = {
+    BENCH_SHAPE_OPTION(&request.settings),
+    {.name = "kind", .kind = BENCH_CHOICE, .value = &request.is_complex, .words = kinds,
+     .help = "r2c halves the axis that is contiguous (r2c)"},
+    {.name = "calls", .kind = BENCH_NUMBER, .value = &request.calls, .argument = "N",
+     .help = "in a row, forward and backward by turns (20)", .minimum = 1},
+    {.name = "effort", .kind = BENCH_CHOICE, .value = &request.effort, .words = efforts,
+     .help = "of planning, for heffte and own boxes (estimate)"},
+    BENCH_SPACE_OPTION(&request.settings),
+    BENCH_ROUNDS_OPTIONS(&request.settings)};
+/* clang-format on */
+
+static int run(const bench_program *program) {
+    struct problem problem;
+    (void)program;
+    if (request.settings.shape.count != 3)
+        bench_abort("--shape has three axes");
+    begin(&request, &problem);
+    measure(&request, &problem);
+    end(&problem);
+    return 0;
 }
 
-int main(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT, .calls = 20};
-    struct problem problem;
-    bench_space_prepare(argc, argv);
-    MPI_Init(&argc, &argv);
-    enum bench_parsed parsed = bench_parse(describe(&request), argc, argv);
-    const bench_space *space = bench_space_at(request.settings.space);
-    const char *absent = parsed == BENCH_RUN ? space->begin() : NULL;
-    if (absent != NULL)
-        bench_abort("--space %s: %s", space->name, absent);
-    if (parsed == BENCH_RUN && request.settings.shape.count != 3)
-        bench_abort("--shape has three axes");
-    if (parsed == BENCH_RUN) {
-        begin(&request, &problem);
-        measure(&request, &problem);
-        end(&problem);
-    }
-    MPI_Finalize();
-    return parsed == BENCH_BAD ? 2 : 0;
-}
+BENCH_MAIN("heffte-bench",
+           "times transforms from bricks to bricks: through heFFTe's interface, by plans of "
+           "libfftnd, and as pencils written by hand",
+           "", &request.settings.space, run)

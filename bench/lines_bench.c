@@ -8,7 +8,6 @@
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char notes[] =
     "Times over that of a copy of the same array, the fastest of --iters runs: x = lines along\n"
@@ -36,11 +35,6 @@ struct arrays {
 static void check(cudaError_t error, const char *what) {
     if (error != cudaSuccess)
         bench_abort("lines-bench: %s: %s", what, cudaGetErrorString(error));
-}
-
-static void must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("lines-bench: %s", redist_error_message());
 }
 
 /* Arrays of three axes, in place; as many lines as fit. Returns their bytes. */
@@ -77,8 +71,8 @@ static double time_runs(const struct request *request, const struct arrays *arra
                                   arrays->stream),
                   "cudaMemcpyAsync");
         else
-            must(lines__panel_plan_execute(plan, &(struct lines__panel_work){.gap = gap},
-                                           arrays->array, arrays->array, arrays->stream));
+            bench_must(lines__panel_plan_execute(plan, &(struct lines__panel_work){.gap = gap},
+                                                 arrays->array, arrays->array, arrays->stream));
         check(cudaEventRecord(arrays->ended, arrays->stream), "cudaEventRecord");
         check(cudaEventSynchronize(arrays->ended), "cudaEventSynchronize");
         check(cudaEventElapsedTime(&now, arrays->begun, arrays->ended), "cudaEventElapsedTime");
@@ -107,7 +101,7 @@ static void measure_layout(const struct request *request, const struct arrays *a
         struct lines__panel_plan *plan = NULL;
         lines.variant = variant;
         if (lines__panel_plan_has_variant(&lines, variant))
-            must(lines__panel_plan_create(&lines, &plan));
+            bench_must(lines__panel_plan_create(&lines, &plan));
         double now = plan != NULL ? time_runs(request, arrays, bytes, plan, gap) / copy : 0.0;
         lines__panel_plan_destroy(plan);
         printf(now > 0.0 ? " %6.2f" : "      .", now);
@@ -143,47 +137,43 @@ static void measure(const struct request *request, const int sizes[], int count)
     check(cudaFree(arrays.copy), "cudaFree");
 }
 
+static struct request request = {
+    .sizes = "512,600,640,768,960,1000,1024", .mib = 1024, .iterations = 5};
+
 /* clang-format off */
-static const bench_program *describe(struct request *request) {
-    static bench_option options[8];
-    const bench_option table[] = {
-        {.name = "sizes", .kind = BENCH_TEXT, .value = &request->sizes,
-         .argument = "N,N,... or random:N:SEED", .help = "lengths (512,600,640,768,960,1000,1024)"},
-        {.name = "precision", .kind = BENCH_CHOICE, .value = &request->precision,
-         .words = precisions, .help = "of all numbers (double)"},
-        {.name = "backward", .kind = BENCH_FLAG, .value = &request->backward,
-         .help = "backward transforms"},
-        {.name = "mib", .kind = BENCH_NUMBER, .value = &request->mib, .argument = "N",
-         .help = "2^20 bytes of an array (1024)", .minimum = 1},
-        {.name = "iters", .kind = BENCH_NUMBER, .value = &request->iterations, .argument = "N",
-         .help = "measured runs (5)", .minimum = 1},
-    };
-    static bench_program program = {"lines-bench", "times kernels that transform lines on a device",
-                                    options, sizeof table / sizeof table[0], notes};
-    _Static_assert(sizeof table <= sizeof options, "room for the table");
-    memcpy(options, table, sizeof table);
-    return &program;
-}
+static const bench_option options[] = {
+    {.name = "sizes", .kind = BENCH_TEXT, .value = &request.sizes,
+     .argument = "N,N,... or random:N:SEED", .help = "lengths (512,600,640,768,960,1000,1024)"},
+    {.name = "precision", .kind = BENCH_CHOICE, .value = &request.precision,
+     .words = precisions, .help = "of all numbers (double)"},
+    {.name = "backward", .kind = BENCH_FLAG, .value = &request.backward,
+     .help = "backward transforms"},
+    {.name = "mib", .kind = BENCH_NUMBER, .value = &request.mib, .argument = "N",
+     .help = "2^20 bytes of an array (1024)", .minimum = 1},
+    {.name = "iters", .kind = BENCH_NUMBER, .value = &request.iterations, .argument = "N",
+     .help = "measured runs (5)", .minimum = 1}};
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    struct request request = {
-        .sizes = "512,600,640,768,960,1000,1024", .mib = 1024, .iterations = 5};
-    int count = 0, code = 0;
-    bench_space_cuda.prepare();
-    MPI_Init(&argc, &argv);
-    const bench_program *program = describe(&request);
-    enum bench_parsed parsed = bench_parse(program, argc, argv);
-    int *sizes = bench_read_sizes(request.sizes, &count);
-    const char *absent = parsed == BENCH_RUN ? bench_space_cuda.begin() : NULL;
-    if (parsed == BENCH_BAD || sizes == NULL || absent != NULL)
-        code = parsed == BENCH_BAD ? 2
-               : sizes == NULL
-                   ? bench_refuse(program, "--sizes '%s' is not a list of lengths", request.sizes)
-                   : bench_refuse(program, "no device: %s", absent);
-    else if (parsed == BENCH_RUN)
-        measure(&request, sizes, count);
+static int run(const bench_program *program) {
+    int count = 0, *sizes = bench_read_sizes(request.sizes, &count);
+    const char *absent = bench_space_cuda.begin();
+    if (sizes == NULL)
+        return bench_refuse(program, "--sizes '%s' is not a list of lengths", request.sizes);
+    if (absent != NULL)
+        return bench_refuse(program, "no device: %s", absent);
+    measure(&request, sizes, count);
     free(sizes);
-    MPI_Finalize();
-    return code;
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    static const bench_program program = {"lines-bench",
+                                          "times kernels that transform lines on a device",
+                                          options,
+                                          sizeof options / sizeof *options,
+                                          notes,
+                                          NULL,
+                                          run};
+    bench_space_cuda.prepare();
+    return bench_main(&program, argc, argv);
 }

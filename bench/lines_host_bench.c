@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lines-host-bench: kernels that transform lines of a cube on the host, and their variants, beside FFTW. No MPI. */
 #include "../liblines/clock.h"
-#include "../liblines/host/contiguous.h"
+#include "../liblines/host/columns.h"
 #include "sizes.h"
 
 #include <stdio.h>

@@ -22,11 +22,6 @@ struct run {
         link; /* 10^9 bytes that a rank can move in a second, up and down together; NAN = not known */
 };
 
-static void must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("fftnd-bench: %s", redist_error_message());
-}
-
 /* Large arrays in small pages take longer to get than to transform. */
 static void *allocate(size_t bytes) {
     void *array = NULL;
@@ -49,8 +44,8 @@ static int count_threads(void) {
 static void create_arrays(struct run *run) {
     const bench_problem *problem = run->offload->problem;
     fftnd_layout spectral = FFTND_LAYOUT_DEFAULT, *physical = &run->field.layout;
-    must(fftnd_plan_layout(run->plan, FFTND_PHYSICAL, physical));
-    must(fftnd_plan_layout(run->plan, FFTND_SPECTRAL, &spectral));
+    bench_must(fftnd_plan_layout(run->plan, FFTND_PHYSICAL, physical));
+    bench_must(fftnd_plan_layout(run->plan, FFTND_SPECTRAL, &spectral));
     run->field.precision = problem->precision;
     run->field.ncomponents = bench_components(problem, FFTND_PHYSICAL);
     run->field.batch = problem->batch;
@@ -62,7 +57,7 @@ static void create_arrays(struct run *run) {
 
 /* The plan first: it may have pinned the arrays. */
 static void release(struct run *run) {
-    must(fftnd_plan_free(&run->plan));
+    bench_must(fftnd_plan_free(&run->plan));
     run->offload->transform->plans[0] = NULL;
     if (run->spectral != run->physical)
         free(run->spectral);
@@ -73,22 +68,22 @@ static void release(struct run *run) {
 
 static void transform_forward(void *context) {
     struct run *run = context;
-    must(fftnd_forward(run->plan, run->physical, run->spectral));
+    bench_must(fftnd_forward(run->plan, run->physical, run->spectral));
 }
 
 static void transform_backward(void *context) {
     struct run *run = context;
-    must(fftnd_backward(run->plan, run->spectral, run->physical));
+    bench_must(fftnd_backward(run->plan, run->spectral, run->physical));
 }
 
 static void transfer_forward(void *context) {
     struct run *run = context;
-    must(fftnd_plan_transfer(run->plan, REDIST_FORWARD, run->physical, run->spectral));
+    bench_must(fftnd_plan_transfer(run->plan, REDIST_FORWARD, run->physical, run->spectral));
 }
 
 static void transfer_backward(void *context) {
     struct run *run = context;
-    must(fftnd_plan_transfer(run->plan, REDIST_BACKWARD, run->spectral, run->physical));
+    bench_must(fftnd_plan_transfer(run->plan, REDIST_BACKWARD, run->spectral, run->physical));
 }
 
 /* Numbers that transfers leave may be anything; time does not depend on them. */
@@ -101,7 +96,8 @@ static void measure(struct run *run) {
     bench_field_fill(&run->field, run->physical);
     transform_forward(run);
     transform_backward(run);
-    must(fftnd_plan_get_info(run->plan, &run->info)); /* with what is known after a transform */
+    bench_must(
+        fftnd_plan_get_info(run->plan, &run->info)); /* with what is known after a transform */
     run->error = bench_field_error(MPI_COMM_WORLD, &run->field, NULL, run->physical, 1.0);
     run->link = NAN;
     if (run->offload->device_space->host_rate != NULL)
@@ -197,7 +193,7 @@ int bench_offload_measure(const bench_offload *offload) {
                       .field.layout = FFTND_LAYOUT_DEFAULT};
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    must(fftnd_plan_get_info(run.plan, &run.info));
+    bench_must(fftnd_plan_get_info(run.plan, &run.info));
     create_arrays(&run);
     measure(&run);
     if (rank == 0)

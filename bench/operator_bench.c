@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #if HAS_FFTW_MPI
 #include <fftw3-mpi.h>
 #endif
@@ -25,11 +24,6 @@ struct request {
     bench_settings settings;
     int operation, axis, threads, overwrite;
 };
-
-static void check(int code) {
-    if (code != REDIST_OK)
-        bench_abort("%s", redist_error_message());
-}
 
 /* All arrays, which are freed together. */
 static void *arrays[32];
@@ -106,30 +100,29 @@ static void open_operator(struct own *own, const struct request *request) {
     int orders[3] = {0};
     orders[request->axis] = 1;
     options.orders = orders;
-    check(fftnd_operator_create(own->plan, kinds[request->operation], &options, &own->op));
+    bench_must(fftnd_operator_create(own->plan, kinds[request->operation], &options, &own->op));
 }
 
 static void open_own(struct own *own, const struct request *request) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     fftnd_layout layouts[4];
     for (int i = 0; i < 4; i++)
-        check(fftnd_layout_init(&layouts[i], sizeof layouts[i]));
+        bench_must(fftnd_layout_init(&layouts[i], sizeof layouts[i]));
     redist_index sizes[3];
-    for (int axis = 0; axis < 3; axis++)
-        sizes[axis] = request->settings.shape.values[axis];
+    bench_sizes(&request->settings, sizes);
     options.mapped_arrays = 1;
     options.space = on_host() ? REDIST_SPACE_HOST : REDIST_SPACE_CUDA;
     options.overwrite_input = request->overwrite;
     options.threads = request->threads;
     options.grid_ndims = 1;
     *own = (struct own){.request = request};
-    check(
+    bench_must(
         fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &options, &own->plan));
     open_operator(own, request);
-    check(fftnd_plan_layout(own->plan, FFTND_PHYSICAL, &layouts[0]));
-    check(fftnd_plan_layout(own->plan, FFTND_SPECTRAL, &layouts[1]));
-    check(fftnd_operator_layout(own->op, 1, &layouts[2]));
-    check(fftnd_operator_layout(own->op, 0, &layouts[3])); /* may be larger: work space */
+    bench_must(fftnd_plan_layout(own->plan, FFTND_PHYSICAL, &layouts[0]));
+    bench_must(fftnd_plan_layout(own->plan, FFTND_SPECTRAL, &layouts[1]));
+    bench_must(fftnd_operator_layout(own->op, 1, &layouts[2]));
+    bench_must(fftnd_operator_layout(own->op, 0, &layouts[3])); /* may be larger: work space */
     own->field =
         allocate(layouts[3].bytes > layouts[0].bytes ? layouts[3].bytes : layouts[0].bytes);
     own->results[0] =
@@ -143,29 +136,30 @@ static void open_own(struct own *own, const struct request *request) {
         own->modes.count[axis] = layouts[1].count[axis];
         own->modes.stride[axis] = layouts[1].stride[axis];
         own->modes.k[axis] = allocate((size_t)layouts[1].count[axis] * sizeof(double));
-        check(fftnd_plan_wavenumbers(own->plan, axis, own->modes.k[axis]));
+        bench_must(fftnd_plan_wavenumbers(own->plan, axis, own->modes.k[axis]));
     }
 }
 
 static void run_pair(void *context) {
     struct own *own = context;
-    check(fftnd_forward(own->plan, own->field, own->spectrum));
-    check(fftnd_backward(own->plan, own->spectrum, own->results[0]));
+    bench_must(fftnd_forward(own->plan, own->field, own->spectrum));
+    bench_must(fftnd_backward(own->plan, own->spectrum, own->results[0]));
 }
 
 static void run_apply(void *context) {
     struct own *own = context;
-    check(fftnd_apply(own->plan, own->op, own->field, own->results[0]));
+    bench_must(fftnd_apply(own->plan, own->op, own->field, own->results[0]));
 }
 
 static void run_apart(void *context) {
     struct own *own = context;
     int n = own->request->operation == GRADIENT ? 3 : 1;
-    check(fftnd_forward(own->plan, own->field, own->spectrum));
+    bench_must(fftnd_forward(own->plan, own->field, own->spectrum));
     for (int i = 0; i < n; i++) {
         multiply(&own->modes, own->request->operation, n > 1 ? i : own->request->axis,
                  own->spectrum, n > 1 ? own->product : own->spectrum, 1);
-        check(fftnd_backward(own->plan, n > 1 ? own->product : own->spectrum, own->results[i]));
+        bench_must(
+            fftnd_backward(own->plan, n > 1 ? own->product : own->spectrum, own->results[i]));
     }
 }
 
@@ -256,8 +250,7 @@ static void measure(const struct request *request) {
                                         "FFTW-MPI"};
     struct own own;
     struct peer peer;
-    int rank, n = !on_host() ? 2 : HAS_FFTW_MPI ? 4 : 3;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int n = !on_host() ? 2 : HAS_FFTW_MPI ? 4 : 3;
     open_own(&own, request);
     if (on_host())
         open_peer(&peer, request);
@@ -267,15 +260,10 @@ static void measure(const struct request *request) {
                                     {.context = &peer, .nsteps = 1, .steps = {run_peer}}};
     bench_rounds(MPI_COMM_WORLD, candidates, n, request->settings.warmup,
                  request->settings.iterations);
-    for (int i = 0; i < n && rank == 0; i++)
-        printf("%-20s %9.3f ms, least %9.3f ms; fused is %.3f of it\n", names[i],
-               bench_median_ms(&candidates[i], BENCH_WHOLE),
-               bench_min_ms(&candidates[i], BENCH_WHOLE),
-               bench_median_ms(&candidates[1], BENCH_WHOLE) /
-                   bench_median_ms(&candidates[i], BENCH_WHOLE));
+    bench_print_times(candidates, n, names, 1, "fused");
     bench_forget(candidates, n);
-    check(fftnd_operator_free(&own.op));
-    check(fftnd_plan_free(&own.plan));
+    bench_must(fftnd_operator_free(&own.op));
+    bench_must(fftnd_plan_free(&own.plan));
     if (on_host())
         close_peer(&peer);
     release_all();
@@ -283,58 +271,41 @@ static void measure(const struct request *request) {
 
 /* ---------------------------------------------------------------- command line */
 
-static const bench_program *describe(struct request *request) {
-    static const char *const operations[] = {"inverse-laplacian", "gradient", "derivative",
-                                             "convolution", NULL};
-    static bench_option options[8];
-    bench_settings *settings = &request->settings;
-    /* clang-format off */
-    const bench_option all[] = {
-        BENCH_SHAPE_OPTION(settings),
-        {.name = "operator", .kind = BENCH_CHOICE, .value = &request->operation, .words = operations,
-         .help = "what to apply (inverse-laplacian)"},
-        {.name = "axis", .kind = BENCH_NUMBER, .value = &request->axis, .argument = "N",
-         .help = "along which a derivative is (0)", .minimum = 0},
-        {.name = "overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
-         .help = "plans may overwrite their input"},
-        {.name = "space", .kind = BENCH_CHOICE, .value = &settings->space, .words = bench_spaces,
-         .help = "where arrays live (host)"},
-        {.name = "threads", .kind = BENCH_NUMBER, .value = &request->threads, .argument = "N",
-         .help = "of each rank (1)", .minimum = 1},
-        {.name = "iters", .kind = BENCH_NUMBER, .value = &settings->iterations, .argument = "N",
-         .help = "measured rounds (20)", .minimum = 1},
-        {.name = "warmup", .kind = BENCH_NUMBER, .value = &settings->warmup, .argument = "N",
-         .help = "rounds before these (3)"}};
-    /* clang-format on */
-    memcpy(options, all, sizeof all);
-    static bench_program program = {
-        .name = "operator-bench",
-        .summary = "Times an operator fused with its transforms beside the same steps apart.",
-        .options = options,
-        .noptions = sizeof all / sizeof all[0],
-        .notes = "A convolution fills the first half of each axis, and is timed with "
-                 "fftnd_options.filled\n"
-                 "and with explicit zeros.\n"};
-    return &program;
-}
+static struct request request = {BENCH_SETTINGS_DEFAULT, .threads = 1};
+static const char *const operations[] = {"inverse-laplacian", "gradient", "derivative",
+                                         "convolution", NULL};
 
-int main(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT, .threads = 1};
-    bench_space_prepare(argc, argv);
-    MPI_Init(&argc, &argv);
-    enum bench_parsed parsed = bench_parse(describe(&request), argc, argv);
-    if (parsed == BENCH_RUN && request.settings.shape.count != 3)
+/* clang-format off */
+static const bench_option options[] = {
+    BENCH_SHAPE_OPTION(&request.settings),
+    {.name = "operator", .kind = BENCH_CHOICE, .value = &request.operation, .words = operations,
+     .help = "what to apply (inverse-laplacian)"},
+    {.name = "axis", .kind = BENCH_NUMBER, .value = &request.axis, .argument = "N",
+     .help = "along which a derivative is (0)", .minimum = 0},
+    {.name = "overwrite", .kind = BENCH_FLAG, .value = &request.overwrite,
+     .help = "plans may overwrite their input"},
+    BENCH_SPACE_OPTION(&request.settings),
+    {.name = "threads", .kind = BENCH_NUMBER, .value = &request.threads, .argument = "N",
+     .help = "of each rank (1)", .minimum = 1},
+    BENCH_ROUNDS_OPTIONS(&request.settings)};
+/* clang-format on */
+
+static int run(const bench_program *program) {
+    (void)program;
+    if (request.settings.shape.count != 3)
         bench_abort("a field has three axes: --shape N,N,N");
-    if (parsed == BENCH_RUN && request.axis > 2)
+    if (request.axis > 2)
         bench_abort("--axis %d: a field has axes 0, 1 and 2", request.axis);
     space = bench_space_at(request.settings.space);
-    const char *absent = parsed == BENCH_RUN ? space->begin() : NULL;
-    if (absent != NULL)
-        bench_abort("--space %s: %s", space->name, absent);
-    if (parsed == BENCH_RUN && request.operation == CONVOLUTION)
+    if (request.operation == CONVOLUTION)
         bench_convolution(&request.settings, request.threads, request.overwrite);
-    else if (parsed == BENCH_RUN)
+    else
         measure(&request);
-    MPI_Finalize();
-    return parsed == BENCH_BAD ? 2 : 0;
+    return 0;
 }
+
+BENCH_MAIN(
+    "operator-bench", "Times an operator fused with its transforms beside the same steps apart.",
+    "A convolution fills the first half of each axis, and is timed with fftnd_options.filled\n"
+    "and with explicit zeros.\n",
+    &request.settings.space, run)

@@ -29,6 +29,18 @@ int bench_refuse(const bench_program *program, const char *format, ...) {
     return 2;
 }
 
+int bench_refuse_grid(const bench_program *program, const bench_list *grid, int ndims) {
+    int blocks = 1, fixed = grid->count == ndims, nranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    for (int i = 0; i < grid->count; i++) {
+        blocks *= grid->values[i] > 0 ? grid->values[i] : 1;
+        fixed &= grid->values[i] > 0;
+    }
+    if (grid->count <= ndims && nranks % blocks == 0 && (!fixed || blocks == nranks))
+        return 0;
+    return bench_refuse(program, "--grid does not fit %d ranks", nranks);
+}
+
 _Noreturn void bench_abort(const char *format, ...) {
     va_list values;
     va_start(values, format);
@@ -37,6 +49,18 @@ _Noreturn void bench_abort(const char *format, ...) {
     va_end(values);
     MPI_Abort(MPI_COMM_WORLD, 1);
     abort();
+}
+
+static const char *program_name = "bench";
+
+void bench_must(int code) {
+    if (code != REDIST_OK)
+        bench_abort("%s: %s", program_name, redist_error_message());
+}
+
+void bench_sizes(const bench_settings *settings, redist_index sizes[]) {
+    for (int axis = 0; axis < settings->shape.count; axis++)
+        sizes[axis] = settings->shape.values[axis];
 }
 
 /* "--name VALUE", where a choice shows its words. */
@@ -112,15 +136,17 @@ static int read_value(const bench_option *option, const char *text) {
     return 1;
 }
 
-static enum bench_parsed refuse_value(const bench_program *program, const bench_option *option,
-                                      const char *text) {
+enum parsed { RUN, HELPED, BAD };
+
+static enum parsed refuse_value(const bench_program *program, const bench_option *option,
+                                const char *text) {
     char expected[OPTION_BYTES];
     bench_refuse(program, "--%s does not take '%s'; expected: %s", option->name, text,
                  describe(option, sizeof expected, expected));
-    return BENCH_BAD;
+    return BAD;
 }
 
-enum bench_parsed bench_parse(const bench_program *program, int argc, char **argv) {
+static enum parsed parse(const bench_program *program, int argc, char **argv) {
     const bench_option *options = program->options;
     struct option known[MOST_OPTIONS + 2] = {{"help", no_argument, NULL, HELP}};
     int key;
@@ -133,15 +159,30 @@ enum bench_parsed bench_parse(const bench_program *program, int argc, char **arg
         if (key == HELP && is_first_rank())
             print_help(program);
         if (key == HELP)
-            return BENCH_HELPED;
+            return HELPED;
         if (key < HELP)
             break;
         if (!read_value(&options[key - FIRST], optarg))
             return refuse_value(program, &options[key - FIRST], optarg);
     }
     if (key == -1 && optind == argc)
-        return BENCH_RUN;
+        return RUN;
     bench_refuse(program, key == -1 ? "unexpected word %s" : "%s is unknown, or lacks its value",
                  argv[key == -1 ? optind : optind - 1]);
-    return BENCH_BAD;
+    return BAD;
+}
+
+int bench_main(const bench_program *program, int argc, char **argv) {
+    program_name = program->name;
+    bench_space_prepare(argc, argv);
+    MPI_Init(&argc, &argv);
+    enum parsed parsed = parse(program, argc, argv);
+    const bench_space *space =
+        parsed == RUN && program->space != NULL ? bench_space_at(*program->space) : NULL;
+    const char *absent = space != NULL ? space->begin() : NULL;
+    if (absent != NULL)
+        bench_abort("--space %s: %s", space->name, absent);
+    int code = parsed == RUN ? program->run(program) : parsed == BAD ? 2 : 0;
+    MPI_Finalize();
+    return code;
 }

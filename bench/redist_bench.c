@@ -85,47 +85,6 @@ struct baseline {
     int calls;
 };
 
-static const bench_program *describe(struct exchange *exchange) {
-    static bench_option options[17];
-    const bench_option table[] = {
-        BENCH_SHAPE_OPTION(&exchange->settings),
-        {.name = "axes",
-         .kind = BENCH_LIST,
-         .value = &exchange->axes,
-         .argument = "A:B",
-         .help = "from whole along A to whole along B (1:0)",
-         .least = 2,
-         .most = 2,
-         .separators = ":"},
-        {.name = "type",
-         .kind = BENCH_CHOICE,
-         .value = &exchange->type,
-         .words = types,
-         .help = "of one element (c128)"},
-        BENCH_METHOD_OPTION(&exchange->settings),
-        {.name = "unchecked",
-         .kind = BENCH_FLAG,
-         .value = &exchange->unchecked,
-         .help = "do not check the contents, which takes long for large arrays; wrong is -1"},
-        {.name = "model",
-         .kind = BENCH_FLAG,
-         .value = &exchange->model,
-         .help = "fit the communication model to each method and print what it predicts"},
-        {.name = "calls",
-         .kind = BENCH_NUMBER,
-         .value = &exchange->calls,
-         .argument = "N",
-         .help = "exchanges in a row in each round; times are those of one (1)",
-         .minimum = 1},
-        BENCH_COMMON_OPTIONS(&exchange->settings),
-    };
-    static bench_program program = {
-        "redist-bench", "times the exchange of a distributed array between two alignments", options,
-        sizeof table / sizeof table[0], notes};
-    memcpy(options, table, sizeof table);
-    return &program;
-}
-
 static MPI_Datatype datatype(const struct exchange *exchange) {
     const MPI_Datatype datatypes[] = {MPI_FLOAT, MPI_DOUBLE, MPI_C_FLOAT_COMPLEX,
                                       MPI_C_DOUBLE_COMPLEX};
@@ -477,20 +436,34 @@ static int check_settings(const bench_program *program, struct exchange *exchang
     return 0;
 }
 
-static int run(int argc, char **argv) {
-    struct exchange exchange = {BENCH_SETTINGS_DEFAULT, .axes = {2, {1, 0}}, .type = 3, .calls = 1};
-    const bench_program *program = describe(&exchange);
+static struct exchange exchange = {BENCH_SETTINGS_DEFAULT, .axes = {2, {1, 0}}, .type = 3,
+                                   .calls = 1};
+
+/* clang-format off */
+static const bench_option options[] = {
+    BENCH_SHAPE_OPTION(&exchange.settings),
+    {.name = "axes", .kind = BENCH_LIST, .value = &exchange.axes, .argument = "A:B",
+     .help = "from whole along A to whole along B (1:0)", .least = 2, .most = 2, .separators = ":"},
+    {.name = "type", .kind = BENCH_CHOICE, .value = &exchange.type, .words = types,
+     .help = "of one element (c128)"},
+    BENCH_METHOD_OPTION(&exchange.settings),
+    {.name = "unchecked", .kind = BENCH_FLAG, .value = &exchange.unchecked,
+     .help = "do not check the contents, which takes long for large arrays; wrong is -1"},
+    {.name = "model", .kind = BENCH_FLAG, .value = &exchange.model,
+     .help = "fit the communication model to each method and print what it predicts"},
+    {.name = "calls", .kind = BENCH_NUMBER, .value = &exchange.calls, .argument = "N",
+     .help = "exchanges in a row in each round; times are those of one (1)", .minimum = 1},
+    BENCH_COMMON_OPTIONS(&exchange.settings)};
+/* clang-format on */
+
+static int run(const bench_program *program) {
     bench_methods methods;
     struct entry entries[BENCH_MAX_METHODS];
-    enum bench_parsed parsed = bench_parse(program, argc, argv);
-    if (parsed != BENCH_RUN)
-        return parsed == BENCH_HELPED ? 0 : 2;
-    int code = check_settings(program, &exchange, &methods);
+    int nentries, code = check_settings(program, &exchange, &methods);
     if (code != 0)
         return code;
     MPI_Comm_size(MPI_COMM_WORLD, &exchange.nranks);
     prepare_arrays(&exchange);
-    int nentries;
     code = make_plans(&exchange, &methods, entries, &nentries);
     if (code == 0)
         code = measure(&exchange, entries, nentries);
@@ -500,10 +473,5 @@ static int run(int argc, char **argv) {
     return code;
 }
 
-int main(int argc, char **argv) {
-    bench_space_prepare(argc, argv);
-    MPI_Init(&argc, &argv);
-    int code = run(argc, argv);
-    MPI_Finalize();
-    return code;
-}
+BENCH_MAIN("redist-bench", "times the exchange of a distributed array between two alignments",
+           notes, NULL, run)

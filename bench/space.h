@@ -38,7 +38,7 @@ extern const char *const bench_spaces[];
 const bench_space *bench_space_at(int index);
 
 /* To be called before MPI_Init: prepares the space that the command line or its --job names. What is wrong with the
- * command line is left to bench_parse. */
+ * command line is left to bench_main. */
 void bench_space_prepare(int argc, char **argv);
 
 /* The choices of --memory. */

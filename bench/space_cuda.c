@@ -6,11 +6,6 @@
 #include "space.h"
 #include <stdlib.h>
 
-static void must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("%s", redist_error_message());
-}
-
 static const redist__space *device(void) {
     return redist_space_at(REDIST_SPACE_CUDA);
 }
@@ -22,15 +17,15 @@ static void prepare(void) {
 
 static void *allocate(MPI_Comm comm, size_t bytes, int mappable) {
     void *array = NULL;
-    must(mappable ? redist_alloc_in(comm, REDIST_SPACE_CUDA, bytes, &array)
-                  : device()->allocate(bytes, &array));
-    must(device()->clear(array, bytes));
+    bench_must(mappable ? redist_alloc_in(comm, REDIST_SPACE_CUDA, bytes, &array)
+                        : device()->allocate(bytes, &array));
+    bench_must(device()->clear(array, bytes));
     return array;
 }
 
 static void release(void *array, int mappable) {
     if (mappable)
-        must(redist_free(&array));
+        bench_must(redist_free(&array));
     else
         device()->release(array);
 }
@@ -38,12 +33,13 @@ static void release(void *array, int mappable) {
 static void begin_copy(void *to, const void *from, size_t bytes, void *stream) {
     const redist_index count = (redist_index)bytes;
     const ptrdiff_t stride = 1;
-    must(redist_copy_box_in(REDIST_SPACE_CUDA, stream, 1, &count, 1, from, &stride, to, &stride));
+    bench_must(
+        redist_copy_box_in(REDIST_SPACE_CUDA, stream, 1, &count, 1, from, &stride, to, &stride));
 }
 
 static void copy(void *to, const void *from, size_t bytes) {
     begin_copy(to, from, bytes, NULL);
-    must(device()->stream_wait(NULL));
+    bench_must(device()->stream_wait(NULL));
 }
 
 static void synchronise(void) {
@@ -81,7 +77,7 @@ static void open_peers(struct pushes *pushes) {
     mine = device()->export_memory(pushes->destination, bytes);
     MPI_Allgather(&mine, sizeof mine, MPI_BYTE, handles, sizeof mine, MPI_BYTE, pushes->comm);
     for (int i = 0; i < pushes->size; i++) {
-        must(device()->stream_create(&pushes->streams[i]));
+        bench_must(device()->stream_create(&pushes->streams[i]));
         pushes->peers[i] = device()->map(&handles[i], &pushes->mappings);
         if (pushes->peers[i] == NULL)
             bench_abort("this rank cannot map the memory of rank %d", i);
@@ -154,9 +150,9 @@ static double host_rate(MPI_Comm comm) {
     void *host[2], *array[2], *streams[2];
     double best = 0.0;
     for (int i = 0; i < 2; i++) {
-        must(device()->allocate_pinned(PUSH_BYTES, &host[i]));
-        must(device()->allocate(PUSH_BYTES, &array[i]));
-        must(device()->stream_create(&streams[i]));
+        bench_must(device()->allocate_pinned(PUSH_BYTES, &host[i]));
+        bench_must(device()->allocate(PUSH_BYTES, &array[i]));
+        bench_must(device()->stream_create(&streams[i]));
     }
     for (int i = 0; i < LINK_ROUNDS; i++) {
         double seconds = copy_both_ways(comm, host, array, streams);
@@ -173,7 +169,7 @@ static double host_rate(MPI_Comm comm) {
 
 static void *allocate_pinned(size_t bytes) {
     void *memory = NULL;
-    must(device()->allocate_pinned(bytes, &memory));
+    bench_must(device()->allocate_pinned(bytes, &memory));
     return memory;
 }
 

@@ -13,7 +13,6 @@
 #include <cufftXt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ENQUEUED = 10, MOST = 16 };
 
@@ -62,11 +61,6 @@ struct way {
     redist_plan *exchange; /* then a pair is two of what is timed */
 };
 
-static void must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("fftnd-stream-bench: %s", redist_error_message());
-}
-
 static void check(cudaError_t error, const char *what) {
     if (error != cudaSuccess)
         bench_abort("fftnd-stream-bench: %s: %s", what, cudaGetErrorString(error));
@@ -75,19 +69,19 @@ static void check(cudaError_t error, const char *what) {
 /* ---------------------------------------------------------------- what is timed */
 
 static void sync_forth(struct work *work) {
-    must(fftnd_forward(work->sync, work->arrays[0], work->arrays[1]));
+    bench_must(fftnd_forward(work->sync, work->arrays[0], work->arrays[1]));
 }
 
 static void sync_back(struct work *work) {
-    must(fftnd_backward(work->sync, work->arrays[1], work->arrays[0]));
+    bench_must(fftnd_backward(work->sync, work->arrays[1], work->arrays[0]));
 }
 
 static void async_forth(struct work *work) {
-    must(fftnd_forward(work->async, work->arrays[0], work->arrays[1]));
+    bench_must(fftnd_forward(work->async, work->arrays[0], work->arrays[1]));
 }
 
 static void async_back(struct work *work) {
-    must(fftnd_backward(work->async, work->arrays[1], work->arrays[0]));
+    bench_must(fftnd_backward(work->async, work->arrays[1], work->arrays[0]));
 }
 
 static void launch_graph(struct work *work) {
@@ -99,11 +93,11 @@ static void launch_whole_graph(struct work *work) {
 }
 
 static void exchange_forth(struct work *work) {
-    must(redist_plan_execute(work->exchange, REDIST_FORWARD));
+    bench_must(redist_plan_execute(work->exchange, REDIST_FORWARD));
 }
 
 static void exchange_back(struct work *work) {
-    must(redist_plan_execute(work->exchange, REDIST_BACKWARD));
+    bench_must(redist_plan_execute(work->exchange, REDIST_BACKWARD));
 }
 
 static void check_cufft(cufftResult result) {
@@ -143,10 +137,9 @@ static fftnd_plan *plan_transform(const struct work *work, int asynchronous) {
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS];
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     fftnd_plan *plan = NULL;
-    for (int i = 0; i < request->settings.shape.count; i++) {
-        sizes[i] = request->settings.shape.values[i];
+    bench_sizes(&request->settings, sizes);
+    for (int i = 0; i < request->settings.shape.count; i++)
         r2r[i] = FFTND_DCT2;
-    }
     options.r2r = r2r;
     options.overwrite_input = request->overwrite;
     options.space = REDIST_SPACE_CUDA;
@@ -158,9 +151,9 @@ static fftnd_plan *plan_transform(const struct work *work, int asynchronous) {
     options.asynchronous = asynchronous;
     options.method = asynchronous ? request->method : NULL;
     options.verbose = getenv("BENCH_VERBOSE") != NULL;
-    must(fftnd_plan_create(MPI_COMM_WORLD, request->settings.shape.count, sizes,
-                           (enum fftnd_kind)request->kind, (enum fftnd_precision)request->precision,
-                           &options, &plan));
+    bench_must(fftnd_plan_create(MPI_COMM_WORLD, request->settings.shape.count, sizes,
+                                 (enum fftnd_kind)request->kind,
+                                 (enum fftnd_precision)request->precision, &options, &plan));
     return plan;
 }
 
@@ -171,7 +164,7 @@ static void create_arrays(struct work *work) {
         fftnd_plan *const plans[2] = {work->sync, work->async};
         for (int i = 0; i < 2; i++) {
             fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
-            must(fftnd_plan_layout(plans[i], (enum fftnd_side)side, &layout));
+            bench_must(fftnd_plan_layout(plans[i], (enum fftnd_side)side, &layout));
             most = layout.bytes > most ? layout.bytes : most;
         }
         work->arrays[side] = bench_space_at(1)->allocate(MPI_COMM_WORLD, most + 1024, 1);
@@ -204,8 +197,8 @@ static redist_plan *plan_exchange(const struct work *work, const char *method) {
         a[i] = b[i] = request->settings.shape.values[i];
     if (request->kind != FFTND_C2C)
         a[ndims - 1] = b[ndims - 1] = a[ndims - 1] / 2;
-    must(redist_decompose(a[0], size, rank, &a[0], &start));
-    must(redist_decompose(b[1], size, rank, &b[1], &start));
+    bench_must(redist_decompose(a[0], size, rank, &a[0], &start));
+    bench_must(redist_decompose(b[1], size, rank, &b[1], &start));
     options.method = method;
     options.space = REDIST_SPACE_CUDA;
     options.stream = work->stream;
@@ -243,7 +236,7 @@ static void report(const struct request *request, const struct way *way,
     int size;
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     double count = way->repeats * (way->exchange != NULL ? 2 : 1);
-    must(fftnd_plan_get_info(way->forth == sync_forth ? work->sync : work->async, &info));
+    bench_must(fftnd_plan_get_info(way->forth == sync_forth ? work->sync : work->async, &info));
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     bench_json_begin();
     bench_json_text("way", way->name);
@@ -323,54 +316,40 @@ static void measure(const struct request *request) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < n && rank == 0; i++)
         report(request, &ways[i], &candidates[i], &work);
-    must(fftnd_plan_query(work.async));
+    bench_must(fftnd_plan_query(work.async));
     bench_forget(candidates, n);
     for (int i = 0; i < n; i++)
-        must(redist_plan_free(&ways[i].exchange));
+        bench_must(redist_plan_free(&ways[i].exchange));
     check(cudaGraphExecDestroy(work.graph), "cudaGraphExecDestroy");
     if (work.whole_graph != NULL)
         check(cudaGraphExecDestroy(work.whole_graph), "cudaGraphExecDestroy");
-    must(fftnd_plan_free(&work.sync));
-    must(fftnd_plan_free(&work.async));
+    bench_must(fftnd_plan_free(&work.sync));
+    bench_must(fftnd_plan_free(&work.async));
     for (int side = 0; side < 2; side++)
         bench_space_at(1)->release(work.arrays[side], 1);
 }
 
+static struct request request = {BENCH_SETTINGS_DEFAULT, .batch = 1};
+
 /* clang-format off */
-static const bench_program *describe(struct request *request) {
-    static bench_option options[24];
-    const bench_option table[] = {
-        BENCH_SHAPE_OPTION(&request->settings),
-        {.name = "kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
-         .help = "of the transforms (c2c)"},
-        {.name = "precision", .kind = BENCH_CHOICE, .value = &request->precision, .words = precisions,
-         .help = "of all numbers (double)"},
-        {.name = "batch", .kind = BENCH_NUMBER, .value = &request->batch, .argument = "N",
-         .help = "fields at once (1)", .minimum = 1},
-        {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds, .argument = "N",
-         .help = "to try configurations, 0 = the library's default (0)"},
-        {.name = "method", .kind = BENCH_TEXT, .value = &request->method, .argument = "METHOD",
-         .help = "of the exchanges of asynchronous transforms (the planner's)"},
-        {.name = "overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
-         .help = "plans may overwrite their input, as cuFFT's of r2c do"},
-        BENCH_COMMON_OPTIONS(&request->settings),
-    };
-    static bench_program program = {
-        "fftnd-stream-bench", "times transforms on devices in each way to run them", options,
-        sizeof table / sizeof table[0], notes};
-    _Static_assert(sizeof table <= sizeof options, "room for the table");
-    memcpy(options, table, sizeof table);
-    return &program;
-}
+static const bench_option options[] = {
+    BENCH_SHAPE_OPTION(&request.settings),
+    {.name = "kind", .kind = BENCH_CHOICE, .value = &request.kind, .words = kinds,
+     .help = "of the transforms (c2c)"},
+    {.name = "precision", .kind = BENCH_CHOICE, .value = &request.precision, .words = precisions,
+     .help = "of all numbers (double)"},
+    {.name = "batch", .kind = BENCH_NUMBER, .value = &request.batch, .argument = "N",
+     .help = "fields at once (1)", .minimum = 1},
+    {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request.plan_seconds, .argument = "N",
+     .help = "to try configurations, 0 = the library's default (0)"},
+    {.name = "method", .kind = BENCH_TEXT, .value = &request.method, .argument = "METHOD",
+     .help = "of the exchanges of asynchronous transforms (the planner's)"},
+    {.name = "overwrite", .kind = BENCH_FLAG, .value = &request.overwrite,
+     .help = "plans may overwrite their input, as cuFFT's of r2c do"},
+    BENCH_COMMON_OPTIONS(&request.settings)};
 /* clang-format on */
 
-static int run(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT, .batch = 1};
-    request.settings.iterations = 50;
-    const bench_program *program = describe(&request);
-    enum bench_parsed parsed = bench_parse(program, argc, argv);
-    if (parsed != BENCH_RUN)
-        return parsed == BENCH_HELPED ? 0 : 2;
+static int run(const bench_program *program) {
     const char *missing = bench_space_at(1)->begin();
     if (missing != NULL)
         return bench_refuse(program, "no device: %s", missing);
@@ -379,9 +358,14 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    bench_space_at(1)->prepare();
-    MPI_Init(&argc, &argv);
-    int code = run(argc, argv);
-    MPI_Finalize();
-    return code;
+    static const bench_program program = {"fftnd-stream-bench",
+                                          "times transforms on devices in each way to run them",
+                                          options,
+                                          sizeof options / sizeof *options,
+                                          notes,
+                                          NULL,
+                                          run};
+    request.settings.iterations = 50;
+    bench_space_cuda.prepare();
+    return bench_main(&program, argc, argv);
 }

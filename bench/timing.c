@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "timing.h"
 #include "options.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,18 @@ double bench_min_ms(const bench_candidate *candidate, enum bench_series series) 
     for (int i = 1; i < candidate->nrounds; i++)
         least = seconds[i] < least ? seconds[i] : least;
     return 1e3 * least;
+}
+
+void bench_print_times(const bench_candidate candidates[], int ncandidates,
+                       const char *const names[], int base, const char *what) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < ncandidates && rank == 0; i++) {
+        double median = bench_median_ms(&candidates[i], BENCH_WHOLE);
+        printf("%-20s %9.4f ms, least %9.4f ms; %s is %.3f of it\n", names[i], median,
+               bench_min_ms(&candidates[i], BENCH_WHOLE), what,
+               bench_median_ms(&candidates[base], BENCH_WHOLE) / median);
+    }
 }
 
 void bench_forget(bench_candidate candidates[], int ncandidates) {

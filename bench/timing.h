@@ -37,6 +37,10 @@ void bench_rounds(MPI_Comm comm, bench_candidate candidates[], int ncandidates, 
 double bench_median_ms(const bench_candidate *candidate, enum bench_series series);
 double bench_min_ms(const bench_candidate *candidate, enum bench_series series);
 
+/* Prints on rank 0 the times of each candidate, and those of number `base` over them; `what` says whose these are. */
+void bench_print_times(const bench_candidate candidates[], int ncandidates,
+                       const char *const names[], int base, const char *what);
+
 /* Frees the records. */
 void bench_forget(bench_candidate candidates[], int ncandidates);
 

@@ -6,12 +6,7 @@
  */
 #include "cuda/arrays.h"
 #include "cuda/groups.h"
-#include "cuda/measure.h"
-#include "cuda/panel_plans.h"
-#include "cuda/panel_retained.h"
-#include "cuda/panel_stores.h"
-#include "cuda/trial.h"
-#include "lines.h"
+#include "cuda/rates.h"
 
 #include <cufftXt.h>
 #include <stdint.h>
@@ -23,12 +18,11 @@ struct sweep {
     int has_handle;
     cufftHandle handle;
     int from_output, to_output;
-    int direction;
     int nouter;
     struct lines__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
     int gathers, scatters;                      /* the real side is copied to or from a list */
-    struct lines__cuda_lines lines;
-    struct lines__panel_plan *panels; /* instead of the handle; NULL = none */
+    struct lines__loop lines[2];                /* of that copy */
+    struct lines__panel_plan *panels;           /* instead of the handle; NULL = none */
 };
 
 struct plan {
@@ -94,10 +88,6 @@ static int check(const char *function, const char *name, const void *array, size
 }
 
 /* ---------------------------------------------------------------- plans of cuFFT */
-
-static int is_double(const struct plan *plan) {
-    return plan->problem.precision == FFTND_DOUBLE;
-}
 
 static size_t element_bytes(const struct plan *plan, int is_real) {
     return lines__item_bytes(plan->problem.precision, is_real);
@@ -167,16 +157,17 @@ static int use_panels(struct plan *plan, struct sweep *sweep, const struct lines
 /* Lines of the real side are contiguous in the list. */
 static void use_list(struct plan *plan, struct sweep *sweep, struct lines__task *task,
                      struct lines__loop *batch) {
-    int to_real = task->is_real[1];
-    struct lines__loop *axis = &task->axes[0];
-    sweep->gathers = !to_real;
-    sweep->scatters = to_real;
-    sweep->lines = (struct lines__cuda_lines){axis->n, to_real ? axis->out : axis->in, batch->n,
-                                              to_real ? batch->out : batch->in,
-                                              plan->problem.precision == FFTND_DOUBLE};
-    *(to_real ? &axis->out : &axis->in) = 1;
-    *(to_real ? &batch->out : &batch->in) = axis->n;
-    plan->list_bytes = (size_t)axis->n * (size_t)batch->n * element_bytes(plan, 1);
+    struct lines__loop *loops[2] = {batch, &task->axes[0]};
+    const ptrdiff_t in_list[2] = {task->axes[0].n, 1};
+    sweep->gathers = task->is_real[0];
+    sweep->scatters = task->is_real[1];
+    for (int i = 0; i < 2; i++) {
+        ptrdiff_t *real = sweep->gathers ? &loops[i]->in : &loops[i]->out;
+        sweep->lines[i] = (struct lines__loop){loops[i]->n, in_list[i], in_list[i]};
+        *(sweep->gathers ? &sweep->lines[i].in : &sweep->lines[i].out) = *real;
+        *real = in_list[i];
+    }
+    plan->list_bytes = (size_t)batch->n * (size_t)task->axes[0].n * element_bytes(plan, 1);
 }
 
 static int add_sweep(struct plan *plan, struct lines__task *task, int from_output, int to_output) {
@@ -185,7 +176,6 @@ static int add_sweep(struct plan *plan, struct lines__task *task, int from_outpu
     int chosen = lines__task_batch(task);
     sweep->from_output = from_output;
     sweep->to_output = to_output;
-    sweep->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
     REDIST_TRY(use_panels(plan, sweep, task));
     if (sweep->panels != NULL)
         return REDIST_OK;
@@ -221,18 +211,17 @@ static int make_sweeps(struct plan *plan) {
     return to_real ? add_sweep(plan, &main_task, 0, 1) : REDIST_OK;
 }
 
-/* Copies the array of a problem without axes. */
-static int copy_array(const struct plan *plan, const void *in, void *out) {
-    const struct lines__problem *problem = &plan->problem;
-    size_t item = element_bytes(plan, problem->kind == FFTND_R2R);
+/* Copies elements of `item` bytes. */
+static int copy(const struct plan *plan, int nloops, const struct lines__loop loops[], size_t item,
+                const void *in, void *out) {
     redist_index count[REDIST_MAX_NDIMS];
     ptrdiff_t from[REDIST_MAX_NDIMS], to[REDIST_MAX_NDIMS];
-    for (int i = 0; i < problem->nloops; i++) {
-        count[i] = problem->loops[i].n;
-        from[i] = problem->loops[i].in * (ptrdiff_t)item;
-        to[i] = problem->loops[i].out * (ptrdiff_t)item;
+    for (int i = 0; i < nloops; i++) {
+        count[i] = loops[i].n;
+        from[i] = loops[i].in * (ptrdiff_t)item;
+        to[i] = loops[i].out * (ptrdiff_t)item;
     }
-    return redist_copy_box_in(REDIST_SPACE_CUDA, problem->stream, problem->nloops, count, item, in,
+    return redist_copy_box_in(REDIST_SPACE_CUDA, plan->problem.stream, nloops, count, item, in,
                               from, out, to);
 }
 
@@ -260,41 +249,32 @@ static int make_retained(struct plan *plan) {
     return REDIST_OK;
 }
 
-static int make_empty_plan(const struct lines__problem *problem, enum lines__way way,
-                           struct plan **result) {
-    struct plan *plan = *result = redist_calloc(1, sizeof *plan);
+/* Makes one sweep, or none where panels cannot. */
+static int make_r2r(struct plan *plan) {
+    struct lines__panel_lines lines;
+    struct sweep *sweep = &plan->sweeps[0];
+    if (!lines__groups_have_r2r(&plan->problem, &lines))
+        return REDIST_OK;
+    REDIST_TRY(lines__panel_plan_create(&lines, &sweep->panels));
+    sweep->to_output = 1;
+    plan->nsweeps = sweep->panels != NULL;
+    return REDIST_OK;
+}
+
+/* Makes a plan; *result stays as it is if panels cannot do a real-to-real one. */
+static int make_plan(const struct lines__problem *problem, enum lines__way way,
+                     struct plan **result) {
+    int is_r2r = problem->kind == FFTND_R2R && problem->naxes > 0;
+    struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
     plan->way = way;
-    return REDIST_OK;
-}
-
-static int make_plan(const struct lines__problem *problem, enum lines__way way,
-                     struct plan **result) {
-    struct plan *plan = NULL;
-    REDIST_TRY(make_empty_plan(problem, way, &plan));
-    int code = lines__truncates(problem, 0) ? make_retained(plan)
-               : problem->naxes > 0         ? make_sweeps(plan)
-                                            : REDIST_OK;
-    if (code == REDIST_OK)
-        *result = plan;
-    else
-        destroy(plan);
-    return code;
-}
-
-/* A plan of one sweep, or NULL where panels cannot. */
-static int make_r2r_plan(const struct lines__problem *problem, struct plan **result) {
-    struct lines__panel_lines lines;
-    struct plan *plan = NULL;
-    if (!lines__groups_have_r2r(problem, &lines))
-        return REDIST_OK;
-    REDIST_TRY(make_empty_plan(problem, LINES__PANELS, &plan));
-    struct sweep *sweep = &plan->sweeps[plan->nsweeps++];
-    sweep->to_output = 1;
-    int code = lines__panel_plan_create(&lines, &sweep->panels);
-    if (code == REDIST_OK && sweep->panels != NULL)
+    int code = is_r2r                         ? make_r2r(plan)
+               : lines__truncates(problem, 0) ? make_retained(plan)
+               : problem->naxes > 0           ? make_sweeps(plan)
+                                              : REDIST_OK;
+    if (code == REDIST_OK && (!is_r2r || plan->nsweeps > 0))
         *result = plan;
     else
         destroy(plan);
@@ -314,7 +294,7 @@ static int find_rival(const struct plan *plan, enum lines__way *rival) {
 static int create(const struct lines__problem *problem, void *in, void *out, void **result) {
     (void)in, (void)out;
     if (problem->kind == FFTND_R2R && problem->naxes > 0)
-        return make_r2r_plan(problem, (struct plan **)result);
+        return make_plan(problem, LINES__PANELS, (struct plan **)result);
     int known = lines__truncates(problem, 0) ? LINES__FASTEST : lines__trial_find(problem);
     enum lines__way ways[2] = {known == LINES__UNTRIED ? LINES__FASTEST : (enum lines__way)known};
     struct plan *plans[2] = {NULL, NULL};
@@ -349,36 +329,29 @@ static int set_area(void *data, void *area) {
 
 static int launch(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
     char *list = plan->area + plan->area_bytes;
-    cudaStream_t stream = plan->problem.stream;
     if (sweep->panels != NULL)
         return lines__panel_plan_execute(sweep->panels, &(struct lines__panel_work){.gap = NULL},
-                                         from, to, stream);
+                                         from, to, plan->problem.stream);
     if (sweep->gathers)
-        REDIST_TRY(check_kernel(lines__cuda_gather(&sweep->lines, from, list, stream)));
-    REDIST_TRY(check_cufft(cufftXtExec(sweep->handle, sweep->gathers ? list : from,
-                                       sweep->scatters ? list : to, sweep->direction),
-                           "cufftXtExec"));
+        REDIST_TRY(copy(plan, 2, sweep->lines, element_bytes(plan, 1), from, list));
+    REDIST_TRY(check_cufft(
+        cufftXtExec(sweep->handle, sweep->gathers ? list : from, sweep->scatters ? list : to,
+                    plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE),
+        "cufftXtExec"));
     if (sweep->scatters)
-        return check_kernel(lines__cuda_scatter(&sweep->lines, list, to, stream));
+        return copy(plan, 2, sweep->lines, element_bytes(plan, 1), list, to);
     return REDIST_OK;
 }
 
 static int run_sweep(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
-    redist_index index[REDIST_MAX_NDIMS] = {0};
-    int loop;
-    do {
-        REDIST_TRY(launch(plan, sweep, from, to));
-        for (loop = sweep->nouter - 1; loop >= 0; loop--) { /* an odometer */
-            const struct lines__loop *outer = &sweep->outer[loop];
-            int wraps = ++index[loop] == outer->n;
-            ptrdiff_t steps = wraps ? 1 - outer->n : 1;
-            from += steps * outer->in;
-            to += steps * outer->out;
-            if (!wraps)
-                break;
-            index[loop] = 0;
-        }
-    } while (loop >= 0);
+    struct lines__position position = {{0}, 0, 0};
+    redist_index count = 1;
+    for (int i = 0; i < sweep->nouter; i++)
+        count *= sweep->outer[i].n;
+    for (redist_index i = 0; i < count; i++) {
+        REDIST_TRY(launch(plan, sweep, from + position.in, to + position.out));
+        lines__next_line(sweep->nouter, sweep->outer, &position);
+    }
     return REDIST_OK;
 }
 
@@ -391,11 +364,13 @@ static int settle(int code) {
 
 static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
+    const struct lines__problem *problem = &plan->problem;
     int code = REDIST_OK;
     if (plan->retained != NULL)
         return settle(lines__retained_execute(plan->retained, in, out, plan->area));
-    if (plan->nsweeps == 0 && in != out)
-        code = copy_array(plan, in, out);
+    if (plan->nsweeps == 0 && in != out) /* a problem without axes */
+        code = copy(plan, problem->nloops, problem->loops,
+                    element_bytes(plan, problem->kind == FFTND_R2R), in, out);
     for (int i = 0; i < plan->nsweeps && code == REDIST_OK; i++) {
         const struct sweep *sweep = &plan->sweeps[i];
         code = run_sweep(plan, sweep, sweep->from_output ? out : in, sweep->to_output ? out : in);

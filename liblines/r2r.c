@@ -34,41 +34,45 @@ static redist_index length_of(enum fftnd_r2r r2r, redist_index n) {
     return r2r == FFTND_DCT1 ? 2 * (n - 1) : r2r == FFTND_DST1 ? 2 * (n + 1) : n;
 }
 
-static void add_loop(struct axis *axis, const struct lines__loop *loop, ptrdiff_t item) {
-    int i = axis->before.nloops++;
-    axis->after.nloops++;
-    axis->before.extent[i] = axis->after.extent[i] = loop->n;
-    axis->before.stride[i] = loop->in * item;
-    axis->after.stride[i] = loop->out * item;
-    axis->nlines *= loop->n;
+/* A loop or axis, in the output behind the first axis. */
+static struct lines__loop place(const struct lines__loop *loop, int which) {
+    return which > 0 ? (struct lines__loop){loop->n, loop->out, loop->out} : *loop;
 }
 
-/* Describes one axis; the other axes are loops. Behind the first axis all is in place in the output. */
-static void describe(struct axis *axis, const struct lines__problem *problem, int which) {
-    const struct lines__loop *own = &problem->axes[which];
-    ptrdiff_t item = (ptrdiff_t)lines__item_bytes(problem->precision, 1);
-    enum fftnd_r2r r2r = problem->r2r[which];
-    redist_index length = length_of(r2r, own->n);
+/* The problem of one axis; the other axes are loops. */
+static struct lines__problem problem_of(const struct lines__problem *problem, int which) {
+    struct lines__problem own = *problem;
+    own.naxes = 1;
+    own.nloops = 0;
+    own.r2r[0] = problem->r2r[which];
+    own.axes[0] = place(&problem->axes[which], which);
+    for (int i = 0; i < problem->naxes + problem->nloops; i++)
+        if (i != which)
+            own.loops[own.nloops++] = place(lines__loop_at(problem, i), which);
+    return own;
+}
+
+static void describe(struct axis *axis, const struct lines__problem *own) {
+    ptrdiff_t item = (ptrdiff_t)lines__item_bytes(own->precision, 1);
+    enum fftnd_r2r r2r = own->r2r[0];
+    redist_index length = length_of(r2r, own->axes[0].n);
     int is_complex = r2r == FFTND_DCT4 || r2r == FFTND_DST4;
-    axis->nlines = 1;
     axis->before = (struct lines__r2r_lines){.number_bytes = (size_t)item,
                                              .r2r = (int)r2r,
-                                             .n = own->n,
+                                             .n = own->axes[0].n,
                                              .length = length,
                                              .row = is_complex ? length : length / 2 + 1,
                                              .is_complex = is_complex,
-                                             .step = own->in * item};
+                                             .nloops = own->nloops,
+                                             .step = own->axes[0].in * item};
     axis->after = axis->before;
-    axis->after.step = own->out * item;
-    for (int i = 0; i < problem->naxes; i++)
-        if (i != which)
-            add_loop(axis, &problem->axes[i], item);
-    for (int i = 0; i < problem->nloops; i++)
-        add_loop(axis, &problem->loops[i], item);
-    if (which > 0) {
-        axis->before.step = axis->after.step;
-        for (int i = 0; i < axis->after.nloops; i++)
-            axis->before.stride[i] = axis->after.stride[i];
+    axis->after.step = own->axes[0].out * item;
+    axis->nlines = 1;
+    for (int i = 0; i < own->nloops; i++) {
+        axis->before.extent[i] = axis->after.extent[i] = own->loops[i].n;
+        axis->before.stride[i] = own->loops[i].in * item;
+        axis->after.stride[i] = own->loops[i].out * item;
+        axis->nlines *= own->loops[i].n;
     }
 }
 
@@ -86,35 +90,16 @@ static int create_rows(struct axis *axis, const struct lines__problem *problem, 
     return lines__create(problem->general, &own, memory, memory, serial);
 }
 
-/* A loop or axis, in the output behind the first axis. */
-static struct lines__loop place(const struct lines__loop *loop, int which) {
-    return which > 0 ? (struct lines__loop){loop->n, loop->out, loop->out} : *loop;
-}
-
-static int create_whole(struct axis *axis, const struct lines__problem *problem, int which,
-                        void *in, void *out) {
-    struct lines__problem own = *problem;
-    own.naxes = 1;
-    own.axes[0] = place(&problem->axes[which], which);
-    own.r2r[0] = problem->r2r[which];
-    for (int i = 0; i < own.nloops; i++)
-        own.loops[i] = place(&problem->loops[i], which);
-    for (int i = 0; i < problem->naxes; i++)
-        if (i != which)
-            own.loops[own.nloops++] = place(&problem->axes[i], which);
-    int code = lines__create(problem->general, &own, which > 0 ? out : in, out, &axis->serial[0]);
-    axis->is_whole = axis->serial[0].data != NULL;
-    return code;
-}
-
 static int create_axis(struct plan *plan, const struct lines__problem *problem, int which, void *in,
                        void *memory) {
     struct axis *axis = &plan->axes[which];
+    const struct lines__problem own = problem_of(problem, which);
     axis->serial = &plan->inner.plans[2 * which];
-    describe(axis, problem, which);
+    describe(axis, &own);
     if (axis->nlines == 0)
         return REDIST_OK;
-    REDIST_TRY(create_whole(axis, problem, which, in, memory));
+    REDIST_TRY(lines__create(own.general, &own, which > 0 ? memory : in, memory, &axis->serial[0]));
+    axis->is_whole = axis->serial[0].data != NULL;
     if (axis->is_whole)
         return REDIST_OK;
     size_t bytes = (size_t)axis->before.row * lines__item_bytes(problem->precision, 0);

@@ -125,44 +125,7 @@ OPERATE_LINES(operate_double, combine, room)
 OPERATE_LINES(operate_float, multiply, nullptr)
 OPERATE_LINES(operate_float, combine, room)
 
-template <class number, bool back>
-__global__ void __launch_bounds__(threads)
-    move_lines(lines__cuda_lines lines, number *array, number *list) {
-    long long step = static_cast<long long>(gridDim.x) * threads;
-    for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x;
-         i < lines.n * lines.count; i += step) {
-        long long at = i / lines.n * lines.distance + i % lines.n * lines.stride;
-        if (back)
-            array[at] = list[i];
-        else
-            list[i] = array[at];
-    }
-}
-
-template <bool back>
-cudaError_t move(const lines__cuda_lines *lines, void *array, void *list, cudaStream_t stream) {
-    long long blocks = (lines->n * lines->count + threads - 1) / threads;
-    unsigned now = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
-    if (now != 0 && lines->is_double)
-        move_lines<double, back><<<now, threads, 0, stream>>>(*lines, static_cast<double *>(array),
-                                                              static_cast<double *>(list));
-    else if (now != 0)
-        move_lines<float, back><<<now, threads, 0, stream>>>(*lines, static_cast<float *>(array),
-                                                             static_cast<float *>(list));
-    return cudaGetLastError();
-}
-
 } // namespace
-
-cudaError_t lines__cuda_gather(const struct lines__cuda_lines *lines, const void *array, void *list,
-                               cudaStream_t stream) {
-    return move<false>(lines, const_cast<void *>(array), list, stream);
-}
-
-cudaError_t lines__cuda_scatter(const struct lines__cuda_lines *lines, const void *list,
-                                void *array, cudaStream_t stream) {
-    return move<true>(lines, array, const_cast<void *>(list), stream);
-}
 
 cudaError_t lines__cuda_r2r(const struct lines__r2r_lines *lines, int after, cudaStream_t stream) {
     long long count = (after ? lines->n : lines->length) * lines->count;

@@ -26,17 +26,6 @@ cudaError_t lines__cuda_operate(const struct lines__operation *operation, cudaSt
 /* Begins to make rows of lines, or lines of rows `after` their transform. */
 cudaError_t lines__cuda_r2r(const struct lines__r2r_lines *lines, int after, cudaStream_t stream);
 
-/* Lines of real numbers in an array, which are copied to a list without gaps, and back. Strides are in numbers. */
-struct lines__cuda_lines {
-    long long n, stride;       /* numbers of a line */
-    long long count, distance; /* lines */
-    int is_double;
-};
-cudaError_t lines__cuda_gather(const struct lines__cuda_lines *lines, const void *array, void *list,
-                               cudaStream_t stream);
-cudaError_t lines__cuda_scatter(const struct lines__cuda_lines *lines, const void *list,
-                                void *array, cudaStream_t stream);
-
 #ifdef __cplusplus
 }
 #endif

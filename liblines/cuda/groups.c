@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "groups.h"
-#include "measure.h"
+#include "rates.h"
 
 #include <limits.h>
 #include <math.h>
@@ -70,13 +70,6 @@ static double time_launches(const struct lines__task *task, int only, int first)
     return launches > 1 ? launches * launch_time : 0.0;
 }
 
-static struct lines__rates rates_of(const struct lines__problem *problem, redist_index n,
-                                    double bytes) {
-    struct lines__rates rates = {.n = n, .is_double = problem->precision == FFTND_DOUBLE};
-    lines__rates_of_lines(&rates, bytes >= LINES__MEASURED_BYTES, problem->stream);
-    return rates;
-}
-
 static int is_contiguous(const struct lines__task *task) {
     const struct lines__loop *last = &task->axes[task->rank - 1];
     return last->in == 1 && last->out == 1;
@@ -105,7 +98,8 @@ static struct times single_times(const struct lines__task *task,
                                  struct lines__panel_lines *lines) {
     double bytes = count_bytes(task, problem->precision == FFTND_DOUBLE),
            samples = bytes / LINES__SAMPLE_BYTES;
-    struct lines__rates rates = rates_of(problem, task->axes[0].n, bytes);
+    struct lines__rates rates =
+        lines__rates_of_lines(problem, task->axes[0].n, bytes >= LINES__MEASURED_BYTES);
     int kind = kind_of(task, problem), has_lines = lines__task_lines(task, lines);
     struct times times = {samples * rates.cufft[kind], INFINITY};
     times.cufft = fmax(times.cufft, time_launches(task, lines__task_batch(task), INT_MAX));
@@ -132,7 +126,8 @@ static double group_rate(const struct lines__task *task, const struct lines__pro
         lines__rates_of_group(&rate, problem->stream);
     if (rate.cufft > 0.0)
         return rate.cufft;
-    struct lines__rates rates = rates_of(problem, task->axes[first].n, bytes);
+    struct lines__rates rates =
+        lines__rates_of_lines(problem, task->axes[first].n, bytes >= LINES__MEASURED_BYTES);
     double alone = rates.cufft[is_last ? kind : LINES__STRIDED],
            part = alone * (is_strided ? strided_together
                            : is_last  ? 1.0
@@ -202,11 +197,10 @@ int lines__groups_guess(const struct lines__problem *problem) {
 /* Panels are always faster than rows for cuFFT, which sweep device memory three times. */
 int lines__groups_have_r2r(const struct lines__problem *problem, struct lines__panel_lines *lines) {
     struct lines__task task = lines__task_make(problem, 1, problem->axes, 0, 1, -1);
-    struct lines__rates rates = {.n = lines__r2r_points((int)problem->r2r[0], problem->axes[0].n),
-                                 .is_double = problem->precision == FFTND_DOUBLE};
     if (!lines__task_r2r_lines(&task, lines))
         return 0;
-    lines__rates_of_lines(&rates, 0, problem->stream);
+    const struct lines__rates rates = lines__rates_of_lines(
+        problem, lines__r2r_points((int)problem->r2r[0], problem->axes[0].n), 0);
     lines->r2r = (int)problem->r2r[0];
     lines->is_double = rates.is_double;
     lines->variant = rates.variant[lines->layout];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "measure.h"
 #include "../r2r_lines.h"
+#include "rates.h"
 
 #include <cufftXt.h>
 #include <stdio.h>
@@ -16,22 +16,20 @@ struct sample {
     cudaStream_t stream;
     cudaEvent_t begun, ended;
     cufftHandle handle;
-    struct lines__panel_plan *lines;
+    struct lines__panel_plan *lines; /* instead of the handle; NULL = none */
 };
 
-static int run_cufft(const struct sample *sample) {
+static int run(const struct sample *sample) {
+    static const struct lines__panel_work none;
+    if (sample->lines != NULL)
+        return lines__panel_plan_execute(sample->lines, &none, sample->array, sample->array,
+                                         sample->stream) == REDIST_OK;
     return cufftXtExec(sample->handle, sample->array, sample->array, CUFFT_FORWARD) ==
            CUFFT_SUCCESS;
 }
 
-static int run_panels(const struct sample *sample) {
-    static const struct lines__panel_work none;
-    return lines__panel_plan_execute(sample->lines, &none, sample->array, sample->array,
-                                     sample->stream) == REDIST_OK;
-}
-
 /* Milliseconds of the fastest run after the first; 0 if it fails. */
-static double time_of(int (*run)(const struct sample *), const struct sample *sample) {
+static double time_of(const struct sample *sample) {
     float best = 0.0F, now = 0.0F;
     for (int i = 0; i <= ROUNDS; i++) {
         if (cudaEventRecord(sample->begun, sample->stream) != cudaSuccess || !run(sample) ||
@@ -130,7 +128,7 @@ static double time_cufft(struct sample *sample, int is_double, int kind, int ran
         area <= LINES__SAMPLE_BYTES &&
         cufftSetWorkArea(sample->handle, sample->area) == CUFFT_SUCCESS &&
         cufftSetStream(sample->handle, sample->stream) == CUFFT_SUCCESS)
-        milliseconds = time_of(run_cufft, sample);
+        milliseconds = time_of(sample);
     (void)cufftDestroy(sample->handle);
     return milliseconds;
 }
@@ -138,7 +136,7 @@ static double time_cufft(struct sample *sample, int is_double, int kind, int ran
 static double time_panels(struct sample *sample, const struct lines__panel_lines *lines) {
     double milliseconds = 0.0;
     if (lines__panel_plan_create(lines, &sample->lines) == REDIST_OK && sample->lines != NULL)
-        milliseconds = time_of(run_panels, sample);
+        milliseconds = time_of(sample);
     lines__panel_plan_destroy(sample->lines);
     sample->lines = NULL;
     return milliseconds;
@@ -268,15 +266,18 @@ static int dictate(struct lines__rates *rates) {
     return 1;
 }
 
-void lines__rates_of_lines(struct lines__rates *rates, int measures, void *stream) {
-    if (!dictate(rates) && !(measures && find_rates(rates, stream)))
-        guess(rates);
+struct lines__rates lines__rates_of_lines(const struct lines__problem *problem, redist_index n,
+                                          int measures) {
+    struct lines__rates rates = {.n = n, .is_double = problem->precision == FFTND_DOUBLE};
+    if (!dictate(&rates) && !(measures && find_rates(&rates, problem->stream)))
+        guess(&rates);
     for (int i = 0; i < LINES__RATES; i++) {
-        if (rates->cufft[i] <= 0.0)
-            rates->cufft[i] = 1.0; /* cuFFT needs more scratch memory than the sample has */
-        if (!may_have_panels(rates, i))
-            rates->panels[i] = 0.0;
+        if (rates.cufft[i] <= 0.0)
+            rates.cufft[i] = 1.0; /* cuFFT needs more scratch memory than the sample has */
+        if (!may_have_panels(&rates, i))
+            rates.panels[i] = 0.0;
     }
+    return rates;
 }
 
 /* Measures cuFFT along all axes of a group at once. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plans of lines and planes, which kernels of panels.h and panels_planes.h transform. */
+/* Plans of lines and planes, which kernels of panels.h and panels_planes.h transform, and what only panels do. */
 #ifndef LINES__CUFFT_LINES_H
 #define LINES__CUFFT_LINES_H
 
@@ -45,5 +45,28 @@ int lines__panels_truncate(redist_index n, int is_halved, enum fftnd_precision p
  * panels transform one by one are fast. */
 int lines__panels_prefer_copy(int naxes, const redist_index lengths[],
                               enum fftnd_precision precision);
+
+/* ---------------------------------------------------------------- always panels, whatever cuFFT's rates are */
+
+extern const struct lines__stores lines__cufft_stores;
+extern const struct lines__round_trips lines__cufft_round_trips;
+
+/* Transforms of one truncated axis: panels write the modes, or the points, that the array has, and read zeros for the
+ * others. */
+struct lines__retained_plan;
+
+/* Plans one. The caller destroys *plan, after a failure too. REDIST_ERR_MEMORY, REDIST_ERR_DEVICE, REDIST_ERR_LIMIT. */
+int lines__retained_create(const struct lines__problem *problem,
+                           struct lines__retained_plan **plan);
+
+/* Bytes of its scratch memory. */
+size_t lines__retained_area(const struct lines__retained_plan *plan);
+
+/* Enqueues the transforms in the stream of the problem. */
+int lines__retained_execute(const struct lines__retained_plan *plan, void *in, void *out,
+                            void *area);
+
+/* Destroys a plan of which nothing is under way. NULL is allowed. */
+void lines__retained_destroy(struct lines__retained_plan *plan);
 
 #endif

@@ -3,9 +3,8 @@
  * The array has one of the two modes half-way (Nyquist). Forward, the other one is written to scratch memory and added
  * from there; backward, both are read from scratch memory, which has half of the array's.
  */
-#include "panel_retained.h"
 #include "arrays.h"
-#include "measure.h"
+#include "rates.h"
 #include "tasks.h"
 
 #include <limits.h>
@@ -48,11 +47,11 @@ static void set_loops(struct lines__retained_plan *plan, const struct lines__tas
 static void choose_variant(const struct lines__problem *problem,
                            const struct lines__retained_plan *plan,
                            struct lines__panel_lines *lines) {
-    struct lines__rates rates = {.n = lines->axis.n, .is_double = lines->is_double};
     double bytes = 2.0 * (double)plan->number_bytes * (double)lines->axis.n;
     for (int i = 0; i < plan->nloops; i++)
         bytes *= (double)plan->loops[i].arrays.n;
-    lines__rates_of_lines(&rates, bytes >= LINES__MEASURED_BYTES, problem->stream);
+    const struct lines__rates rates =
+        lines__rates_of_lines(problem, lines->axis.n, bytes >= LINES__MEASURED_BYTES);
     lines->variant = rates.variant[lines->layout == LINES__REAL && !plan->forward ? LINES__TO_REAL
                                                                                   : lines->layout];
     int other = lines->variant + LINES__PANEL_WIDTHS;

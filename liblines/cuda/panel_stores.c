@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "panel_stores.h"
 #include "../operation.h"
-#include "measure.h"
-#include "panel_plans.h"
+#include "rates.h"
 #include "tasks.h"
 
 /* Eight neighbouring lines make rows of 128 bytes, a write of a link between devices; wider panels are no faster if
@@ -123,14 +121,13 @@ static int find_widest(const struct lines__problem *problem, int fastest) {
  * beside copies to peers narrow ones take up to 1.5 times as long, which rates do not include
  * (docs/performance-notebook.md, "Rows that begin between lines of the cache"). */
 static int choose_variant(const struct lines__problem *problem, int is_near) {
-    struct lines__rates rates = {.n = problem->axes[0].n,
-                                 .is_double = problem->precision == FFTND_DOUBLE};
     int layout = layout_of(problem, 1), is_strided = layout == LINES__STRIDED,
         widens = is_strided && !has_aligned_rows(problem) && !lines__rates_are_dictated(),
         kind = widens ? LINES__UNALIGNED : layout;
     if (!is_near && !widens)
         return is_strided ? STRIDED_VARIANT : LINES__PANEL_GUESS;
-    lines__rates_of_lines(&rates, problem->effort != FFTND_ESTIMATE, problem->stream);
+    const struct lines__rates rates =
+        lines__rates_of_lines(problem, problem->axes[0].n, problem->effort != FFTND_ESTIMATE);
     int fastest = rates.panels[kind] > 0.0 ? rates.variant[kind] : LINES__PANEL_GUESS;
     return widens ? find_widest(problem, fastest) : fastest;
 }
@@ -167,12 +164,10 @@ const struct lines__stores lines__cufft_stores = {
 /* Plans in the guessed variant, as rates are of one transform. FFTND_LINES = cufft refuses, so that cuFFT is
  * measured. */
 static int create_round_trip(const struct lines__problem *problem, void **result) {
-    struct lines__rates rates = {.n = problem->axes[0].n,
-                                 .is_double = problem->precision == FFTND_DOUBLE};
+    const struct lines__rates rates = lines__rates_of_lines(problem, problem->axes[0].n, 0);
     int layout = layout_of(problem, 0);
     struct lines__problem back = *problem;
     *result = NULL;
-    lines__rates_of_lines(&rates, 0, problem->stream);
     back.direction = REDIST_BACKWARD;
     return rates.panels[layout] > 0.0 ? create_plan(&back, 0, rates.variant[layout], result)
                                       : REDIST_OK;

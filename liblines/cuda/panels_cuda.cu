@@ -502,15 +502,13 @@ __global__ void __launch_bounds__(threads)
                                       reinterpret_cast<complex<value> *>(memory));
 }
 
-/* Arguments of a launch; each sort of lines uses one of the last three, or none. */
+/* Arguments of a launch. */
 template <class value> struct given {
     const lines__panels *panels;
     const complex<scalar<value>> *in, *roots;
     complex<scalar<value>> *out;
     cudaStream_t stream;
-    const lines__panel_gap *gap;
-    const lines__panel_targets *targets;
-    const lines__operation *operation;
+    const lines__panel_work *work;
 };
 
 template <class value, class kernel, class... arguments>
@@ -534,18 +532,19 @@ template <class value> cudaError_t launch_retained(const given<value> &to) {
     static contexts allowed[2];
     return launch(
         to, to.panels->is_real ? transform_retained<value, true> : transform_retained<value, false>,
-        allowed[to.panels->is_real], to.in, to.out, to.roots, *to.panels, *to.gap);
+        allowed[to.panels->is_real], to.in, to.out, to.roots, *to.panels, *to.work->gap);
 }
 
 template <class value> cudaError_t launch_stores(const given<value> &to) {
     static contexts allowed;
-    return launch(to, transform_stores<value>, allowed, to.in, to.roots, *to.panels, *to.targets);
+    return launch(to, transform_stores<value>, allowed, to.in, to.roots, *to.panels,
+                  *to.work->targets);
 }
 
 template <class value> cudaError_t launch_applied(const given<value> &to) {
     static contexts allowed;
     return launch(to, transform_applied<value>, allowed, to.in, to.out, to.roots, *to.panels,
-                  *to.operation);
+                  *to.work->operation);
 }
 
 template <class value> cudaError_t launch_r2r(const given<value> &to) {
@@ -555,11 +554,10 @@ template <class value> cudaError_t launch_r2r(const given<value> &to) {
 
 } // namespace
 
-extern "C" int LAUNCH(const lines__panels *panels, const lines__panel_gap *gap,
-                      const lines__panel_targets *targets, const lines__operation *operation,
-                      const void *in, void *out, const void *roots, void *stream) {
+extern "C" int LAUNCH(const lines__panels *panels, const lines__panel_work *work, const void *in,
+                      void *out, const void *roots, void *stream) {
     typedef complex<scalar<VALUE>> element;
     return LINES<VALUE>({panels, static_cast<const element *>(in),
                          static_cast<const element *>(roots), static_cast<element *>(out),
-                         static_cast<cudaStream_t>(stream), gap, targets, operation});
+                         static_cast<cudaStream_t>(stream), work});
 }

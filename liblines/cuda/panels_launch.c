@@ -3,34 +3,25 @@
 
 #include <stdint.h>
 
-typedef int launch_function(const struct lines__panels *panels, const struct lines__panel_gap *gap,
-                            const struct lines__panel_targets *targets,
-                            const struct lines__operation *operation, const void *in, void *out,
+typedef int launch_function(const struct lines__panels *panels,
+                            const struct lines__panel_work *work, const void *in, void *out,
                             const void *roots, void *stream);
 
-/* Sorts of lines; the build names the functions. */
-enum { WHOLE, RETAINED, STORES, R2R, APPLIED };
+/* Sorts of lines; the build names the functions, for each precision and kernel. */
+#define SORTS(X)                                                                                   \
+    X(WHOLE, whole) X(RETAINED, retained) X(STORES, stores) X(R2R, r2r) X(APPLIED, applied)
+#define NAME(sort, lines) sort,
+enum { SORTS(NAME) };
 
-#define DECLARE(lines)                                                                             \
+#define DECLARE(sort, lines)                                                                       \
     launch_function lines__panels_float_0_##lines, lines__panels_float_1_##lines,                  \
         lines__panels_double_0_##lines, lines__panels_double_1_##lines;
-DECLARE(whole)
-DECLARE(retained)
-DECLARE(stores)
-DECLARE(r2r)
-DECLARE(applied)
+SORTS(DECLARE)
 
-#define LIST(lines)                                                                                \
-    {                                                                                              \
-        {lines__panels_float_0_##lines, lines__panels_float_1_##lines}, {                          \
-            lines__panels_double_0_##lines, lines__panels_double_1_##lines                         \
-        }                                                                                          \
-    }
-static launch_function *const launches[][2][LINES__PANEL_KERNELS] = {[WHOLE] = LIST(whole),
-                                                                     [RETAINED] = LIST(retained),
-                                                                     [STORES] = LIST(stores),
-                                                                     [R2R] = LIST(r2r),
-                                                                     [APPLIED] = LIST(applied)};
+#define LIST(sort, lines)                                                                          \
+    {{lines__panels_float_0_##lines, lines__panels_float_1_##lines},                               \
+     {lines__panels_double_0_##lines, lines__panels_double_1_##lines}},
+static launch_function *const launches[][2][LINES__PANEL_KERNELS] = {SORTS(LIST)};
 
 /* Nonzero if all lines of a thread can be read in one access. */
 static int is_aligned(const void *array) {
@@ -60,8 +51,8 @@ int lines__panels_launch(const struct lines__panels *panels, const struct lines_
         now.adjacent = are_adjacent && now.adjacent && is_aligned(in);
         now.second = now.adjacent ? 1 : now.width;
     }
-    return launches[sort_of(panels, work)][now.is_double][now.kernel](
-        &now, work->gap, work->targets, work->operation, in, out, roots, stream);
+    return launches[sort_of(panels, work)][now.is_double][now.kernel](&now, work, in, out, roots,
+                                                                      stream);
 }
 
 /* ---------------------------------------------------------------- planes */

@@ -7,20 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rates are kept up to this number, then measured again. */
-enum { MOST_KEPT = 512 };
-
-static struct {
-    int device;
-    struct lines__rates rates;
-} kept[MOST_KEPT];
-static struct {
-    int device;
-    struct lines__group_rate rate;
-} groups[MOST_KEPT];
-static int nkept, ngroups;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
 /* ---------------------------------------------------------------- text */
 
 void lines__rates_print(const struct lines__rates *rates, const char *device, size_t bytes,
@@ -59,63 +45,73 @@ int lines__rates_scan(const char *text, const char *device, struct lines__rates 
     return 1;
 }
 
-/* ---------------------------------------------------------------- rates of the process */
+/* ---------------------------------------------------------------- values of the process */
 
-static int find(int device, const struct lines__rates *rates) {
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+uint64_t lines__mix(uint64_t key, long long value) {
+    key = (key ^ (uint64_t)value) * 0x9e3779b97f4a7c15ULL;
+    return key ^ key >> 29;
+}
+
+static int place_of(const struct lines__kept *kept, uint64_t key) {
     int i = 0;
-    while (i < nkept && (kept[i].device != device || kept[i].rates.n != rates->n ||
-                         kept[i].rates.is_double != rates->is_double))
+    while (i < kept->count && kept->keys[i] != key)
         i++;
     return i;
+}
+
+int lines__kept_find(const struct lines__kept *kept, uint64_t key, void *value) {
+    pthread_mutex_lock(&lock);
+    int i = place_of(kept, key), is_found = i < kept->count;
+    if (is_found)
+        memcpy(value, (const char *)kept->values + (size_t)i * kept->bytes, kept->bytes);
+    pthread_mutex_unlock(&lock);
+    return is_found;
+}
+
+void lines__kept_put(struct lines__kept *kept, uint64_t key, const void *value) {
+    pthread_mutex_lock(&lock);
+    int i = place_of(kept, key);
+    if (i < LINES__MOST_KEPT) {
+        kept->keys[i] = key;
+        memcpy((char *)kept->values + (size_t)i * kept->bytes, value, kept->bytes);
+        kept->count += i == kept->count;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---------------------------------------------------------------- rates of the process */
+
+static struct lines__rates rates_of_lines[LINES__MOST_KEPT];
+static struct lines__group_rate rates_of_groups[LINES__MOST_KEPT];
+static struct lines__kept lines = {sizeof *rates_of_lines, rates_of_lines, 0, {0}},
+                          groups = {sizeof *rates_of_groups, rates_of_groups, 0, {0}};
+
+static uint64_t key_of(int device, const struct lines__rates *rates) {
+    return lines__mix(lines__mix(lines__mix(1, device), rates->n), rates->is_double);
 }
 
 int lines__rates_find(int device, struct lines__rates *rates) {
-    pthread_mutex_lock(&lock);
-    int i = find(device, rates), is_found = i < nkept;
-    if (is_found)
-        *rates = kept[i].rates;
-    pthread_mutex_unlock(&lock);
-    return is_found;
+    return lines__kept_find(&lines, key_of(device, rates), rates);
 }
 
 void lines__rates_keep(int device, const struct lines__rates *rates) {
-    pthread_mutex_lock(&lock);
-    int i = find(device, rates);
-    if (i < MOST_KEPT) {
-        kept[i].device = device;
-        kept[i].rates = *rates;
-        nkept += i == nkept;
-    }
-    pthread_mutex_unlock(&lock);
+    lines__kept_put(&lines, key_of(device, rates), rates);
 }
 
-static int find_group(int device, const struct lines__group_rate *rate) {
-    int i = 0;
-    while (i < ngroups &&
-           (groups[i].device != device || memcmp(groups[i].rate.n, rate->n, sizeof rate->n) != 0 ||
-            groups[i].rate.is_double != rate->is_double ||
-            groups[i].rate.is_real != rate->is_real ||
-            groups[i].rate.is_strided != rate->is_strided))
-        i++;
-    return i;
+static uint64_t key_of_group(int device, const struct lines__group_rate *rate) {
+    uint64_t key = lines__mix(1, device);
+    for (int i = 0; i < 3; i++)
+        key = lines__mix(key, rate->n[i]);
+    return lines__mix(lines__mix(lines__mix(key, rate->is_double), rate->is_real),
+                      rate->is_strided);
 }
 
 int lines__rates_find_group(int device, struct lines__group_rate *rate) {
-    pthread_mutex_lock(&lock);
-    int i = find_group(device, rate), is_found = i < ngroups;
-    if (is_found)
-        *rate = groups[i].rate;
-    pthread_mutex_unlock(&lock);
-    return is_found;
+    return lines__kept_find(&groups, key_of_group(device, rate), rate);
 }
 
 void lines__rates_keep_group(int device, const struct lines__group_rate *rate) {
-    pthread_mutex_lock(&lock);
-    int i = find_group(device, rate);
-    if (i < MOST_KEPT) {
-        groups[i].device = device;
-        groups[i].rate = *rate;
-        ngroups += i == ngroups;
-    }
-    pthread_mutex_unlock(&lock);
+    lines__kept_put(&groups, key_of_group(device, rate), rate);
 }

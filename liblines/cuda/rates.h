@@ -3,7 +3,24 @@
 #ifndef LINES__RATES_H
 #define LINES__RATES_H
 
-#include "panels_planes.h"
+#include "panel_plans.h"
+
+#include <stdint.h>
+
+/* Values of `bytes` bytes that the process has measured, by numbers that stand for what they are of; any thread may
+ * find and put them. What exceeds the table is measured again. */
+enum { LINES__MOST_KEPT = 512 };
+struct lines__kept {
+    size_t bytes;
+    void *values; /* as many */
+    int count;
+    uint64_t keys[LINES__MOST_KEPT];
+};
+int lines__kept_find(const struct lines__kept *kept, uint64_t key, void *value);
+void lines__kept_put(struct lines__kept *kept, uint64_t key, const void *value);
+
+/* The number of what `key` stands for and one more property of it. */
+uint64_t lines__mix(uint64_t key, long long value);
 
 /* Kinds of lines that have rates: each layout of panels.h; STRIDED with rows of neighbours that do not begin with a
  * line of the cache; REAL backward, all others being forward. */
@@ -37,5 +54,32 @@ struct lines__group_rate {
 };
 int lines__rates_find_group(int device, struct lines__group_rate *rate);
 void lines__rates_keep_group(int device, const struct lines__group_rate *rate);
+
+/* ---------------------------------------------------------------- of the current device */
+
+/* The rates of lines of n elements in a problem's precision on the current device: measured once for each length,
+ * precision and device, in some milliseconds, or a guess if `measures` is 0 or no memory is left. The environment
+ * variable FFTND_LINES overrides them, for tests: cufft, or panels, perhaps with the number of a variant. */
+struct lines__rates lines__rates_of_lines(const struct lines__problem *problem, redist_index n,
+                                          int measures);
+
+/* Finds the rate of a group. It is measured if LINES__SAMPLE_BYTES hold one, else .cufft is 0; .planes is 0 where
+ * planes cannot. FFTND_LINES=planes, perhaps with the number of a variant, takes planes wherever they can, and panels
+ * elsewhere. */
+void lines__rates_of_group(struct lines__group_rate *rate, void *stream);
+
+/* REDIST_OK, or REDIST_ERR_ARGUMENT if FFTND_LINES has a value that it cannot have. */
+int lines__rates_check(const char *function);
+
+/* Nonzero if FFTND_LINES is set. */
+int lines__rates_are_dictated(void);
+
+/* Bytes of the complex arrays that rates are of, which exceed the caches of devices; and bytes of the smallest array
+ * for which rates are measured: smaller ones take as long as their launches. */
+enum { LINES__SAMPLE_BYTES = 1 << 27, LINES__MEASURED_BYTES = 1 << 20 };
+
+/* Reads the rates of all these lengths from wisdom, or measures and stores them. As the functions of wisdom. */
+int lines__rates_learn(const struct lines__wisdom *wisdom, int nlengths,
+                       const redist_index lengths[], enum fftnd_precision precision);
 
 #endif

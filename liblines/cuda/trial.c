@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trial.h"
 #include "../clock.h"
-#include "measure.h"
+#include "groups.h"
+#include "rates.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdint.h>
 
 static const size_t large_bytes = (size_t)512 << 20;
 
@@ -19,54 +17,21 @@ static const double clear = 4, most_seconds = 0.1;
 
 /* ---------------------------------------------------------------- what is known */
 
-/* Trials are remembered up to this number, then timed again. */
-enum { MOST_KEPT = 512 };
-
-static struct {
-    uint64_t key;
-    int way;
-} kept[MOST_KEPT];
-static int nkept;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static uint64_t mix(uint64_t key, long long value) {
-    key = (key ^ (uint64_t)value) * 0x9e3779b97f4a7c15ULL;
-    return key ^ key >> 29;
-}
-
-static uint64_t mix_loop(uint64_t key, const struct lines__loop *loop) {
-    return mix(mix(mix(key, loop->n), loop->in), loop->out);
-}
+static int ways_kept[LINES__MOST_KEPT];
+static struct lines__kept ways_known = {sizeof *ways_kept, ways_kept, 0, {0}};
 
 static uint64_t key_of(const struct lines__problem *problem) {
     int device = 0;
     if (cudaGetDevice(&device) != cudaSuccess)
         (void)cudaGetLastError();
-    uint64_t key =
-        mix(mix(mix(mix(1, device), problem->kind), problem->precision), problem->direction);
-    key = mix(key, problem->naxes);
-    for (int i = 0; i < problem->naxes + problem->nloops; i++)
-        key = mix_loop(key, lines__loop_at(problem, i));
-    return key;
-}
-
-static int find(uint64_t key) {
-    int way = LINES__UNTRIED;
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < nkept; i++)
-        if (kept[i].key == key)
-            way = kept[i].way;
-    pthread_mutex_unlock(&lock);
-    return way;
-}
-
-static void keep(uint64_t key, int way) {
-    pthread_mutex_lock(&lock);
-    if (nkept < MOST_KEPT) {
-        kept[nkept].key = key;
-        kept[nkept++].way = way;
+    uint64_t key = lines__mix(1, device);
+    key = lines__mix(lines__mix(key, problem->kind), problem->precision);
+    key = lines__mix(lines__mix(key, problem->direction), problem->naxes);
+    for (int i = 0; i < problem->naxes + problem->nloops; i++) {
+        const struct lines__loop *loop = lines__loop_at(problem, i);
+        key = lines__mix(lines__mix(lines__mix(key, loop->n), loop->in), loop->out);
     }
-    pthread_mutex_unlock(&lock);
+    return key;
 }
 
 /* ---------------------------------------------------------------- arrays */
@@ -87,7 +52,10 @@ static size_t span(const struct lines__problem *problem, int is_output) {
 }
 
 int lines__trial_find(const struct lines__problem *problem) {
-    return lines__rates_are_dictated() ? (int)LINES__FASTEST : find(key_of(problem));
+    int way = lines__rates_are_dictated() ? (int)LINES__FASTEST : (int)LINES__UNTRIED;
+    if (way == LINES__UNTRIED)
+        (void)lines__kept_find(&ways_known, key_of(problem), &way);
+    return way;
 }
 
 int lines__trial_is_large(const struct lines__problem *problem) {
@@ -147,7 +115,7 @@ int lines__trial_run(const struct lines__library *library, const struct lines__p
         trial.arrays[0] = memory;
         trial.arrays[1] = memory + in;
         choice = compare(&trial, plans);
-        keep(key_of(problem), (int)ways[choice]);
+        lines__kept_put(&ways_known, key_of(problem), &(int){(int)ways[choice]});
     }
     (void)cudaFree(memory);
     (void)cudaGetLastError(); /* the user's own checks are not to find it */

@@ -90,7 +90,8 @@ int lines__columns_create(const struct lines__column_loops *loops,
     for (int i = 0; i < 2; i++)
         plan->rows[i] =
             problem->filled[0] > 0 && i == problem->direction ? problem->filled[0] : plan->n;
-    int code = lines__passes_create(loops, plan->n, plan->item, groups, radices, &plan->passes);
+    int code =
+        lines__passes_create(loops, plan->n, problem->precision, groups, radices, &plan->passes);
     if (code != REDIST_OK) {
         destroy(plan);
         return code;
@@ -234,17 +235,13 @@ static int find_way(const struct lines__problem *problem, redist_index n) {
     return best;
 }
 
-/* Measurements: of each length 1 + the number of the fastest way, and the percentage. */
-static short known_ways[FFTND_FLOAT + 1][LINES__LONGEST + 1];
-static short known_percent[FFTND_FLOAT + 1][LINES__LONGEST + 1];
-
 struct lines__radices lines__columns_radices(const struct lines__problem *problem, redist_index n) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     const struct lines__column_loops *loops = lines__column_loops_here();
     struct lines__radices radices = {0};
     if (!lines__radices_at(loops, n, 0, &radices) || problem->effort == FFTND_ESTIMATE)
         return radices;
-    short *place = &known_ways[problem->precision][n];
+    short *place = lines__finding(problem->precision, LINES__FOUND_WAY, n);
     pthread_mutex_lock(&lock);
     if (*place == 0)
         *place = (short)(1 + find_way(problem, n));
@@ -260,7 +257,7 @@ static int find_percent(const struct lines__problem *problem, redist_index n) {
         return LINES__UNSUITED;
     const struct lines__problem trial = trial_of(problem, n, &bytes);
     return lines__trial_percent(&lines__library_columns, &trial, bytes, 0,
-                                &known_percent[problem->precision][n]);
+                                lines__finding(problem->precision, LINES__FOUND_COLUMNS, n));
 }
 
 /* Percent in a trial up to which columns are as fast in the array. Far rows are fetched while others are transformed,
@@ -306,21 +303,6 @@ static int percent(const struct lines__problem *problem, const void *in, const v
                                    : (int)(1 + 99 * full * paid / (as_fast_percent(far) * columns));
 }
 
-/* ---------------------------------------------------------------- passing on what was found */
-
-static void list_findings(enum fftnd_precision precision, struct lines__findings list[]) {
-    list[0] = (struct lines__findings){"way", LINES__LONGEST + 1, known_ways[precision]};
-    list[1] = (struct lines__findings){"percent", LINES__LONGEST + 1, known_percent[precision]};
-}
-
-static char *tell_found(enum fftnd_precision precision) {
-    return lines__tell_findings(list_findings, precision);
-}
-
-static void take_found(enum fftnd_precision precision, const char *text) {
-    lines__take_findings(list_findings, precision, text);
-}
-
 const struct lines__library lines__library_columns = {.name = "columns",
                                                       .space = REDIST_SPACE_HOST,
                                                       .percent = percent,
@@ -328,5 +310,5 @@ const struct lines__library lines__library_columns = {.name = "columns",
                                                       .create = create,
                                                       .execute = execute,
                                                       .destroy = destroy,
-                                                      .tell_found = tell_found,
-                                                      .take_found = take_found};
+                                                      .tell_found = lines__tell_findings,
+                                                      .take_found = lines__take_findings};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Complex transforms of columns, short lines that are neighbours in memory, on the host. */
+/* Complex transforms of columns, short lines that are neighbours in memory, and of contiguous lines, a few at once, on
+ * the host. */
 #ifndef LINES__COLUMNS_H
 #define LINES__COLUMNS_H
 
@@ -7,7 +8,7 @@
 
 #include <stdatomic.h>
 
-extern const struct lines__library lines__library_columns;
+extern const struct lines__library lines__library_columns, lines__library_contiguous;
 
 /* ---------------------------------------------------------------- for each kind of registers */
 
@@ -105,9 +106,9 @@ struct lines__passes {
 
 /* Plans radix passes of so many groups at once; *passes is zeroed before. REDIST_ERR_SERIAL without radices,
  * REDIST_ERR_MEMORY. */
-int lines__passes_create(const struct lines__column_loops *loops, redist_index n, size_t item,
-                         int groups, const struct lines__radices *radices,
-                         struct lines__passes *passes);
+int lines__passes_create(const struct lines__column_loops *loops, redist_index n,
+                         enum fftnd_precision precision, int groups,
+                         const struct lines__radices *radices, struct lines__passes *passes);
 void lines__passes_destroy(struct lines__passes *passes);
 
 /* Scratch memory of one execution, by any thread. The plan keeps up to LINES__SPARES for later ones. REDIST_ERR_MEMORY;
@@ -115,14 +116,19 @@ void lines__passes_destroy(struct lines__passes *passes);
 int lines__scratch_take(struct lines__passes *passes, void **memory, void *scratch[2]);
 void lines__scratch_give_back(struct lines__passes *passes, void *memory);
 
-/* Stores cos(angle) + i sin(angle), a complex element of `item` bytes. */
-void lines__store_factor(char *to, size_t item, long double angle);
+/* Stores a complex number of a precision. */
+void lines__store(void *element, enum fftnd_precision precision, long double re, long double im);
 
 /* Creates a plan of lines__library_columns with these registers, radices and groups at once. REDIST_ERR_SERIAL without
  * radices. */
 int lines__columns_create(const struct lines__column_loops *loops,
                           const struct lines__problem *problem,
                           const struct lines__radices *radices, int groups, void **plan);
+
+/* The same of lines__library_contiguous. REDIST_ERR_SERIAL also if lines are shorter than a register. */
+int lines__contiguous_create(const struct lines__column_loops *loops,
+                             const struct lines__problem *problem,
+                             const struct lines__radices *radices, void **plan);
 
 /* The fastest way through n elements of columns: measured by the first call, or guessed with FFTND_ESTIMATE; no radices
  * if there is none. */

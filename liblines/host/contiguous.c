@@ -5,9 +5,11 @@
  * registers (column_passes.h). Real points are taken as complex elements of half the length, from whose transform
  * theirs follows.
  */
-#include "contiguous.h"
 #include "../neighbours.h"
+#include "columns.h"
 #include "measure.h"
+
+#include <math.h>
 
 enum { MOST_LINES = 16 }; /* numbers of the widest registers */
 
@@ -49,8 +51,8 @@ static int set_factors(struct plan *plan, const struct lines__problem *problem) 
     plan->factors = redist_calloc((size_t)n / 2 + 1, item);
     for (int k = 0; 2 * k <= n && plan->factors != NULL; k++) {
         long double angle = half_turn * (0.5L + (long double)k / n);
-        lines__store_factor(plan->factors + (size_t)k * item, item,
-                            plan->lines.backward ? -angle : angle);
+        lines__store(plan->factors + (size_t)k * item, problem->precision, cosl(angle),
+                     plan->lines.backward ? -sinl(angle) : sinl(angle));
     }
     plan->lines.factors = plan->factors;
     return plan->factors != NULL
@@ -65,7 +67,7 @@ static int fill(struct plan *plan, const struct lines__column_loops *loops,
     int is_real = problem->kind == FFTND_R2C;
     if (n * (redist_index)item < loops->register_bytes)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no lines of %d elements", n);
-    REDIST_TRY(lines__passes_create(loops, n, item, 1, radices, &plan->passes));
+    REDIST_TRY(lines__passes_create(loops, n, problem->precision, 1, radices, &plan->passes));
     plan->run = loops->run_lines[problem->precision];
     plan->width = (int)lines__group_width(loops, problem->precision);
     plan->lines = (struct lines__contiguous){.npasses = plan->passes.n,
@@ -161,14 +163,12 @@ static redist_index trial_lines(const struct lines__problem *problem, ptrdiff_t 
                : TRIAL_LINES;
 }
 
-/* Measurements: far, real, direction. */
-static short known[FFTND_FLOAT + 1][2][2][2][LINES__LONGEST + 1];
-
 /* Percent of the general library's time, from array to array: in the caches, or of `far` arrays. */
 static int find_percent(const struct lines__problem *problem, int far) {
     struct lines__problem trial = *problem;
     redist_index n = elements_of(problem);
-    int is_real = problem->kind == FFTND_R2C;
+    int is_real = problem->kind == FFTND_R2C,
+        what = LINES__FOUND_CONTIGUOUS + 4 * far + 2 * is_real + problem->direction;
     ptrdiff_t pitch = (ptrdiff_t)n + TRIAL_PAD;
     if (problem->effort == FFTND_ESTIMATE && !(is_real && problem->precision == FFTND_FLOAT))
         return LINES__UNSUITED;
@@ -181,7 +181,7 @@ static int find_percent(const struct lines__problem *problem, int far) {
     if (is_real)
         *(problem->direction == REDIST_FORWARD ? &trial.loops[0].in : &trial.loops[0].out) *= 2;
     return lines__trial_percent(&lines__library_contiguous, &trial, bytes, 1,
-                                &known[problem->precision][far][is_real][problem->direction][n]);
+                                lines__finding(problem->precision, what, n));
 }
 
 /* Percent in a trial in the caches up to which lines are as fast in a tile: here lines are fetched ahead, by the
@@ -209,27 +209,9 @@ static int percent(const struct lines__problem *problem, const void *in, const v
     return full == LINES__UNSUITED ? 0 : (int)(1 + 99 * full * groups * width / (as_fast * lines));
 }
 
-/* ---------------------------------------------------------------- passing on what was found */
-
-/* Lists all percentages of a precision as one. */
-static void list_findings(enum fftnd_precision precision, struct lines__findings list[]) {
-    int count = (int)(sizeof known[precision] / sizeof(short));
-    list[0] = (struct lines__findings){"percent", count, &known[precision][0][0][0][0]};
-}
-
-static char *tell_found(enum fftnd_precision precision) {
-    return lines__tell_findings(list_findings, precision);
-}
-
-static void take_found(enum fftnd_precision precision, const char *text) {
-    lines__take_findings(list_findings, precision, text);
-}
-
 const struct lines__library lines__library_contiguous = {.name = "contiguous",
                                                          .space = REDIST_SPACE_HOST,
                                                          .percent = percent,
                                                          .create = create,
                                                          .execute = execute,
-                                                         .destroy = destroy,
-                                                         .tell_found = tell_found,
-                                                         .take_found = take_found};
+                                                         .destroy = destroy};

@@ -68,41 +68,35 @@ int lines__trial_percent(const struct lines__library *own, const struct lines__p
 
 /* ---------------------------------------------------------------- passing on what was found */
 
-enum { WORD_BYTES = 16, FINDING_BYTES = 40 };
+enum { FINDING_BYTES = 40 };
 
-char *lines__tell_findings(lines__list_findings *list_findings, enum fftnd_precision precision) {
-    struct lines__findings list[LINES__MOST_FINDINGS] = {{NULL, 0, NULL}};
-    size_t findings = 0;
+static short findings[FFTND_FLOAT + 1][LINES__FINDINGS][LINES__LONGEST + 1];
+
+short *lines__finding(enum fftnd_precision precision, int what, redist_index n) {
+    return &findings[precision][what][n];
+}
+
+char *lines__tell_findings(enum fftnd_precision precision) {
+    size_t found = 0;
     if (precision > FFTND_FLOAT)
         return NULL;
-    list_findings(precision, list);
-    for (int i = 0; i < LINES__MOST_FINDINGS; i++)
-        for (int n = 0; n < list[i].count; n++)
-            findings += list[i].values[n] > 0;
-    char *text = calloc(findings + 1, FINDING_BYTES), *end = text; /* the caller calls free() */
-    for (int i = 0; i < LINES__MOST_FINDINGS && text != NULL; i++)
-        for (int n = 0; n < list[i].count; n++)
-            if (list[i].values[n] > 0)
-                end +=
-                    snprintf(end, FINDING_BYTES, "%s %d %d\n", list[i].word, n, list[i].values[n]);
+    for (int i = 0; i < LINES__FINDINGS; i++)
+        for (int n = 0; n <= LINES__LONGEST; n++)
+            found += findings[precision][i][n] > 0;
+    char *text = calloc(found + 1, FINDING_BYTES), *end = text; /* the caller calls free() */
+    for (int i = 0; i < LINES__FINDINGS && text != NULL; i++)
+        for (int n = 0; n <= LINES__LONGEST; n++)
+            if (findings[precision][i][n] > 0)
+                end += snprintf(end, FINDING_BYTES, "%d %d %d\n", i, n, findings[precision][i][n]);
     return text;
 }
 
-static void take_finding(const struct lines__findings list[], const char *word, int n, int value) {
-    for (int i = 0; i < LINES__MOST_FINDINGS; i++)
-        if (list[i].count > 0 && strcmp(list[i].word, word) == 0 && n >= 0 && n < list[i].count &&
-            list[i].values[n] == 0 && value > 0 && value <= LINES__UNSUITED)
-            list[i].values[n] = (short)value;
-}
-
-void lines__take_findings(lines__list_findings *list_findings, enum fftnd_precision precision,
-                          const char *text) {
-    struct lines__findings list[LINES__MOST_FINDINGS] = {{NULL, 0, NULL}};
-    char word[WORD_BYTES];
-    int n, value, bytes;
+void lines__take_findings(enum fftnd_precision precision, const char *text) {
+    int what, n, value, bytes;
     if (precision > FFTND_FLOAT)
         return;
-    list_findings(precision, list);
-    for (; sscanf(text, "%15s %d %d%n", word, &n, &value, &bytes) == 3; text += bytes)
-        take_finding(list, word, n, value);
+    for (; sscanf(text, "%d %d %d%n", &what, &n, &value, &bytes) == 3; text += bytes)
+        if (what >= 0 && what < LINES__FINDINGS && n >= 0 && n <= LINES__LONGEST && value > 0 &&
+            value <= LINES__UNSUITED && findings[precision][what][n] == 0)
+            findings[precision][what][n] = (short)value;
 }

@@ -18,24 +18,16 @@ int lines__may_take(const struct lines__problem *problem);
 int lines__trial_percent(const struct lines__library *own, const struct lines__problem *trial,
                          size_t bytes, int apart, short *known);
 
-/* Measurements of some problems, by their numbers: positive, 0 = unknown. */
-struct lines__findings {
-    const char *word; /* in texts */
-    int count;
-    short *values;
-};
+/* What is measured of each length in double and float: 1 + the number of the fastest way, the percentage of columns,
+ * and those of contiguous lines, by far, real and direction. */
+enum { LINES__FOUND_WAY, LINES__FOUND_COLUMNS, LINES__FOUND_CONTIGUOUS, LINES__FINDINGS = 10 };
 
-enum { LINES__MOST_FINDINGS = 2 };
+/* The place of a measurement of n elements, at most LINES__LONGEST; 0 = unknown. */
+short *lines__finding(enum fftnd_precision precision, int what, redist_index n);
 
-/* Lists the findings of a library in float or double; the last ones of the list, which is zeroed, may stay empty. */
-typedef void lines__list_findings(enum fftnd_precision precision,
-                                  struct lines__findings list[LINES__MOST_FINDINGS]);
-
-/* `tell_found` and `take_found` of a library that keeps its findings in such lists. Those that are known here are not
- * taken. */
-char *lines__tell_findings(lines__list_findings *list_findings, enum fftnd_precision precision);
-void lines__take_findings(lines__list_findings *list_findings, enum fftnd_precision precision,
-                          const char *text);
+/* `tell_found` and `take_found` of one library for all of them. Those that are known here are not taken. */
+char *lines__tell_findings(enum fftnd_precision precision);
+void lines__take_findings(enum fftnd_precision precision, const char *text);
 
 /* The least seconds of some runs of each plan, in turns. Plans transform so many elements; runs are repeated until the
  * clock resolves them. */

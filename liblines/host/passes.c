@@ -86,15 +86,13 @@ int lines__passes_exist(redist_index n) {
     return lines__radices_at(lines__column_loops_here(), n, 0, &radices);
 }
 
-static void store(long double root[2], char *to, size_t item) {
-    if (item == 2 * sizeof(float))
-        memcpy(to, (float[]){(float)root[0], (float)root[1]}, item);
+void lines__store(void *element, enum fftnd_precision precision, long double re, long double im) {
+    if (precision == FFTND_FLOAT)
+        memcpy(element, (float[]){(float)re, (float)im}, 2 * sizeof(float));
+    else if (precision == FFTND_DOUBLE)
+        memcpy(element, (double[]){(double)re, (double)im}, 2 * sizeof(double));
     else
-        memcpy(to, (double[]){(double)root[0], (double)root[1]}, item);
-}
-
-void lines__store_factor(char *to, size_t item, long double angle) {
-    store((long double[]){cosl(angle), sinl(angle)}, to, item);
+        memcpy(element, (long double[]){re, im}, 2 * sizeof(long double));
 }
 
 static void set_root(long double root[2], long double real, long double imaginary) {
@@ -119,10 +117,12 @@ static void list_roots(int n, long double roots[][2]) {
 
 /* Sets the factors of a radix pass from the roots of the whole length; returns their end. */
 static char *set_factors(const struct lines__column_pass *pass, int n, long double roots[][2],
-                         size_t item, char *to) {
+                         enum fftnd_precision precision, char *to) {
     for (int j = 0; j < pass->left / pass->radix; j++)
-        for (int i = 1; i < pass->radix; i++, to += item)
-            store(roots[j * i * (n / pass->left)], to, item);
+        for (int i = 1; i < pass->radix; i++, to += lines__item_bytes(precision, 0)) {
+            const long double *root = roots[j * i * (n / pass->left)];
+            lines__store(to, precision, root[0], root[1]);
+        }
     return to;
 }
 
@@ -130,9 +130,9 @@ static void *make_scratch(const struct lines__passes *passes) {
     return redist_malloc(2 * passes->scratch_bytes + LINES__SCRATCH_ALIGNMENT - 1);
 }
 
-int lines__passes_create(const struct lines__column_loops *loops, redist_index n, size_t item,
-                         int groups, const struct lines__radices *radices,
-                         struct lines__passes *passes) {
+int lines__passes_create(const struct lines__column_loops *loops, redist_index n,
+                         enum fftnd_precision precision, int groups,
+                         const struct lines__radices *radices, struct lines__passes *passes) {
     int left = (int)n, done = groups;
     if (radices->n == 0)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no columns of %lld elements",
@@ -140,7 +140,8 @@ int lines__passes_create(const struct lines__column_loops *loops, redist_index n
     passes->scratch_bytes = 2 * (size_t)((n + 1) * groups * loops->register_bytes);
     void *scratch = make_scratch(passes);
     atomic_init(&passes->spare[0], scratch);
-    char *to = passes->factors = redist_calloc((size_t)(radices->n * n), item);
+    char *to = passes->factors =
+        redist_calloc((size_t)(radices->n * n), lines__item_bytes(precision, 0));
     if (to == NULL || scratch == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     passes->n = radices->n;
@@ -148,7 +149,7 @@ int lines__passes_create(const struct lines__column_loops *loops, redist_index n
     for (int i = 0; i < radices->n; i++) {
         int radix = radices->radix[i];
         passes->pass[i] = (struct lines__column_pass){radix, left, done, to};
-        to = set_factors(&passes->pass[i], (int)n, scratch, item, to);
+        to = set_factors(&passes->pass[i], (int)n, scratch, precision, to);
         left /= radix;
         done *= radix;
     }

@@ -26,20 +26,12 @@ enum {
 
 /* ---------------------------------------------------------------- numbers of each precision */
 
-struct numbers {
-    void (*store)(void *element, long double re, long double im);
-
-    /* Multiplies `m` transformed rows by factors. Row -1 is element 0 of each line, and becomes element 0 of its
-     * transform; before, it is added to row 0, and so to all elements when the rows are transformed back. */
-    void (*multiply)(void *rows, redist_index m, redist_index pitch, redist_index width,
-                     const void *factors);
-};
+/* Multiplies `m` transformed rows by factors. Row -1 is element 0 of each line, and becomes element 0 of its transform;
+ * before, it is added to row 0, and so to all elements when the rows are transformed back. */
+typedef void multiply_rows(void *rows, redist_index m, redist_index pitch, redist_index width,
+                           const void *factors);
 
 #define NUMBERS(name, T)                                                                           \
-    static void name##_store(void *element, long double re, long double im) {                      \
-        ((T *)element)[0] = (T)re;                                                                 \
-        ((T *)element)[1] = (T)im;                                                                 \
-    }                                                                                              \
     static void name##_first(T *restrict row, T *restrict first, redist_index width, T re, T im) { \
         for (redist_index i = 0; i < width; i++) {                                                 \
             T a = row[2 * i], b = row[2 * i + 1], x = first[2 * i], y = first[2 * i + 1];          \
@@ -68,9 +60,9 @@ NUMBERS(single, float)
 NUMBERS(real, double)
 NUMBERS(extended, long double)
 
-static const struct numbers numbers[] = {[FFTND_DOUBLE] = {real_store, real_multiply},
-                                         [FFTND_FLOAT] = {single_store, single_multiply},
-                                         [FFTND_LONG_DOUBLE] = {extended_store, extended_multiply}};
+static multiply_rows *const multiply[] = {[FFTND_DOUBLE] = real_multiply,
+                                          [FFTND_FLOAT] = single_multiply,
+                                          [FFTND_LONG_DOUBLE] = extended_multiply};
 
 /* ---------------------------------------------------------------- which problems */
 
@@ -109,7 +101,7 @@ static int percent(const struct lines__problem *problem, const void *in, const v
 /* ---------------------------------------------------------------- plans */
 
 struct plan {
-    const struct numbers *numbers;
+    enum fftnd_precision precision;
     size_t item;
     redist_index n, lines, width,
         pitch; /* neighbouring lines; lines of a block of rows; elements between rows */
@@ -206,9 +198,8 @@ static int set_factors(struct plan *plan, int direction, char *rows) {
     memset(rows, 0, (size_t)m * row);
     for (redist_index k = 0; k < m; k++) {
         long double angle = turn * (long double)plan->to[k];
-        plan->numbers->store(rows + (size_t)k * row, cosl(angle) / (long double)m,
-                             (direction == REDIST_FORWARD ? -sinl(angle) : sinl(angle)) /
-                                 (long double)m);
+        lines__store(rows + (size_t)k * row, plan->precision, cosl(angle) / (long double)m,
+                     (direction == REDIST_FORWARD ? -sinl(angle) : sinl(angle)) / (long double)m);
     }
     REDIST_TRY(lines__execute(&plan->serial[0], rows, rows));
     for (redist_index k = 0; k < m; k++)
@@ -243,7 +234,7 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     (void)out;
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    plan->numbers = &numbers[problem->precision];
+    plan->precision = problem->precision;
     plan->item = lines__item_bytes(problem->precision, 0);
     plan->n = problem->axes[0].n;
     plan->lines = problem->loops[lines__find_neighbours(problem)].n;
@@ -272,7 +263,7 @@ static int transform_block(const struct plan *plan, long long number, const char
     for (redist_index k = 0; k < m; k++)
         memcpy(second + (size_t)k * row, in + row_from(plan, k) * plan->axis.in, bytes);
     REDIST_TRY(lines__execute(&plan->serial[0], second, second));
-    plan->numbers->multiply(second, m, plan->pitch, lines, plan->factors);
+    multiply[plan->precision](second, m, plan->pitch, lines, plan->factors);
     REDIST_TRY(lines__execute(&plan->serial[1], second, second));
     memcpy(out, rows, bytes);
     for (redist_index k = 0; k < m; k++)

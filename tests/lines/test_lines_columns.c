@@ -264,8 +264,8 @@ START_TEST(found_elsewhere) {
     const struct lines__library library = {.yields_lines = 1};
     const struct lines__problem problem = {.general = &library, .effort = FFTND_MEASURE};
     static const char *const texts[] = {
-        "percent 480 50\npercent 500 1000\nway 480 2\nway 500 99\n",
-        "percent 480 1000 percent -1 7 percent 99999 7 word 480 7 way 480 1 percent 640 x"};
+        "1 480 50\n1 500 1000\n0 480 2\n0 500 99\n",
+        "1 480 1000 1 -1 7 1 99999 7 10 480 7 -1 480 7 0 480 1 1 640 x"};
     for (int i = 0; i < 2; i++)
         lines__library_columns.take_found(FFTND_DOUBLE, texts[i]);
     check_all(lines__columns_gain(&problem, 480, 0) && !lines__columns_gain(&problem, 500, 1),
@@ -277,8 +277,8 @@ START_TEST(found_elsewhere) {
               "another way than that found elsewhere");
     check_all(none.n > 0, "no way through 500 points");
     char *text = lines__library_columns.tell_found(FFTND_DOUBLE);
-    check_all(text != NULL && strstr(text, "percent 480 50\n") != NULL &&
-                  strstr(text, "way 480 2\n") != NULL && strstr(text, "640") == NULL,
+    check_all(text != NULL && strstr(text, "1 480 50\n") != NULL &&
+                  strstr(text, "0 480 2\n") != NULL && strstr(text, "640") == NULL,
               "%s", text);
     free(text);
     check_all(lines__library_columns.tell_found(FFTND_LONG_DOUBLE) == NULL, "long double");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transforms along contiguous lines, with all registers that this processor has, against the sum that defines them. */
-#include "../../liblines/host/contiguous.h"
+#include "../../liblines/host/columns.h"
 #include "../harness.h"
 #include "../random.h"
 

@@ -46,11 +46,6 @@ struct trial {
     double error, predicted;
 };
 
-static void must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("fftnd-study: %s", redist_error_message());
-}
-
 /* ---------------------------------------------------------------- words of a configuration */
 
 static const char *word(const study_config *config, enum study_choice choice) {
@@ -133,8 +128,8 @@ static int create_arrays(struct trial *trial) {
         .precision = (enum fftnd_precision)trial->config->choice[STUDY_PRECISION]};
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         fftnd_layout *layout = &laplacian->layout[side];
-        must(fftnd_layout_init(layout, sizeof *layout));
-        must(fftnd_plan_layout(trial->plan, (enum fftnd_side)side, layout));
+        bench_must(fftnd_layout_init(layout, sizeof *layout));
+        bench_must(fftnd_plan_layout(trial->plan, (enum fftnd_side)side, layout));
         code = redist_alloc_in(MPI_COMM_WORLD, space, layout->bytes, &trial->arrays[side]);
         most = layout->bytes > most ? layout->bytes : most;
     }
@@ -153,15 +148,15 @@ static void release(struct trial *trial) {
     study_laplacian_end(&trial->laplacian);
     free(trial->host);
     for (int side = 0; side < 2; side++)
-        must(redist_free(&trial->arrays[side]));
-    must(fftnd_plan_free(&trial->plan));
+        bench_must(redist_free(&trial->arrays[side]));
+    bench_must(fftnd_plan_free(&trial->plan));
 }
 
 static void execute(const struct trial *trial, int direction) {
     if (direction == REDIST_FORWARD)
-        must(fftnd_forward(trial->plan, trial->arrays[0], trial->arrays[1]));
+        bench_must(fftnd_forward(trial->plan, trial->arrays[0], trial->arrays[1]));
     else
-        must(fftnd_backward(trial->plan, trial->arrays[1], trial->arrays[0]));
+        bench_must(fftnd_backward(trial->plan, trial->arrays[1], trial->arrays[0]));
     trial->space->synchronise();
 }
 
@@ -200,7 +195,7 @@ static void validate(struct trial *trial) {
 
 static void read_phases(const struct trial *trial, double phases[TIMES]) {
     fftnd_phases read = FFTND_PHASES_DEFAULT;
-    must(fftnd_plan_get_phases(trial->plan, &read));
+    bench_must(fftnd_plan_get_phases(trial->plan, &read));
     const double values[TIMES] = {[TRANSFORM] = read.transform,
                                   [PACK] = read.pack,
                                   [FIRST_MESSAGE] = read.first_message,
@@ -241,7 +236,7 @@ static void write_row(const struct trial *trial, FILE *file, const char *key, in
                       const double times[TIMES]) {
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     char grid[TEXT_BYTES];
-    must(fftnd_plan_get_info(trial->plan, &info));
+    bench_must(fftnd_plan_get_info(trial->plan, &info));
     fprintf(file, "%s,%d,%s,%s", key, run, info.method,
             study_times(info.grid_ndims, info.grid, sizeof grid, grid));
     for (int i = 0; i < TIMES; i++)
@@ -374,7 +369,7 @@ static void run_sweep(struct study *study) {
 
 static int count_nodes(void) {
     int node_size = 1;
-    must(redist_node_size(MPI_COMM_WORLD, &node_size));
+    bench_must(redist_node_size(MPI_COMM_WORLD, &node_size));
     double nodes = 1.0 / node_size;
     MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return (int)lround(nodes);
@@ -443,34 +438,6 @@ static const char notes[] =
     "\n"
     "exit code: 0; 1 if a configuration failed; 2 for a bad command line or job\n";
 
-static const bench_program *describe(struct request *request) {
-    static bench_option options[3];
-    const bench_option table[] = {
-        {.name = "job",
-         .kind = BENCH_TEXT,
-         .value = &request->job,
-         .argument = "FILE",
-         .help = "the study, a JSON file"},
-        {.name = "out",
-         .kind = BENCH_TEXT,
-         .value = &request->folder,
-         .argument = "FOLDER",
-         .help = "where the rows go (.)"},
-        {.name = "seconds",
-         .kind = BENCH_NUMBER,
-         .value = &request->seconds,
-         .argument = "N",
-         .help = "begin no configuration after N seconds; start it again "
-                 "to go on; 0 = end when all is measured (0)"},
-    };
-    static bench_program program = {"fftnd-study",
-                                    "times the transforms of a job, configuration by configuration",
-                                    options, sizeof table / sizeof table[0], notes};
-    _Static_assert(sizeof table <= sizeof options, "room for the table");
-    memcpy(options, table, sizeof table);
-    return &program;
-}
-
 static int run_study(const bench_program *program, const struct request *request) {
     char fault[TEXT_BYTES] = "";
     study_job *job = calloc(1, sizeof *job);
@@ -490,20 +457,23 @@ static int run_study(const bench_program *program, const struct request *request
     return code;
 }
 
-static int run(int argc, char **argv) {
-    struct request request = {NULL, ".", 0};
-    const bench_program *program = describe(&request);
-    enum bench_parsed parsed = bench_parse(program, argc, argv);
-    if (parsed != BENCH_RUN)
-        return parsed == BENCH_HELPED ? 0 : 2;
+static struct request request = {NULL, ".", 0};
+
+/* clang-format off */
+static const bench_option options[] = {
+    {.name = "job", .kind = BENCH_TEXT, .value = &request.job, .argument = "FILE",
+     .help = "the study, a JSON file"},
+    {.name = "out", .kind = BENCH_TEXT, .value = &request.folder, .argument = "FOLDER",
+     .help = "where the rows go (.)"},
+    {.name = "seconds", .kind = BENCH_NUMBER, .value = &request.seconds, .argument = "N",
+     .help = "begin no configuration after N seconds; start it again "
+             "to go on; 0 = end when all is measured (0)"}};
+/* clang-format on */
+
+static int run(const bench_program *program) {
     return request.job ? run_study(program, &request) : bench_refuse(program, "--job is missing");
 }
 
 /* Devices of a job's spaces are chosen before MPI begins. */
-int main(int argc, char **argv) {
-    bench_space_prepare(argc, argv);
-    MPI_Init(&argc, &argv);
-    int code = run(argc, argv);
-    MPI_Finalize();
-    return code;
-}
+BENCH_MAIN("fftnd-study", "times the transforms of a job, configuration by configuration", notes,
+           NULL, run)
