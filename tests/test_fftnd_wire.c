@@ -266,6 +266,42 @@ START_TEST(in_tiles) {
 }
 END_TEST
 
+static int nsends;
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+    nsends++;
+    return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
+/* Messages are cut where tiles end: backward, where axis 0 is whole in a tile, along axis 1. There they have three
+ * pieces of at most 1 MiB; axis 0 has two elements. */
+START_TEST(cut_as_tiles) {
+    if (harness_nranks == 1)
+        skip_test("messages between ranks");
+    const redist_index sizes[3] = {2 * harness_nranks, 16 * harness_nranks, 4608};
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    fftnd_plan *plan;
+    options.fusion = FFTND_FUSION_ALWAYS;
+    options.method = "p2p";
+    options.grid_ndims = 1;
+    options.effort = FFTND_ESTIMATE;
+    options.wire = REDIST_WIRE_FLOAT;
+    options.wire_scope = REDIST_WIRE_EVERYWHERE;
+    options.in_place = options.skip_agreement = 1;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &options, &plan));
+    check_ok(fftnd_plan_layout(plan, FFTND_PHYSICAL, &layout));
+    void *array = calloc(layout.bytes, 1);
+    check_ok(fftnd_forward(plan, array, array));
+    nsends = 0;
+    check_ok(fftnd_backward(plan, array, array));
+    check_all(nsends == 3 * (harness_nranks - 1), "%d messages", nsends);
+    check_ok(fftnd_plan_free(&plan));
+    free(array);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- tolerances */
 
 START_TEST(tolerances) {
@@ -560,22 +596,18 @@ START_TEST(errors) {
         enum fftnd_precision precision;
         int wire, scope;
         double tolerance;
-        size_t device_bytes;
-        int fusion;
         const char *words;
-    } table[] = {
-        {FFTND_DOUBLE, 3, 0, 0, 0, 0,
-         "options->wire = 3 is not in REDIST_WIRE_SAME..REDIST_WIRE_16_BITS (0..2)"},
-        {FFTND_DOUBLE, 1, -1, 0, 0, 0, "options->wire_scope = -1 is not in"},
-        {FFTND_FLOAT, 1, 0, 0, 0, 0,
-         "options->wire: REDIST_WIRE_FLOAT is not supported with precision = FFTND_FLOAT"},
-        {FFTND_LONG_DOUBLE, 2, 0, 0, 0, 0, "precision = FFTND_LONG_DOUBLE"},
-        {FFTND_DOUBLE, 0, 0, -1, 0, 0, "options->tolerance = -1 is not 0 or more"},
-        {FFTND_DOUBLE, 0, 0, (double)NAN, 0, 0, "options->tolerance = nan"},
-        {FFTND_DOUBLE, 0, 0, 1e-9, 0, 0, "options->tolerance = 1e-09 is below 7.45058e-09"},
-        {FFTND_FLOAT, 0, 0, 1e-6, 0, 0, "options->tolerance = 1e-06 is below 1.90735e-06"},
-        {FFTND_DOUBLE, 1, 0, 1e-3, 0, 0, "with options->wire = REDIST_WIRE_FLOAT"},
-        {FFTND_DOUBLE, 1, 0, 0, 1 << 20, 0, "options->wire: REDIST_WIRE_FLOAT is for arrays in"}};
+    } table[] = {{FFTND_DOUBLE, 3, 0, 0,
+                  "options->wire = 3 is not in REDIST_WIRE_SAME..REDIST_WIRE_16_BITS (0..2)"},
+                 {FFTND_DOUBLE, 1, -1, 0, "options->wire_scope = -1 is not in"},
+                 {FFTND_FLOAT, 1, 0, 0,
+                  "options->wire: REDIST_WIRE_FLOAT is not supported with precision = FFTND_FLOAT"},
+                 {FFTND_LONG_DOUBLE, 2, 0, 0, "precision = FFTND_LONG_DOUBLE"},
+                 {FFTND_DOUBLE, 0, 0, -1, "options->tolerance = -1 is not 0 or more"},
+                 {FFTND_DOUBLE, 0, 0, (double)NAN, "options->tolerance = nan"},
+                 {FFTND_DOUBLE, 0, 0, 1e-9, "options->tolerance = 1e-09 is below 7.45058e-09"},
+                 {FFTND_FLOAT, 0, 0, 1e-6, "options->tolerance = 1e-06 is below 1.90735e-06"},
+                 {FFTND_DOUBLE, 1, 0, 1e-3, "with options->wire = REDIST_WIRE_FLOAT"}};
     const redist_index sizes[3] = {8, 8, 8};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         for (int alone = 0; alone < 2; alone++) { /* all ranks, then the last one alone */
@@ -586,7 +618,6 @@ START_TEST(errors) {
                 options.wire_scope = (enum redist_wire_scope)table[i].scope;
                 options.tolerance = table[i].tolerance;
             }
-            options.device_bytes = table[i].device_bytes;
             harness_case("%s, %d", table[i].words, alone);
             check_code(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, table[i].precision,
                                          &options, &plan),
@@ -619,7 +650,7 @@ START_TEST(ranks_differ) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {formats,      in_tiles, tolerances,   remembered,
+    const TTest *const tests[] = {formats,      in_tiles, cut_as_tiles, tolerances, remembered,
                                   taylor_green, errors,   ranks_differ, NULL},
                        *const there[] = {formats, tolerances, NULL};
     return harness_run(argc, argv, "test_fftnd_wire", is_on_device() ? there : tests);
