@@ -93,8 +93,8 @@ static void cut(struct redist__message_box *box, int axis, redist_index start, r
     box->tile.count[axis] = count;
 }
 
-/* Returns the axis of the segments, in a format in host memory too, else the first one with more than one element: exact
- * messages may be slabs of the destination. */
+/* Returns the axis of the segments, of host memory in a format only, else the first one with more than one element:
+ * exact messages may be slabs of the destination. */
 static int axis_of(const struct redist__message_cuts *cuts, const struct redist__tile *tile) {
     const struct redist__problem *problem = cuts->problem;
     int axis = 0;
