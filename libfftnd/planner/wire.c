@@ -74,22 +74,22 @@ static void fill(const struct fftnd__transform *transform, char *array, size_t b
     }
 }
 
+static double read_number(int is_float, const char *array, int i) {
+    float narrow = 0;
+    double number = 0;
+    if (is_float)
+        memcpy(&narrow, array + (size_t)i * sizeof narrow, sizeof narrow);
+    else
+        memcpy(&number, array + (size_t)i * sizeof number, sizeof number);
+    return is_float ? (double)narrow : number;
+}
+
 /* Adds what two arrays differ by at an element: sums of squares of the difference and of the exact one; and the
  * largest of both. */
 static void compare_numbers(int is_float, int n, const char *exact, const char *narrow,
                             double sums[2], double largest[2]) {
     for (int i = 0; i < n; i++) {
-        double x, y;
-        float floats[2];
-        if (is_float) {
-            memcpy(&floats[0], exact + (size_t)i * sizeof(float), sizeof(float));
-            memcpy(&floats[1], narrow + (size_t)i * sizeof(float), sizeof(float));
-        } else {
-            memcpy(&x, exact + (size_t)i * sizeof x, sizeof x);
-            memcpy(&y, narrow + (size_t)i * sizeof y, sizeof y);
-        }
-        x = is_float ? (double)floats[0] : x;
-        y = is_float ? (double)floats[1] : y;
+        double x = read_number(is_float, exact, i), y = read_number(is_float, narrow, i);
         sums[0] += (y - x) * (y - x);
         sums[1] += x * x;
         largest[0] = fmax(largest[0], fabs(y - x));
