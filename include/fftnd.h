@@ -243,7 +243,7 @@ typedef struct fftnd_options {
      * order. See fftnd_cache_clear */
     int keep;
 
-    /* Fewer bytes between ranks; for arrays in the memory where they are transformed, of float and double */
+    /* Fewer bytes between ranks, of float and double */
     /** format of the numbers of the exchanges on their way, as redist_options.wire. The plan measures the error of a
      * round trip (fftnd_plan_info.wire_error), for which it needs the memory of three more arrays while it is made; of
      * two on a device, and two on the host; of none if wisdom has it */

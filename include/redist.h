@@ -216,8 +216,9 @@ typedef struct redist_options {
      * at most */
     double wait_seconds;
     /** with REDIST_PUT: each rank puts its array A in this many segments, the boxes into which redist_decompose cuts it
-     * along `segment_axis`, in their order; messages are cut alike, so that each leaves with its segment. Other tiles
-     * are allowed; 0 = unknown; must agree */
+     * along `segment_axis`, in their order; messages are cut alike, so that each leaves with its segment; in host
+     * memory those in a format are cut along this axis, into pieces of their own. Other tiles are allowed; 0 = unknown;
+     * must agree */
     int segments;
     int segment_axis; /**< the axis of these */
 

@@ -267,6 +267,19 @@ void fft_random_filled(fft_case *given) {
     }
 }
 
+void fft_random_format(fft_case *given) {
+    static const char *const methods[] = {NULL, "p2p", "alltoallv", "kway:2"};
+    const int nmethods = given->options.ghosts != NULL ? 3 : 4; /* kway moves one box */
+    fftnd_options *options = &given->options;
+    if (given->precision == FFTND_LONG_DOUBLE) {
+        return;
+    }
+    options->wire = given->precision == FFTND_DOUBLE ? (enum redist_wire)random_between(1, 2)
+                                                     : REDIST_WIRE_16_BITS;
+    options->wire_scope = REDIST_WIRE_EVERYWHERE;
+    options->method = options->asynchronous ? NULL : methods[random_between(0, nmethods - 1)];
+}
+
 /* ---------------------------------------------------------------- arrays of a device */
 
 /* Any kinds of axes, and perhaps a halved one. */

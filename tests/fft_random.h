@@ -24,6 +24,9 @@ void fft_random_kept(fft_case *given);
 /** Makes a case have some of the points along each axis of the physical side, in the same way. */
 void fft_random_filled(fft_case *given);
 
+/** Has numbers travel in a format, by a method that has formats; not in long double, which has none. */
+void fft_random_format(fft_case *given);
+
 /** Takes the axes in any order in which no complex axis is transformed before the halved one. */
 void fft_random_order(fft_case *given);
 

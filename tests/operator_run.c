@@ -388,7 +388,10 @@ static void compare(struct trial *trial) {
     transform(trial, points ? REDIST_FORWARD : REDIST_BACKWARD, &middle, &expected);
     double bounds[3] = {factor, largest_of(&expected), largest_of(points ? &spectral : &physical)};
     MPI_Allreduce(MPI_IN_PLACE, bounds, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    const double eps = trial->given->precision == FFTND_FLOAT ? 1e-4 : 1e-12;
+    const double eps = trial->given->options.wire != REDIST_WIRE_SAME
+                           ? 10 * fft_case_tolerance(trial->given)
+                       : trial->given->precision == FFTND_FLOAT ? 1e-4
+                                                                : 1e-12;
     double scale = 1;
     for (int side = 0; side < 2; side++) {
         scale *= (double)fft_case_scale(trial->given, (enum fftnd_side)side);

@@ -80,6 +80,8 @@ START_TEST(stored) {
         }
         fft_use_chunks(random_chance(50) ? 1 : random_between(2, 4), random_between(0, 2),
                        random_between(1, 3), random_between(1, 2));
+        if (random_chance(25))
+            fft_random_format(&given);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
 }

@@ -30,6 +30,8 @@ START_TEST(random_cases) {
         fft_case given = fft_random_device_case(harness_nranks);
         given.options.asynchronous = random_chance(50);
         configure();
+        if (random_chance(25))
+            fft_random_format(&given);
         operator_check(&given);
     }
     unsetenv("FFTND_CONFIGURATION");

@@ -139,6 +139,8 @@ START_TEST(random_cases_on_device) {
         given.options.asynchronous = random_chance(50);
         fft_use_chunks(random_between(1, 4), random_between(0, 2), random_between(1, 3),
                        random_between(0, 2));
+        if (random_chance(25))
+            fft_random_format(&given);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");

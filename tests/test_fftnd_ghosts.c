@@ -49,6 +49,9 @@ static void add_ghosts(fft_case *given, redist_halo *halo) {
     given->options.fill_ghosts = random_chance(85);
     given->options.accumulate_ghosts = random_chance(60);
     given->options.method = random_chance(60) ? NULL : choose_method(&given->options);
+    if (random_chance(25)) {
+        fft_random_format(given);
+    }
 }
 
 static void check_case(fft_case *given) {

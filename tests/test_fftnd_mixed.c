@@ -15,6 +15,9 @@ START_TEST(random_mixtures) {
     for (int i = 0; harness_another(i, 6); i++) {
         fft_case given = fft_random_mixed_case(harness_nranks, 0);
         given.options.threads = random_chance(20) ? random_between(2, 3) : 1;
+        if (random_chance(25)) {
+            fft_random_format(&given);
+        }
         fft_check_once(MPI_COMM_WORLD, &given);
     }
 }

@@ -89,6 +89,9 @@ START_TEST(random_cases) {
         given.options.pin_arrays = random_chance(50);
         given.options.effort = FFTND_ESTIMATE;
         given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
+        if (random_chance(25)) {
+            fft_random_format(&given);
+        }
         fft_run_limit(MPI_COMM_WORLD, &given, (size_t)random_between(64, 4000));
         given.options.device_bytes *= (size_t)random_between(1, 20);
         fft_check_once(MPI_COMM_WORLD, &given);

@@ -22,6 +22,9 @@ START_TEST(random_cases) {
         if (random_chance(20) && !given.drops_modes && !given.drops_points) {
             offload(&given);
         }
+        if (random_chance(25)) {
+            fft_random_format(&given);
+        }
         operator_check(&given);
     }
     unsetenv("FFTND_CONFIGURATION");

@@ -66,21 +66,26 @@ static void fill(const struct trial *trial, char *array, size_t bytes) {
     }
 }
 
-static void *allocate(size_t bytes) {
-    return is_on_device() ? stream_device_memory()->allocate(MPI_COMM_WORLD, bytes, 0)
-                          : calloc(bytes, 1);
+/* Other arrays are on the host, where a device may transform them. */
+static int has_device_arrays(const struct trial *trial) {
+    return trial->options.space == REDIST_SPACE_CUDA;
 }
 
-static void release(void *array) {
-    if (is_on_device())
+static void *allocate(const struct trial *trial, size_t bytes) {
+    return has_device_arrays(trial) ? stream_device_memory()->allocate(MPI_COMM_WORLD, bytes, 0)
+                                    : calloc(bytes, 1);
+}
+
+static void release(const struct trial *trial, void *array) {
+    if (has_device_arrays(trial))
         stream_device_memory()->release(array, 0);
     else
         free(array);
 }
 
 /* Between the host and where arrays are. */
-static void copy(void *to, const void *from, size_t bytes) {
-    if (is_on_device())
+static void copy(const struct trial *trial, void *to, const void *from, size_t bytes) {
+    if (has_device_arrays(trial))
         stream_device_memory()->copy(to, from, bytes);
     else
         memcpy(to, from, bytes);
@@ -92,11 +97,11 @@ static char *transform(const struct trial *trial, fftnd_plan *plan, int side, si
     char *arrays[2], *host;
     for (int i = 0; i < 2; i++) {
         check_ok(fftnd_plan_layout(plan, (enum fftnd_side)i, &layouts[i]));
-        arrays[i] = allocate(layouts[i].bytes + 1);
+        arrays[i] = allocate(trial, layouts[i].bytes + 1);
     }
     host = calloc(layouts[0].bytes + 1, 1);
     fill(trial, host, layouts[0].bytes);
-    copy(arrays[0], host, layouts[0].bytes);
+    copy(trial, arrays[0], host, layouts[0].bytes);
     free(host);
     check_ok(fftnd_forward(plan, arrays[0], arrays[1]));
     if (side == FFTND_PHYSICAL)
@@ -107,9 +112,9 @@ static char *transform(const struct trial *trial, fftnd_plan *plan, int side, si
     }
     *bytes = layouts[side].bytes;
     host = calloc(*bytes + 1, 1);
-    copy(host, arrays[side], *bytes);
-    release(arrays[0]);
-    release(arrays[1]);
+    copy(trial, host, arrays[side], *bytes);
+    release(trial, arrays[0]);
+    release(trial, arrays[1]);
     return host;
 }
 
@@ -165,6 +170,8 @@ static void check_trial(struct trial *trial, MPI_Comm comm, int may_decline, int
     enum redist_wire expected = crosses && infos[1].nexchanges > 0 ? wire : REDIST_WIRE_SAME;
     check_all(infos[1].wire == expected || (may_decline && infos[1].wire == REDIST_WIRE_SAME),
               "the format is %d", (int)infos[1].wire);
+    check_all(trial->options.device == REDIST_SPACE_AUTO || infos[1].device_bytes > 0,
+              "no device transforms");
     check_all((infos[1].wire != REDIST_WIRE_SAME) == (infos[1].wire_error[0] > 0) &&
                   infos[1].wire_error[0] <= most_distance(trial, &infos[1], FFTND_PHYSICAL),
               "the plan has an error of %g", infos[1].wire_error[0]);
@@ -196,10 +203,11 @@ static void try_random(int i) {
     struct trial trial = {.kind = (enum fftnd_kind)random_between(FFTND_C2C, FFTND_R2C),
                           .precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT,
                           .options = FFTND_OPTIONS_DEFAULT};
+    int is_there = is_on_device() && random_chance(75);
     int node = random_between(0, 2), nnodes = node == 0 ? 1 : (harness_nranks + node - 1) / node;
     for (int axis = 0; axis < 3; axis++)
         trial.sizes[axis] = random_between(8, 20);
-    trial.options.method = (is_on_device() ? there : on_host)[i % 6];
+    trial.options.method = (is_there ? there : on_host)[i % 6];
     trial.options.wire = trial.precision == FFTND_DOUBLE ? (enum redist_wire)random_between(1, 2)
                                                          : REDIST_WIRE_16_BITS;
     trial.options.wire_scope = (enum redist_wire_scope)random_between(0, 1);
@@ -209,7 +217,8 @@ static void try_random(int i) {
     trial.options.fusion = random_chance(30) ? FFTND_FUSION_NEVER : FFTND_FUSION_AUTO;
     trial.options.tile_bytes = random_chance(50) ? 3000 : 0;
     int everywhere = trial.options.wire_scope == REDIST_WIRE_EVERYWHERE;
-    if (is_on_device()) {
+    trial.options.device = is_on_device() && !is_there ? REDIST_SPACE_CUDA : REDIST_SPACE_AUTO;
+    if (is_there) {
         trial.options.space = REDIST_SPACE_CUDA;
         trial.options.asynchronous = i % 6 > 2 || (i % 6 == 0 && random_chance(50));
         trial.options.stream = trial.options.asynchronous ? stream_device_create_own(0) : NULL;
@@ -219,15 +228,15 @@ static void try_random(int i) {
     if (trial.options.method != NULL && strcmp(trial.options.method, "kway:2") == 0 && node != 1)
         trial.options.wire_scope = REDIST_WIRE_EVERYWHERE, everywhere = 1;
     unsetenv("FFTND_CONFIGURATION");
-    if (is_on_device() && random_chance(60))
+    if (is_there && random_chance(60))
         setenv("FFTND_CONFIGURATION", configurations[random_between(0, 3)], 1);
     harness_case("kind %d of %lldx%lldx%lld, precision %d, %s, format %d, scope %d, nodes of %d, "
-                 "%d grid dimensions",
+                 "%d grid dimensions, device %d",
                  (int)trial.kind, (long long)trial.sizes[0], (long long)trial.sizes[1],
                  (long long)trial.sizes[2], (int)trial.precision,
                  trial.options.method != NULL ? trial.options.method : "auto",
                  (int)trial.options.wire, (int)trial.options.wire_scope, node,
-                 trial.options.grid_ndims);
+                 trial.options.grid_ndims, (int)trial.options.device);
     MPI_Comm comm = harness_begin_nodes(node);
     check_trial(&trial, comm, trial.options.effort == FFTND_MEASURE,
                 everywhere ? harness_nranks > 1 : nnodes > 1);
@@ -263,6 +272,42 @@ START_TEST(in_tiles) {
                      (int)trial.options.wire);
         check_trial(&trial, MPI_COMM_WORLD, 0, 1);
     }
+}
+END_TEST
+
+static int nsends;
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+    nsends++;
+    return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
+/* Messages are cut where tiles end: backward, where axis 0 is whole in a tile, along axis 1. There they have three
+ * pieces of at most 1 MiB; axis 0 has two elements. */
+START_TEST(cut_as_tiles) {
+    if (harness_nranks != 2)
+        skip_test("two ranks, as arrays are large");
+    const redist_index sizes[3] = {2 * harness_nranks, 16 * harness_nranks, 4608};
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    fftnd_plan *plan;
+    options.fusion = FFTND_FUSION_ALWAYS;
+    options.method = "p2p";
+    options.grid_ndims = 1;
+    options.effort = FFTND_ESTIMATE;
+    options.wire = REDIST_WIRE_FLOAT;
+    options.wire_scope = REDIST_WIRE_EVERYWHERE;
+    options.in_place = options.skip_agreement = 1;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &options, &plan));
+    check_ok(fftnd_plan_layout(plan, FFTND_PHYSICAL, &layout));
+    void *array = calloc(layout.bytes, 1);
+    check_ok(fftnd_forward(plan, array, array));
+    nsends = 0;
+    check_ok(fftnd_backward(plan, array, array));
+    check_all(nsends == 3 * (harness_nranks - 1), "%d messages", nsends);
+    check_ok(fftnd_plan_free(&plan));
+    free(array);
 }
 END_TEST
 
@@ -306,6 +351,63 @@ START_TEST(tolerances) {
         check_all(found <= table[i].tolerance, "a round trip is off by %g", found);
         check_ok(fftnd_plan_free(&exact));
         check_ok(fftnd_plan_free(&plan));
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- what a plan says */
+
+/* Makes a plan and returns what this rank has printed meanwhile, for the caller to free. */
+static char *listen_to(const struct trial *trial, fftnd_plan_info *info) {
+    enum { BYTES = 1 << 16 };
+    char *text = calloc(1, BYTES);
+    FILE *file = tmpfile();
+    int before = dup(2);
+    dup2(fileno(file), 2);
+    fftnd_plan *plan = plan_of(trial, MPI_COMM_WORLD, info);
+    check_ok(fftnd_plan_free(&plan));
+    dup2(before, 2);
+    close(before);
+    rewind(file);
+    text[fread(text, 1, BYTES - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* Whether a plan has a format or declines it, it says so, and its structure agrees. */
+START_TEST(told) {
+    static const struct {
+        enum redist_wire wire;
+        enum redist_wire_scope scope;
+        double tolerance;
+        const char *method, *words; /* words NULL: chosen or declined, by the times */
+    } table[] = {
+        {REDIST_WIRE_16_BITS, REDIST_WIRE_EVERYWHERE, 0, "p2p", NULL},
+        {REDIST_WIRE_FLOAT, REDIST_WIRE_EVERYWHERE, 0, NULL, NULL},
+        {REDIST_WIRE_FLOAT, REDIST_WIRE_BETWEEN_NODES, 0, "p2p", "declined: no message is for it"},
+        {REDIST_WIRE_SAME, REDIST_WIRE_EVERYWHERE, 1e-2, "direct", "packs no messages"}};
+    if (harness_nranks == 1 || harness_nranks > 3)
+        skip_test("two or three ranks");
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct trial trial = {.sizes = {16, 16, 16}, .options = FFTND_OPTIONS_DEFAULT};
+        fftnd_plan_info info;
+        trial.options.wire = table[i].wire;
+        trial.options.wire_scope = table[i].scope;
+        trial.options.tolerance = table[i].tolerance;
+        trial.options.method = table[i].method;
+        trial.options.verbose = 1;
+        trial.options.plan_seconds = 0.05;
+        harness_case("case %zu", i);
+        char *text = listen_to(&trial, &info);
+        int declined = info.wire == REDIST_WIRE_SAME;
+        const char *words = table[i].words != NULL ? table[i].words
+                            : declined             ? "<- declined, slower by more than 3 %"
+                                                   : "<- chosen";
+        check_all(harness_rank != 0 || strstr(text, words) != NULL, "\"%s\" is not in: %s", words,
+                  text);
+        check_all(declined == (info.wire_error[0] <= 0) && (table[i].words == NULL || declined),
+                  "the format is %d with an error of %g", (int)info.wire, info.wire_error[0]);
+        free(text);
     }
 }
 END_TEST
@@ -560,22 +662,18 @@ START_TEST(errors) {
         enum fftnd_precision precision;
         int wire, scope;
         double tolerance;
-        size_t device_bytes;
-        int fusion;
         const char *words;
-    } table[] = {
-        {FFTND_DOUBLE, 3, 0, 0, 0, 0,
-         "options->wire = 3 is not in REDIST_WIRE_SAME..REDIST_WIRE_16_BITS (0..2)"},
-        {FFTND_DOUBLE, 1, -1, 0, 0, 0, "options->wire_scope = -1 is not in"},
-        {FFTND_FLOAT, 1, 0, 0, 0, 0,
-         "options->wire: REDIST_WIRE_FLOAT is not supported with precision = FFTND_FLOAT"},
-        {FFTND_LONG_DOUBLE, 2, 0, 0, 0, 0, "precision = FFTND_LONG_DOUBLE"},
-        {FFTND_DOUBLE, 0, 0, -1, 0, 0, "options->tolerance = -1 is not 0 or more"},
-        {FFTND_DOUBLE, 0, 0, (double)NAN, 0, 0, "options->tolerance = nan"},
-        {FFTND_DOUBLE, 0, 0, 1e-9, 0, 0, "options->tolerance = 1e-09 is below 7.45058e-09"},
-        {FFTND_FLOAT, 0, 0, 1e-6, 0, 0, "options->tolerance = 1e-06 is below 1.90735e-06"},
-        {FFTND_DOUBLE, 1, 0, 1e-3, 0, 0, "with options->wire = REDIST_WIRE_FLOAT"},
-        {FFTND_DOUBLE, 1, 0, 0, 1 << 20, 0, "options->wire: REDIST_WIRE_FLOAT is for arrays in"}};
+    } table[] = {{FFTND_DOUBLE, 3, 0, 0,
+                  "options->wire = 3 is not in REDIST_WIRE_SAME..REDIST_WIRE_16_BITS (0..2)"},
+                 {FFTND_DOUBLE, 1, -1, 0, "options->wire_scope = -1 is not in"},
+                 {FFTND_FLOAT, 1, 0, 0,
+                  "options->wire: REDIST_WIRE_FLOAT is not supported with precision = FFTND_FLOAT"},
+                 {FFTND_LONG_DOUBLE, 2, 0, 0, "precision = FFTND_LONG_DOUBLE"},
+                 {FFTND_DOUBLE, 0, 0, -1, "options->tolerance = -1 is not 0 or more"},
+                 {FFTND_DOUBLE, 0, 0, (double)NAN, "options->tolerance = nan"},
+                 {FFTND_DOUBLE, 0, 0, 1e-9, "options->tolerance = 1e-09 is below 7.45058e-09"},
+                 {FFTND_FLOAT, 0, 0, 1e-6, "options->tolerance = 1e-06 is below 1.90735e-06"},
+                 {FFTND_DOUBLE, 1, 0, 1e-3, "with options->wire = REDIST_WIRE_FLOAT"}};
     const redist_index sizes[3] = {8, 8, 8};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         for (int alone = 0; alone < 2; alone++) { /* all ranks, then the last one alone */
@@ -586,7 +684,6 @@ START_TEST(errors) {
                 options.wire_scope = (enum redist_wire_scope)table[i].scope;
                 options.tolerance = table[i].tolerance;
             }
-            options.device_bytes = table[i].device_bytes;
             harness_case("%s, %d", table[i].words, alone);
             check_code(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, table[i].precision,
                                          &options, &plan),
@@ -619,8 +716,8 @@ START_TEST(ranks_differ) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {formats,      in_tiles, tolerances,   remembered,
-                                  taylor_green, errors,   ranks_differ, NULL},
-                       *const there[] = {formats, tolerances, NULL};
+    const TTest *const tests[] = {formats,    in_tiles,     cut_as_tiles, tolerances,   told,
+                                  remembered, taylor_green, errors,       ranks_differ, NULL},
+                       *const there[] = {formats, tolerances, told, NULL};
     return harness_run(argc, argv, "test_fftnd_wire", is_on_device() ? there : tests);
 }

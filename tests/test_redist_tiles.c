@@ -501,9 +501,62 @@ START_TEST(freed_while_open) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- when messages leave */
+
+static int nsends;
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+    nsends++;
+    return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
+/* In a format messages are cut along the axis of the segments, so that they leave while the columns behind them are
+ * put. They have pieces of 1 MiB. */
+START_TEST(leave_early) {
+    enum { ROWS = 100000, COLUMNS = 4 };
+    const int peers = harness_nranks - 1, rows = ROWS * harness_nranks;
+    const redist_index sizes[2][2] = {{rows, COLUMNS}, {ROWS, COLUMNS * harness_nranks}};
+    const redist_index count[2] = {rows, 1};
+    const ptrdiff_t stride[2] = {COLUMNS * sizeof(double), sizeof(double)};
+    if (harness_nranks > 3)
+        skip_test("few ranks, as arrays are large");
+    double *a = calloc((size_t)rows * COLUMNS, sizeof *a),
+           *b = calloc((size_t)rows * COLUMNS, sizeof *b);
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan;
+    options.method = "p2p";
+    options.tiles = REDIST_PUT;
+    options.segments = 2;
+    options.segment_axis = 1;
+    options.wire = REDIST_WIRE_FLOAT;
+    options.wire_scope = REDIST_WIRE_EVERYWHERE;
+    options.effort = REDIST_ESTIMATE;
+    for (int i = 0; i < rows * COLUMNS; i++)
+        a[i] = harness_rank * COLUMNS + i % COLUMNS;
+    check_ok(redist_plan_exchange(MPI_COMM_WORLD, MPI_DOUBLE, 2, sizes[0], a, 0, sizes[1], b, 1,
+                                  &options, &plan));
+    check_ok(redist_plan_put_begin(plan, b));
+    nsends = 0;
+    for (redist_index i = 0; i < COLUMNS; i++) {
+        const redist_index start[2] = {0, i};
+        check_ok(redist_plan_put(plan, start, count, a + i, stride));
+        check_all(nsends >= peers * (int)(i + 1), "%d messages behind column %d", nsends, (int)i);
+    }
+    check_ok(redist_plan_put_end(plan));
+    int wrong = 0;
+    for (int i = 0; i < rows * COLUMNS; i++)
+        wrong += b[i] != i % (COLUMNS * harness_nranks);
+    check_all(wrong == 0, "%d elements are wrong", wrong);
+    check_ok(redist_plan_free(&plan));
+    free(a);
+    free(b);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes, between_boxes,    repeated,  one_row,
-                                  two_at_once,  out_of_order,     bad_tiles, bad_option,
-                                  other_memory, freed_while_open, NULL};
+    const TTest *const tests[] = {between_axes, between_boxes,    repeated,    one_row,
+                                  two_at_once,  out_of_order,     bad_tiles,   bad_option,
+                                  other_memory, freed_while_open, leave_early, NULL};
     return harness_run(argc, argv, "test_redist_tiles", tests);
 }

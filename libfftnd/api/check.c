@@ -350,11 +350,6 @@ static int check_wire(const struct fftnd__arguments *arguments) {
         (options->wire == REDIST_WIRE_FLOAT && arguments->precision != FFTND_DOUBLE))
         return FAIL(REDIST_ERR_ARGUMENT, "options->wire: %s is not supported with precision = %s",
                     name, fftnd__precision_name((int)arguments->precision));
-    if (fftnd__offloads(options))
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->wire: %s is for arrays in the memory in which they are transformed: "
-                    "use options->device_bytes = 0 and options->device = REDIST_SPACE_AUTO",
-                    name);
     return REDIST_OK;
 }
 

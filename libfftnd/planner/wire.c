@@ -74,22 +74,22 @@ static void fill(const struct fftnd__transform *transform, char *array, size_t b
     }
 }
 
+static double read_number(int is_float, const char *array, int i) {
+    float narrow = 0;
+    double number = 0;
+    if (is_float)
+        memcpy(&narrow, array + (size_t)i * sizeof narrow, sizeof narrow);
+    else
+        memcpy(&number, array + (size_t)i * sizeof number, sizeof number);
+    return is_float ? (double)narrow : number;
+}
+
 /* Adds what two arrays differ by at an element: sums of squares of the difference and of the exact one; and the
  * largest of both. */
 static void compare_numbers(int is_float, int n, const char *exact, const char *narrow,
                             double sums[2], double largest[2]) {
     for (int i = 0; i < n; i++) {
-        double x, y;
-        float floats[2];
-        if (is_float) {
-            memcpy(&floats[0], exact + (size_t)i * sizeof(float), sizeof(float));
-            memcpy(&floats[1], narrow + (size_t)i * sizeof(float), sizeof(float));
-        } else {
-            memcpy(&x, exact + (size_t)i * sizeof x, sizeof x);
-            memcpy(&y, narrow + (size_t)i * sizeof y, sizeof y);
-        }
-        x = is_float ? (double)floats[0] : x;
-        y = is_float ? (double)floats[1] : y;
+        double x = read_number(is_float, exact, i), y = read_number(is_float, narrow, i);
         sums[0] += (y - x) * (y - x);
         sums[1] += x * x;
         largest[0] = fmax(largest[0], fabs(y - x));
@@ -202,11 +202,23 @@ static int make_trip(struct trips *trips, const struct fftnd__request *wanted,
 
 /* ---------------------------------------------------------------- choosing */
 
+/* Returns whether this rank prints what becomes of a format. */
+static int speaks(const struct fftnd__search *search) {
+    int rank;
+    MPI_Comm_rank(search->comm, &rank);
+    return rank == 0 && search->verbose;
+}
+
+/* Says why a format was not tried. */
+static void report_untried(const struct fftnd__search *search, enum redist_wire wire,
+                           const char *reason) {
+    if (speaks(search))
+        fprintf(stderr, "fftnd: %s  <- declined: %s\n", redist_wire_name((int)wire), reason);
+}
+
 static void report(const struct trips *trips, enum redist_wire wire, double exact,
                    const char *remark) {
-    int rank;
-    MPI_Comm_rank(trips->search.comm, &rank);
-    if (rank != 0 || !trips->search.verbose)
+    if (!speaks(&trips->search))
         return;
     fprintf(stderr, "fftnd: %s: relative L2 error %.2g, largest %.2g", redist_wire_name((int)wire),
             trips->error[0], trips->error[1]);
@@ -215,13 +227,17 @@ static void report(const struct trips *trips, enum redist_wire wire, double exac
     fprintf(stderr, "%s\n", remark);
 }
 
+static const char no_message[] = "no message is for it";
+
 /* Returns whether the last trip is to be the plan's; the same on all ranks. */
 static int is_accepted(const struct trips *trips, const struct fftnd__settings *settings,
                        enum redist_wire wire, double exact) {
     int is_slow = exact >= 0 && trips->seconds > most_slower * exact;
     int is_far = settings->tolerance > 0 && !(trips->error[0] <= settings->tolerance);
-    if (!trips->is_narrow)
+    if (!trips->is_narrow) {
+        report_untried(&trips->search, wire, no_message);
         return 0;
+    }
     report(trips, wire, exact,
            is_far    ? "  <- declined, beyond the tolerance"
            : is_slow ? "  <- declined, slower by more than 3 %"
@@ -271,8 +287,10 @@ static int try_formats(struct trips *trips, struct fftnd__request *request,
     for (int i = 0; i < n; i++) {
         int code = make_trip(trips, &wanted, formats[i]);
         trips->lacked_memory |= code == REDIST_ERR_MEMORY;
-        if (may_decline(&wanted.settings, code))
+        if (may_decline(&wanted.settings, code)) {
+            report_untried(&trips->search, formats[i], redist_error_message());
             continue;
+        }
         REDIST_TRY(code);
         /* Once more: devices and links are often slow in the first trips */
         REDIST_TRY(time_exact(trips, request, exact_configuration, &exact));
@@ -360,7 +378,8 @@ static void store(const struct fftnd__request *request, const char *key, const d
     redist_wisdom_store(request->comm, request->settings.wisdom_file, key, text);
 }
 
-/* Takes the format that is remembered, or tries all and remembers the best. `exact`: of plans without one. */
+/* Takes the format that is remembered, or tries all and remembers the best, if messages may have one. `exact`: of plans
+ * without one. */
 static int recall_or_try(struct fftnd__request *request,
                          const struct fftnd__configuration *configuration,
                          const struct fftnd__configuration *exact, int recalls, double error[2],
@@ -371,14 +390,25 @@ static int recall_or_try(struct fftnd__request *request,
                                      .begin = MPI_Wtime(),
                                      .verbose = redist_is_verbose(settings->verbose)},
                           .configuration = configuration};
+    enum redist_wire formats[2];
     char key[FFTND__CONFIGURATION_BYTES];
-    int found = 0;
+    int are_some = 0, found = 0;
+    REDIST_TRY(find_messages(request, &are_some));
+    if (!are_some) {
+        list_formats(request, formats);
+        report_untried(&trips.search, formats[0], no_message);
+        request->settings.wire = REDIST_WIRE_SAME;
+        return REDIST_OK;
+    }
     REDIST_TRY(make_key(request, configuration, key));
     if (recalls)
         REDIST_TRY(recall(request, key, error, &found));
     *remembered |= found;
-    if (found)
+    if (found) {
+        memcpy(trips.error, error, sizeof trips.error);
+        report(&trips, settings->wire, -1, "  <- remembered");
         return REDIST_OK;
+    }
     int code = try_formats(&trips, request, exact, error);
     redist_release(trips.exact);
     redist_release(trips.copy);
@@ -392,7 +422,6 @@ int fftnd__wire_choose(struct fftnd__request *request, struct fftnd__configurati
     const struct fftnd__settings *settings = &request->settings;
     struct fftnd__configuration other;
     const struct fftnd__configuration *exact = configuration;
-    int are_some = 0;
     error[0] = error[1] = 0;
     if (settings->wire == REDIST_WIRE_SAME && settings->tolerance == 0)
         return REDIST_OK;
@@ -400,12 +429,7 @@ int fftnd__wire_choose(struct fftnd__request *request, struct fftnd__configurati
         REDIST_TRY(choose_exact(request, recalls, &other));
         exact = &other;
     }
-    REDIST_TRY(find_messages(request, &are_some));
-    int code = REDIST_OK;
-    if (are_some)
-        code = recall_or_try(request, configuration, exact, recalls, error, remembered);
-    else
-        request->settings.wire = REDIST_WIRE_SAME;
+    int code = recall_or_try(request, configuration, exact, recalls, error, remembered);
     if (request->settings.wire == REDIST_WIRE_SAME)
         *configuration = *exact;
     return code;

@@ -174,6 +174,33 @@ int fftnd__segments_of(const struct fftnd__transform *transform, const struct ff
     return arrives ? transform->configuration.partitions : transform->configuration.segments;
 }
 
+/* Returns the slowest axis along which the tiles of a transform follow each other, the same on all ranks; -1 = none. */
+static int find_slowest(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    const redist_index *sizes = step->layout->alignment.size;
+    for (int axis = 0; axis < step->layout->local.ndims; axis++) {
+        int is_batch = axis == transform->batch.axis, chain_axis = axis - transform->batch.shift;
+        if (is_batch ? fftnd__count_of(transform, step, axis) > 1
+                     : sizes[chain_axis] > 1 && !fftnd__is_transformed(step, chain_axis))
+            return axis;
+    }
+    return -1;
+}
+
+/* Messages of a pushed exchange are cut as the pieces that are put follow each other: those of tiles, of any number,
+ * along their slowest axis. */
+static void set_segments(const struct fftnd__program *program,
+                         const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         redist_options *options) {
+    const struct fftnd__step *before = fftnd__previous(step);
+    int axis = -1, n = 2;
+    if (program->fused)
+        axis = find_slowest(transform, before);
+    else
+        n = fftnd__segments_of(transform, before, &axis);
+    options->segments = axis >= 0 ? n : 1;
+    options->segment_axis = axis >= 0 ? fftnd__place_of(before->layout->local.order, axis) : 0;
+}
+
 /* Finds the communicator of an exchange. */
 static int find_comm(const struct fftnd__transform *transform, const struct fftnd__step *step,
                      MPI_Comm *comm) {
@@ -203,11 +230,8 @@ static int plan_exchange(const struct fftnd__program *program, struct fftnd__ste
         arrays[0] = NULL;
     }
     options.tiles = tiles[step->fused_with];
-    if (step->fused_with == FFTND__PUSHED && !program->fused) {
-        int axis = -1, n = fftnd__segments_of(transform, fftnd__previous(step), &axis);
-        options.segments = axis >= 0 ? n : 1;
-        options.segment_axis = axis >= 0 ? fftnd__place_of(before->order, axis) : 0;
-    }
+    if (step->fused_with == FFTND__PUSHED)
+        set_segments(program, transform, step, &options);
     if (step->by_partitions) {
         options.partitions = transform->configuration.partitions;
         options.partition_axis = fftnd__place_of(after->order, fftnd__next(step)->arrival_axis);

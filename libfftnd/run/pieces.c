@@ -291,12 +291,14 @@ int fftnd__note_piece(struct fftnd__execution *execution, const struct fftnd__fl
                           : REDIST_OK;
 }
 
+/* A method that takes no segments has the exchange of the whole array behind them. */
 int fftnd__send_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
     void *const *events = execution->step->stage->events;
-    for (int reached = events == NULL; !reached;) {
+    redist_plan *exchange = execution->sink.exchange;
+    for (int reached = events == NULL || exchange == NULL; !reached;) {
         REDIST_TRY(execution->transform->space->event_is_reached(events[flight->number], &reached));
         if (!reached)
-            REDIST_TRY(redist_plan_put_progress(execution->sink.exchange));
+            REDIST_TRY(redist_plan_put_progress(exchange));
     }
     return fftnd__store_piece(execution, flight);
 }

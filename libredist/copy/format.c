@@ -37,12 +37,7 @@ static void widen_double(const char *from, char *to, size_t count) {
 
 /* ---------------------------------------------------------------- integers with the exponent of their row */
 
-/* Exponents of double, as they are in its bits: of zeros and of rows that are sent as zeros, as their scale would
- * exceed double; and of infinities. */
-enum { MANTISSA_BITS = 52, BIAS = 1023, TOP_SHIFT = 48, LEAST_EXPONENT = 15, NOT_FINITE = 2047 };
-
-/* Bits of an integer without its sign, and the largest one: -32768 is not used. */
-enum { INTEGER_BITS = 15, LARGEST = 32767 };
+enum { MANTISSA_BITS = 52, TOP_SHIFT = 48 };
 
 /* The sum with this has the nearest integer in its low bits. */
 static const double to_integer = 0x1.8p52;
@@ -54,7 +49,7 @@ static uint64_t bits_of(double number) {
 }
 
 static double power_of_two(int exponent) {
-    uint64_t bits = (uint64_t)(exponent + BIAS) << MANTISSA_BITS;
+    uint64_t bits = (uint64_t)(exponent + REDIST__BIAS) << MANTISSA_BITS;
     double number;
     memcpy(&number, &bits, sizeof number);
     return number;
@@ -72,26 +67,27 @@ static int find_exponent(const double numbers[], size_t count) {
 
 static void narrow_row(const double numbers[], struct unaligned_int16_t *narrow, size_t count) {
     int exponent = find_exponent(numbers, count);
-    int is_scaled = exponent >= LEAST_EXPONENT && exponent < NOT_FINITE;
-    narrow[0].number = (int16_t)(exponent >= LEAST_EXPONENT ? exponent : 0);
+    int is_scaled = exponent >= REDIST__LEAST_EXPONENT && exponent < REDIST__NOT_FINITE;
+    narrow[0].number = (int16_t)(exponent >= REDIST__LEAST_EXPONENT ? exponent : 0);
     if (!is_scaled) {
         memset(narrow + 1, 0, count * sizeof *narrow);
         return;
     }
-    const double scale = power_of_two(INTEGER_BITS - 1 - (exponent - BIAS));
+    const double scale = power_of_two(REDIST__INTEGER_BITS - 1 - (exponent - REDIST__BIAS));
     for (size_t i = 0; i < count; i++) {
         double scaled = numbers[i] * scale;
-        scaled = scaled < LARGEST ? scaled : LARGEST;
-        scaled = scaled > -LARGEST ? scaled : -LARGEST;
+        scaled = scaled < REDIST__LARGEST ? scaled : REDIST__LARGEST;
+        scaled = scaled > -REDIST__LARGEST ? scaled : -REDIST__LARGEST;
         narrow[i + 1].number = (int16_t)(bits_of(scaled + to_integer) & UINT16_MAX);
     }
 }
 
 /* Returns by what the integers of a row are multiplied. */
 static double quantum_of(int exponent) {
-    return exponent == 0            ? 0
-           : exponent == NOT_FINITE ? (double)NAN
-                                    : power_of_two(exponent - BIAS - (INTEGER_BITS - 1));
+    return exponent == 0 ? 0
+           : exponent == REDIST__NOT_FINITE
+               ? (double)NAN
+               : power_of_two(exponent - REDIST__BIAS - (REDIST__INTEGER_BITS - 1));
 }
 
 #define SIXTEEN_BITS(type)                                                                         \

@@ -40,6 +40,13 @@ struct redist__format {
  * largest number; of this length the head is one part in 128. */
 enum { REDIST__FORMAT_ROW = 128 };
 
+/* Sixteen bits: integers with an exponent for each row, which is one of double as it is in its bits, with this bias.
+ * Rows with a smaller one than the least are sent as zeros, as their scale would exceed double. */
+enum { REDIST__BIAS = 1023, REDIST__LEAST_EXPONENT = 15, REDIST__NOT_FINITE = 2047 };
+
+/* Bits of an integer without its sign, and the largest one: -32768 is not used. */
+enum { REDIST__INTEGER_BITS = 15, REDIST__LARGEST = 32767 };
+
 /* Returns the kind of what is added; NULL = nothing is. */
 static inline enum redist__number redist__added(const struct redist__sum *sum) {
     return sum != NULL ? sum->number : REDIST__NO_NUMBER;

@@ -81,11 +81,14 @@ static void cut(struct redist__message_box *box, int axis, redist_index start, r
     box->tile.count[axis] = count;
 }
 
-/* Returns the axis of the segments, else the first one with more than one element. */
+/* Returns the axis of the segments, of host memory in a format only, else the first one with more than one element:
+ * exact messages may be slabs of the destination. */
 static int axis_of(const struct redist__message_cuts *cuts, const struct redist__tile *tile) {
+    const struct redist__problem *problem = cuts->problem;
     int axis = 0;
-    if (redist__has_segments(cuts->problem))
-        return cuts->problem->segment_axis;
+    if (problem->tiles == REDIST_PUT && problem->segments > 1 &&
+        (problem->space->asynchronous || problem->format != NULL))
+        return problem->segment_axis;
     while (axis < cuts->problem->transfer->ndims - 1 && tile->count[axis] == 1)
         axis++;
     return axis;

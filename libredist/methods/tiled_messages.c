@@ -415,11 +415,11 @@ static void copy_own(struct state *tiled, const struct redist__tile *tile) {
         record(tiled, &tiled->own, OWN_STREAM);
 }
 
-/* Packs what a tile has of a message; a message in the array is complete. */
-static void put_to(struct state *tiled, const struct redist__tile *tile, int peer, int i) {
+/* Packs what a tile has of a message; a message in the array is complete. Returns whether it is sent now. */
+static int put_to(struct state *tiled, const struct redist__tile *tile, int peer, int i) {
     size_t *missing = &tiled->missing[message_of(tiled, peer, i)];
     if (*missing == 0)
-        return;
+        return 0;
     const struct redist__message_box box = find_message(tiled, 0, peer, i);
     redist__enter(tiled->problem->timer, REDIST__PACK);
     int is_whole = tiled->problem->tiles == REDIST_WHOLE;
@@ -431,15 +431,18 @@ static void put_to(struct state *tiled, const struct redist__tile *tile, int pee
     redist__enter(tiled->problem->timer, REDIST__FIRST_MESSAGE);
     if (*missing == 0)
         send(tiled, peer, i, &box);
+    return *missing == 0;
 }
 
-/* Packs a tile piece by piece; on a device, and of whole arrays, those before it are sent and received meanwhile. */
+/* Packs a tile piece by piece; those before it are sent and received meanwhile. Tiles of the host, which are many, let
+ * MPI make progress when they complete a message. */
 static void put_to_peers(struct state *tiled, const struct redist__tile *tile) {
     const struct redist__problem *problem = tiled->problem;
     for (int i = 0; i < tiled->cuts.each; i++) {
+        int sends = problem->space->asynchronous || problem->tiles == REDIST_WHOLE;
         for (int k = 1; k < tiled->transfer->nranks && !redist__has_failed(problem); k++)
-            put_to(tiled, tile, redist__rank_at(tiled->transfer, k), i);
-        if (problem->space->asynchronous || problem->tiles == REDIST_WHOLE)
+            sends |= put_to(tiled, tile, redist__rank_at(tiled->transfer, k), i);
+        if (sends)
             (void)advance(tiled);
     }
 }

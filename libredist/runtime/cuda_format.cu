@@ -31,15 +31,12 @@ struct doubles_as_floats {
     }
 };
 
-/* Exponents of double and the largest integer, as in copy/format.c. */
-const int bias = 1023, least_exponent = 15, not_finite = 2047, integer_bits = 15, largest = 32767;
-
 __device__ inline int exponent_of(double number) {
-    return __double2hiint(number) >> 20 & not_finite;
+    return __double2hiint(number) >> 20 & REDIST__NOT_FINITE;
 }
 
 __device__ inline double power_of_two(int exponent) {
-    return __hiloint2double((exponent + bias) << 20, 0);
+    return __hiloint2double((exponent + REDIST__BIAS) << 20, 0);
 }
 
 template <class type> struct sixteen_bits {
@@ -54,26 +51,27 @@ template <class type> struct sixteen_bits {
             exponent = max(exponent, exponent_of(static_cast<double>(held[i])));
         for (int other = lanes / 2; other > 0; other /= 2)
             exponent = max(exponent, __shfl_xor_sync(~0u, exponent, other));
-        exponent = exponent >= least_exponent ? exponent : 0;
+        exponent = exponent >= REDIST__LEAST_EXPONENT ? exponent : 0;
         if (threadIdx.x % lanes == 0)
             store(static_cast<int16_t>(exponent), row, aligned);
-        return exponent == 0 || exponent == not_finite
+        return exponent == 0 || exponent == REDIST__NOT_FINITE
                    ? 0
-                   : power_of_two(integer_bits - 1 - (exponent - bias));
+                   : power_of_two(REDIST__INTEGER_BITS - 1 - (exponent - REDIST__BIAS));
     }
 
     static __device__ int16_t narrowed(type number, double scale) {
         double scaled = static_cast<double>(number) * scale;
-        scaled = scaled < largest ? scaled : largest;
-        scaled = scaled > -largest ? scaled : -largest;
+        scaled = scaled < REDIST__LARGEST ? scaled : REDIST__LARGEST;
+        scaled = scaled > -REDIST__LARGEST ? scaled : -REDIST__LARGEST;
         return static_cast<int16_t>(scale == 0 ? 0 : __double2int_rn(scaled));
     }
 
     static __device__ double quantum_of(const char *row, int aligned) {
         int exponent = load<int16_t>(row, aligned);
-        return exponent == 0            ? 0
-               : exponent == not_finite ? __longlong_as_double(0x7ff8000000000000)
-                                        : power_of_two(exponent - bias - (integer_bits - 1));
+        return exponent == 0 ? 0
+               : exponent == REDIST__NOT_FINITE
+                   ? __longlong_as_double(0x7ff8000000000000)
+                   : power_of_two(exponent - REDIST__BIAS - (REDIST__INTEGER_BITS - 1));
     }
 
     static __device__ type widened(int16_t narrow, double quantum) {
