@@ -244,12 +244,36 @@ static int needs_unaligned(const struct lines__problem *problem) {
     return problem->kind == FFTND_C2C && problem->precision == FFTND_FLOAT && contiguous && odd;
 }
 
+/* Lengths that FFTW transforms in one sweep, by a codelet. */
+static int has_codelet(redist_index n) {
+    return n <= 16 || n == 20 || n == 25 || n == 32;
+}
+
+/* Nonzero for complex lines of such lengths in arrays of second-level caches: FFTW takes up to 40 ms to measure plans
+ * that are as fast as its estimated ones (docs/performance-notebook.md, "Trials beside estimates"). */
+static int needs_no_measurement(const struct lines__problem *problem) {
+    enum { CACHE_BYTES = 1 << 20 };
+    size_t bytes = lines__item_bytes(problem->precision, 0);
+    int is_simple = problem->kind == FFTND_C2C && problem->threads == NULL;
+    for (int i = 0; i < problem->naxes + problem->nloops; i++) {
+        redist_index n = lines__loop_at(problem, i)->n;
+        bytes *= (size_t)n;
+        is_simple &= i >= problem->naxes || has_codelet(n);
+    }
+    return is_simple && bytes <= CACHE_BYTES;
+}
+
+static unsigned effort_of(const struct lines__problem *problem) {
+    int estimates = problem->effort == FFTND_MEASURE && needs_no_measurement(problem);
+    return efforts[estimates ? FFTND_ESTIMATE : problem->effort];
+}
+
 static int create(const struct lines__problem *problem, void *in, void *out, void **result) {
     struct plan *plan = describe(problem);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->aligned = make_locked(
-        plan, in, out, efforts[problem->effort] | (needs_unaligned(problem) ? FFTW_UNALIGNED : 0));
+        plan, in, out, effort_of(problem) | (needs_unaligned(problem) ? FFTW_UNALIGNED : 0));
     if (plan->aligned == NULL) {
         redist_release(plan);
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,

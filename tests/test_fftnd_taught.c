@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Serial transforms that some ranks measure for all: whatever their FFTW knows, that of the others knows afterwards. */
 #include <fftw3.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "fft_run.h"
 #include "harness.h"
@@ -69,6 +71,33 @@ START_TEST(not_taught) {
 }
 END_TEST
 
+/* Returns what FFTW knows after a transform of n x n x n points was planned on this rank alone; free() it. */
+static char *known_after(int n, enum fftnd_effort effort) {
+    fft_case given = FFT_CASE(FFTND_C2C, n, n, n);
+    fftnd_plan *plan = NULL;
+    given.options.effort = effort;
+    fftw_forget_wisdom();
+    check_ok(fft_case_plan(MPI_COMM_SELF, &given, &plan));
+    check_ok(fftnd_plan_free(&plan));
+    return fftw_export_wisdom_to_string();
+}
+
+/* Lines of one codelet are not measured, since that takes long and finds nothing better; others are. */
+START_TEST(codelets) {
+    static const int points[] = {12, 16, 11,
+                                 15, 17, 26}; /* fewer than 17 are not for the host's own loops */
+    for (int i = 0; i < 6; i++) {
+        char *estimated = known_after(points[i], FFTND_ESTIMATE);
+        char *measured = known_after(points[i], FFTND_MEASURE);
+        harness_case("%d points", points[i]);
+        check_all((strcmp(estimated, measured) == 0) == (points[i] <= 16), "%s and %s", estimated,
+                  measured);
+        free(estimated);
+        free(measured);
+    }
+}
+END_TEST
+
 /* Results are right with plans of another rank's making, of equal and of different parts. */
 START_TEST(correct) {
     for (int n = SMALL; n < SMALL + 4; n++) {
@@ -80,6 +109,6 @@ START_TEST(correct) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {small, another_shape, not_taught, correct, NULL};
+    const TTest *const tests[] = {small, another_shape, not_taught, codelets, correct, NULL};
     return harness_run(argc, argv, "test_fftnd_taught", tests);
 }

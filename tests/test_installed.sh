@@ -41,7 +41,7 @@ grep -q '^build libfftnd/libfftnd\.so.*libredist/libredist\.so' "$temporary/stat
     { echo "libfftnd.so does not link libredist.so"; exit 1; }
 
 # ---------------------------------------------------------------- what is installed
-for file in redist_base.h redist_grid.h redist.h redist_file.h redist_checkpoint.h fftnd_file.h redist_halo.h redist_model.h redist_paper.h fftnd_kinds.h fftnd.h \
+for file in redist_base.h redist_grid.h redist.h redist_file.h redist_checkpoint.h fftnd_file.h redist_halo.h redist_model.h redist_paper.h fftnd_kinds.h fftnd_info.h fftnd.h \
         redist.hpp redist_file.hpp fftnd.hpp fftnd/heffte/heffte.h fftnd/heffte/heffte_c.h; do
     test -f "$prefix/include/$file" || { echo "$file is not installed"; exit 1; }
 done

@@ -197,17 +197,16 @@ static int execute(void *data, void *in, void *out) {
 enum { TRIAL_COLUMNS = 64, TRIAL_PITCH = 68 };
 static const double trial_seconds = 0.05;
 
-static struct lines__problem trial_of(const struct lines__problem *problem, redist_index n,
-                                      size_t *bytes) {
-    struct lines__problem trial = *problem;
-    trial.kind = FFTND_C2C;
-    trial.seconds = trial_seconds;
-    trial.keep_input = 0;
-    trial.filled[0] = 0; /* the result is that of other problems, too */
-    trial.naxes = trial.nloops = 1;
-    trial.axes[0] = (struct lines__loop){n, TRIAL_PITCH, TRIAL_PITCH};
-    trial.loops[0] = (struct lines__loop){TRIAL_COLUMNS, 1, 1};
-    *bytes = (size_t)n * TRIAL_PITCH * lines__item_bytes(problem->precision, 0);
+static struct lines__trial trial_of(const struct lines__problem *problem, redist_index n) {
+    struct lines__trial trial = {.own = &lines__library_columns, .problem = *problem};
+    trial.bytes = (size_t)n * TRIAL_PITCH * lines__item_bytes(problem->precision, 0);
+    trial.problem.kind = FFTND_C2C;
+    trial.problem.seconds = trial_seconds;
+    trial.problem.keep_input = 0;
+    trial.problem.filled[0] = 0; /* the result is that of other problems, too */
+    trial.problem.naxes = trial.problem.nloops = 1;
+    trial.problem.axes[0] = (struct lines__loop){n, TRIAL_PITCH, TRIAL_PITCH};
+    trial.problem.loops[0] = (struct lines__loop){TRIAL_COLUMNS, 1, 1};
     return trial;
 }
 
@@ -217,13 +216,13 @@ static int find_way(const struct lines__problem *problem, redist_index n) {
     struct lines__plan plans[LINES__WAYS];
     double seconds[LINES__WAYS] = {0};
     struct lines__radices radices;
-    size_t bytes;
     int count = 0, best = 0;
-    const struct lines__problem trial = trial_of(problem, n, &bytes);
-    char *memory = redist_calloc(bytes, 1);
+    const struct lines__trial trial = trial_of(problem, n);
+    char *memory = redist_calloc(trial.bytes, 1);
     const struct lines__column_loops *loops = lines__column_loops_here();
     while (memory != NULL && lines__radices_at(loops, n, count, &radices) &&
-           lines__columns_create(loops, &trial, &radices, 1, &plans[count].data) == REDIST_OK)
+           lines__columns_create(loops, &trial.problem, &radices, 1, &plans[count].data) ==
+               REDIST_OK)
         plans[count++].library = &lines__library_columns;
     if (count > 1)
         lines__time_plans(count, plans, n * TRIAL_COLUMNS, memory, memory, seconds);
@@ -250,16 +249,6 @@ struct lines__radices lines__columns_radices(const struct lines__problem *proble
     return radices;
 }
 
-/* Percent of the general library's time, in the caches. */
-static int find_percent(const struct lines__problem *problem, redist_index n) {
-    size_t bytes;
-    if (!lines__may_take(problem) || n < LINES__SHORTEST || !lines__passes_exist(n))
-        return LINES__UNSUITED;
-    const struct lines__problem trial = trial_of(problem, n, &bytes);
-    return lines__trial_percent(&lines__library_columns, &trial, bytes, 0,
-                                lines__finding(problem->precision, LINES__FOUND_COLUMNS, n));
-}
-
 /* Percent in a trial up to which columns are as fast in the array. Far rows are fetched while others are transformed,
  * which FFTW does not do (docs/performance-notebook.md, "Lines side by side": far rows). */
 static int as_fast_percent(int far) {
@@ -267,8 +256,21 @@ static int as_fast_percent(int far) {
     return far ? FAR_PERCENT : LINES__AS_FAST;
 }
 
+/* Percent of the general library's time, in the caches, for the limit of near or far columns. FFTW's measured plans are
+ * much faster than its estimated ones only where columns take at most 0.55 of the latter, and 0.72 of the former
+ * (docs/performance-notebook.md, "Trials beside estimates"). */
+static int find_percent(const struct lines__problem *problem, redist_index n, int far) {
+    if (!lines__may_take(problem) || n < LINES__SHORTEST || !lines__passes_exist(n))
+        return LINES__UNSUITED;
+    struct lines__trial trial = trial_of(problem, n);
+    trial.as_fast = as_fast_percent(far);
+    trial.sure = trial.as_fast * 4 / 5;
+    return lines__trial_percent(&trial,
+                                lines__finding(problem->precision, LINES__FOUND_COLUMNS, n));
+}
+
 int lines__columns_gain(const struct lines__problem *problem, redist_index n, int far) {
-    return find_percent(problem, n) < as_fast_percent(far);
+    return find_percent(problem, n, far) < as_fast_percent(far);
 }
 
 redist_index lines__columns_fill(const struct lines__problem *problem, redist_index n,
@@ -298,7 +300,8 @@ static int percent(const struct lines__problem *problem, const void *in, const v
     redist_index columns = merge_loops(problem, merged), rest = columns % width;
     redist_index paid = columns - rest + (rest > 0 ? width + width / 2 : 0);
     int far = is_far(problem) || rows_conflict(problem);
-    int full = columns >= width / 4 ? find_percent(problem, problem->axes[0].n) : LINES__UNSUITED;
+    int full =
+        columns >= width / 4 ? find_percent(problem, problem->axes[0].n, far) : LINES__UNSUITED;
     return full == LINES__UNSUITED ? 0
                                    : (int)(1 + 99 * full * paid / (as_fast_percent(far) * columns));
 }

@@ -163,25 +163,36 @@ static redist_index trial_lines(const struct lines__problem *problem, ptrdiff_t 
                : TRIAL_LINES;
 }
 
+/* Percent of the time of FFTW's estimated plans up to which no measured plan made lines slower than the limit: those of
+ * complex lines take down to 0.45 of that time, of real ones 0.5 (docs/performance-notebook.md, "Trials beside
+ * estimates"). */
+static int sure_percent(const struct lines__problem *problem, int far) {
+    enum { SURE_FAR = 50, SURE_COMPLEX = 60, SURE_REAL = 75 };
+    return far ? SURE_FAR : problem->kind == FFTND_R2C ? SURE_REAL : SURE_COMPLEX;
+}
+
 /* Percent of the general library's time, from array to array: in the caches, or of `far` arrays. */
-static int find_percent(const struct lines__problem *problem, int far) {
-    struct lines__problem trial = *problem;
+static int find_percent(const struct lines__problem *problem, int far, int as_fast) {
+    struct lines__trial trial = {.own = &lines__library_contiguous,
+                                 .problem = *problem,
+                                 .apart = 1,
+                                 .as_fast = as_fast,
+                                 .sure = sure_percent(problem, far)};
+    struct lines__loop *lines = &trial.problem.loops[0];
     redist_index n = elements_of(problem);
     int is_real = problem->kind == FFTND_R2C,
         what = LINES__FOUND_CONTIGUOUS + 4 * far + 2 * is_real + problem->direction;
     ptrdiff_t pitch = (ptrdiff_t)n + TRIAL_PAD;
     if (problem->effort == FFTND_ESTIMATE && !(is_real && problem->precision == FFTND_FLOAT))
         return LINES__UNSUITED;
-    trial.seconds = trial_seconds;
-    trial.keep_input = 0;
-    trial.nloops = 1;
-    trial.loops[0] = (struct lines__loop){trial_lines(problem, pitch, far), pitch, pitch};
-    const size_t bytes =
-        (size_t)(trial.loops[0].n * pitch) * lines__item_bytes(problem->precision, 0);
+    trial.problem.seconds = trial_seconds;
+    trial.problem.keep_input = 0;
+    trial.problem.nloops = 1;
+    *lines = (struct lines__loop){trial_lines(problem, pitch, far), pitch, pitch};
+    trial.bytes = (size_t)(lines->n * pitch) * lines__item_bytes(problem->precision, 0);
     if (is_real)
-        *(problem->direction == REDIST_FORWARD ? &trial.loops[0].in : &trial.loops[0].out) *= 2;
-    return lines__trial_percent(&lines__library_contiguous, &trial, bytes, 1,
-                                lines__finding(problem->precision, what, n));
+        *(problem->direction == REDIST_FORWARD ? &lines->in : &lines->out) *= 2;
+    return lines__trial_percent(&trial, lines__finding(problem->precision, what, n));
 }
 
 /* Percent in a trial in the caches up to which lines are as fast in a tile: here lines are fetched ahead, by the
@@ -204,8 +215,8 @@ static int percent(const struct lines__problem *problem, const void *in, const v
     redist_index groups = (lines + width - 1) / width;
     int far = 2 * (size_t)(lines * n) * lines__item_bytes(problem->precision, 0) >
               FAR_CACHES * redist_find_caches()->second;
-    int full = lines > 0 ? find_percent(problem, far) : LINES__UNSUITED;
     int as_fast = far ? LINES__AS_FAST : AS_FAST_NEAR;
+    int full = lines > 0 ? find_percent(problem, far, as_fast) : LINES__UNSUITED;
     return full == LINES__UNSUITED ? 0 : (int)(1 + 99 * full * groups * width / (as_fast * lines));
 }
 

@@ -11,12 +11,22 @@ enum { LINES__AS_FAST = 100, LINES__UNSUITED = 1000 };
 /* Nonzero if the problem's general library yields lines, for one thread, in double or float. */
 int lines__may_take(const struct lines__problem *problem);
 
-/* Time of library `own` for `trial` in percent of the general library's, LINES__UNSUITED at most: in an array of
- * `bytes` bytes, or from one to another if `apart`. It is measured by the first call, with at most trial->seconds of
- * planning, and kept in *known, which is 0 before. With FFTND_ESTIMATE it is guessed: 60 where registers are wider than
- * a complex double, as those are what FFTW of a distribution leaves empty. */
-int lines__trial_percent(const struct lines__library *own, const struct lines__problem *trial,
-                         size_t bytes, int apart, short *known);
+/* A trial of the host's own loops beside the general library. */
+struct lines__trial {
+    const struct lines__library *own;
+    struct lines__problem problem; /* planned for at most problem.seconds */
+    size_t bytes;                  /* of an array */
+    int apart;                     /* 1 = from one array to another */
+    /* Percent of the general library's time up to which `own` is chosen, and percent of its time with FFTND_ESTIMATE up
+     * to which `own` is chosen without a plan of more effort. */
+    int as_fast, sure;
+};
+
+/* Time of trial->own in percent of the general library's, LINES__UNSUITED at most. It is measured by the first call and
+ * kept in *known, which is 0 before; first beside a plan by FFTND_ESTIMATE, made in a hundredth of the time, which
+ * decides where more effort cannot. With FFTND_ESTIMATE the time is guessed: 60 where registers are wider than a
+ * complex double, as those are what FFTW of a distribution leaves empty. */
+int lines__trial_percent(const struct lines__trial *trial, short *known);
 
 /* What is measured of each length in double and float: 1 + the number of the fastest way, the percentage of columns,
  * and those of contiguous lines, by far, real and direction. */

@@ -7,6 +7,7 @@
 #include <complex.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST = 90000, MOST_POINTS = 2 * LINES__LONGEST };
 
@@ -189,34 +190,47 @@ START_TEST(which_suit) {
 }
 END_TEST
 
-static double planned_seconds;
+/* A general library whose estimated plans take no time, the time of lines, or long; its other plans take none. */
+enum { NO_TIME, TIME_OF_LINES, LONG_TIME };
+static int estimated_takes, is_estimated;
+static double measured_seconds; /* of planning, 0 = estimated only */
 
-static int plan_nothing(const struct lines__problem *problem, void *in, void *out, void **plan) {
-    (void)in;
-    (void)out;
-    planned_seconds = problem->seconds;
+static int plan_general(const struct lines__problem *problem, void *in, void *out, void **plan) {
+    is_estimated = problem->effort == FFTND_ESTIMATE;
     *plan = input;
+    if (!is_estimated)
+        measured_seconds = problem->seconds;
+    else if (estimated_takes == TIME_OF_LINES)
+        return lines__library_contiguous.create(problem, in, out, plan);
     return REDIST_OK;
 }
 
-static int run_nothing(void *plan, void *in, void *out) {
-    (void)plan;
-    (void)in;
-    (void)out;
+static int run_general(void *plan, void *in, void *out) {
+    if (is_estimated && estimated_takes == TIME_OF_LINES)
+        return lines__library_contiguous.execute(plan, in, out);
+    if (is_estimated && estimated_takes == LONG_TIME)
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     return REDIST_OK;
 }
 
-static void destroy_nothing(void *plan) {
-    (void)plan;
+static void destroy_general(void *plan) {
+    if (plan != input)
+        lines__library_contiguous.destroy(plan);
 }
 
-/* A trial gives the general library as long to plan as plans do: what FFTW planned in 0.05 s took twice as long, and
- * slower lines were chosen. */
+/* A trial beside an estimated plan decides where lines take a small part of its time, or more. Else the general library
+ * has as long to plan as plans have: what FFTW planned in 0.05 s took twice as long, and slower lines were chosen. */
 START_TEST(time_to_plan) {
     const struct lines__library library = {.yields_lines = 1,
-                                           .create = plan_nothing,
-                                           .execute = run_nothing,
-                                           .destroy = destroy_nothing};
+                                           .create = plan_general,
+                                           .execute = run_general,
+                                           .destroy = destroy_general};
+    static const struct {
+        redist_index points;
+        int takes;
+    } cases[] = {{96, NO_TIME},        {128, LONG_TIME},     {100, TIME_OF_LINES},
+                 {120, TIME_OF_LINES}, {144, TIME_OF_LINES}, {192, TIME_OF_LINES}};
+    int measured = 0;
     struct lines__problem problem = {.general = &library,
                                      .effort = FFTND_MEASURE,
                                      .seconds = 1,
@@ -224,12 +238,22 @@ START_TEST(time_to_plan) {
                                      .precision = FFTND_FLOAT,
                                      .direction = REDIST_BACKWARD,
                                      .naxes = 1,
-                                     .axes = {{96, 1, 1}},
-                                     .nloops = 1,
-                                     .loops = {{64, 49, 96}}};
-    check_all(lines__library_contiguous.percent(&problem, input, found) == 0,
-              "lines gain on a library that takes no time");
-    check_all(planned_seconds >= problem.seconds, "planned in %.3f s", planned_seconds);
+                                     .nloops = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        redist_index n = cases[i].points;
+        problem.axes[0] = (struct lines__loop){n, 1, 1};
+        problem.loops[0] = (struct lines__loop){64, n / 2 + 1, n};
+        measured_seconds = 0;
+        estimated_takes = cases[i].takes;
+        int percent = lines__library_contiguous.percent(&problem, input, found);
+        measured += measured_seconds >= problem.seconds;
+        if (estimated_takes == TIME_OF_LINES) /* about: it may seem to take less, or more */
+            continue;
+        check_all((percent > 0 && percent < 100) == (estimated_takes == LONG_TIME),
+                  "%lld points: %d percent", (long long)n, percent);
+        check_all(measured_seconds == 0, "%lld points: measured in vain", (long long)n);
+    }
+    check_all(measured > 0, "no plan was measured, or in less time than plans have");
 }
 END_TEST
 
