@@ -447,6 +447,33 @@ void test_filled() {
             expect(std::abs(u(i, j) - 1.0) < 1e-12, "a field that is filled in part");
 }
 
+/* Numbers that are narrower between ranks: floats have 2^-24 of each. */
+void test_wire() {
+    fftnd::options options;
+    options.wire = REDIST_WIRE_FLOAT;
+    options.wire_scope = REDIST_WIRE_EVERYWHERE;
+    options.effort = FFTND_ESTIMATE;
+    options.scaling = FFTND_SCALE_BACKWARD;
+    fftnd::plan<double, std::complex<double>> plan(MPI_COMM_WORLD, {8, 6}, options);
+    auto u = plan.physical();
+    auto v = plan.spectral();
+    expect((plan.info().wire == REDIST_WIRE_FLOAT) == (plan.info().wire_error[0] > 0), "a format");
+    for (redist::index i = 0; i < u.count(0); i++)
+        for (redist::index j = 0; j < u.count(1); j++)
+            u(i, j) = 1.0 / static_cast<double>(1 + u.start(0) + i + u.start(1) + j);
+    plan.forward(u, v);
+    plan.backward(v, u);
+    for (redist::index i = 0; i < u.count(0); i++)
+        for (redist::index j = 0; j < u.count(1); j++)
+            expect(std::abs(u(i, j) -
+                            1.0 / static_cast<double>(1 + u.start(0) + i + u.start(1) + j)) < 1e-6,
+                   "doubles that travel as floats");
+    expect(code_of([&] {
+               fftnd::plan<float, std::complex<float>> other(MPI_COMM_WORLD, {8, 6}, options);
+           }) == REDIST_ERR_ARGUMENT,
+           "a format of doubles for floats");
+}
+
 /* Laplacian and a product of cosines, by each kind of operator. */
 void test_operators() {
     fftnd::options options;
@@ -557,6 +584,7 @@ int main(int argc, char **argv) {
     test_transform<std::complex<float>, std::complex<float>>("c2c, float", 1e-5);
     test_cosines();
     test_filled();
+    test_wire();
     test_operators();
     test_errors();
     redist::array<double> left_over(MPI_COMM_WORLD, 10);

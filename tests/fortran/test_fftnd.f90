@@ -569,6 +569,14 @@ contains
     call fftnd_plan_free(plan)
     call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_DOUBLE, plan, wire=3, ierror=code)
     call check(code == REDIST_ERR_ARGUMENT, 'a format that does not exist')
+    call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_DOUBLE, plan, tolerance=1d-9, ierror=code)
+    call check(code == REDIST_ERR_ARGUMENT, 'a tolerance that no format reaches')
+    call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_FLOAT, plan, wire=REDIST_WIRE_FLOAT, ierror=code)
+    call check(code == REDIST_ERR_ARGUMENT, 'a format of doubles for floats')
+    call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_DOUBLE, plan, &
+      wire=merge(REDIST_WIRE_FLOAT, REDIST_WIRE_16_BITS, rank == 0), ierror=code)
+    call check(code == merge(REDIST_OK, REDIST_ERR_DISAGREE, nranks == 1), 'formats that differ')
+    call fftnd_plan_free(plan)
   end subroutine test_wire
 
   ! Options with more or fewer values than the plan takes, on one rank, which all learn of

@@ -65,6 +65,8 @@ PLANS_OF_EXCHANGES = [
     (dict(nontemporal_bytes=0.5), TypeError, ["nontemporal_bytes is 0.5"]), (dict(space="disk"), ValueError, ["'disk'"]),
     (dict(staging=None), ValueError, ["staging is None"]), (dict(stream=[]), TypeError, ["stream is []"]),
     (dict(skip_agreement="no"), TypeError, ["skip_agreement is 'no'"]), (dict(phases=2), TypeError, ["phases is 2"]),
+    (dict(wire="half"), ValueError, ["wire is 'half'; it is one of 'same', 'float', '16 bits'"]),
+    (dict(wire_scope=1), ValueError, ["wire_scope is 1; it is one of 'between nodes', 'everywhere'"]),
 ]
 
 

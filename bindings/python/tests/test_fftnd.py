@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transforms, against NumPy on the gathered array."""
 import ctypes
+import re
 import sys
 import types
 
@@ -68,6 +69,28 @@ def test_fewer_bytes(random, wire, most):
         assert all((0 < e < most) == (P > 1) for e in plan.info["wire_error"])
     with fftnd.Plan(comm, (8, 12, 10), tolerance=most, **wanted) as plan:
         assert plan.info["wire"] == (wire if P > 1 else "same")
+
+
+@pytest.mark.parametrize("wrong, words", [
+    (dict(dtype="F", wire="float"), "wire: REDIST_WIRE_FLOAT is not supported with precision of dtype = FFTND_FLOAT"),
+    (dict(dtype="D", wire="float", tolerance=1e-3), r"tolerance = 0.001 with wire = REDIST_WIRE_FLOAT"),
+    (dict(dtype="D", tolerance=1e-9), r"tolerance = 1e-09 is below 7.4\d*e-09"),
+    (dict(dtype="D", tolerance=float("nan")), "tolerance = nan is not 0 or more")])
+def test_formats_that_are_refused(wrong, words):
+    for alone in (False, True):
+        right = dict(dtype=wrong["dtype"])
+        with pytest.raises(redist.ArgumentError) as error:
+            fftnd.Plan(comm, (8, 12, 10), **FAST, **(right if alone and comm.rank < P - 1 else wrong))
+        assert re.search(words, str(error.value)), error.value
+
+
+def test_formats_differ_on_ranks():
+    if P > 1:
+        with pytest.raises(redist.ArgumentError, match="wire"):
+            fftnd.Plan(comm, (8, 12, 10), dtype=complex, wire=("same", "float")[comm.rank % 2], **FAST)
+    a, b = np.zeros((P, 2), "i4"), np.zeros((1, 2 * P), "i4")
+    with pytest.raises(redist.ArgumentError, match="wire = REDIST_WIRE_FLOAT is for elements of doubles"):
+        redist.Plan(comm, a, 0, b, 1, wire="float", wire_scope="everywhere")
 
 
 def test_kept_plans(random):
