@@ -38,9 +38,9 @@ static void local_extents(const struct serial *serial, int whole, long long exte
                             extent = size;
         int dim = i < whole ? i : i - 1;
         int split = i != whole && dim < serial->g;
-        if (split && redist_decompose(size, serial->grid[dim], serial->coords[dim], &extent,
-                                      &start) != REDIST_OK)
-            bench_abort("%s", redist_error_message());
+        if (split)
+            bench_must(
+                redist_decompose(size, serial->grid[dim], serial->coords[dim], &extent, &start));
         extents[i] = extent;
     }
 }

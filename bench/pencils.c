@@ -111,9 +111,8 @@ static part find_pencil(const bench_pencils *pencils, const redist_index sizes[3
     MPI_Dims_create(pencils->nranks, 2, dims);
     for (int i = 0; i < 3; i++) {
         const int coordinate = place == 0 ? pencils->rank / dims[1] : pencils->rank % dims[1];
-        if (redist_decompose(sizes[i], i == axis ? 1 : dims[place], i == axis ? 0 : coordinate,
-                             &box.count[i], &box.start[i]) != REDIST_OK)
-            bench_abort("%s", redist_error_message());
+        bench_must(redist_decompose(sizes[i], i == axis ? 1 : dims[place],
+                                    i == axis ? 0 : coordinate, &box.count[i], &box.start[i]));
         place += i != axis;
     }
     return part_of(&box);

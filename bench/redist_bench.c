@@ -101,9 +101,8 @@ static bench_block block_along(const struct exchange *exchange, int axis) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < block.ndims; i++)
         block.size[i] = block.count[i] = exchange->settings.shape.values[i];
-    if (redist_decompose(block.size[axis], exchange->nranks, rank, &block.count[axis],
-                         &block.start[axis]) != REDIST_OK)
-        bench_abort("%s", redist_error_message());
+    bench_must(redist_decompose(block.size[axis], exchange->nranks, rank, &block.count[axis],
+                                &block.start[axis]));
     return block;
 }
 
@@ -210,8 +209,7 @@ static int make_plan(struct exchange *exchange, struct entry *entry) {
     if (code != REDIST_OK)
         return code;
     redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
-    if (redist_plan_get_info(entry->plan, &info) != REDIST_OK)
-        bench_abort("%s", redist_error_message());
+    bench_must(redist_plan_get_info(entry->plan, &info));
     entry->workspace_bytes = most_of_ranks((long long)info.workspace_bytes);
     entry->model_ms = predict(exchange, entry->name);
     return REDIST_OK;

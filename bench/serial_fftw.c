@@ -112,9 +112,8 @@ static void local_extents(const struct serial *serial, int axis, redist_index ex
             problem->axes[i] == FFTND_AXIS_HALVED ? problem->sizes[i] / 2 + 1 : problem->sizes[i];
     for (int dim = 0; dim < serial->grid_ndims; dim++) {
         int split = split_axis(serial, dim, place_of(serial, axis));
-        if (redist_decompose(extents[split], serial->grid[dim], serial->coords[dim],
-                             &extents[split], &start) != REDIST_OK)
-            bench_abort("%s", redist_error_message());
+        bench_must(redist_decompose(extents[split], serial->grid[dim], serial->coords[dim],
+                                    &extents[split], &start));
     }
 }
 

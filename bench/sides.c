@@ -84,9 +84,8 @@ static void find_brick(const bench_problem *problem, enum fftnd_side side, redis
     for (int axis = problem->ndims - 1; axis >= 0; axis--) {
         int halved = problem->axes[axis] == FFTND_AXIS_HALVED && side == FFTND_SPECTRAL;
         redist_index size = problem->sizes[axis];
-        if (redist_decompose(halved ? size / 2 + 1 : size, dims[axis], rank % dims[axis],
-                             &box->count[axis], &box->start[axis]) != REDIST_OK)
-            bench_abort("%s", redist_error_message());
+        bench_must(redist_decompose(halved ? size / 2 + 1 : size, dims[axis], rank % dims[axis],
+                                    &box->count[axis], &box->start[axis]));
         rank /= dims[axis];
     }
 }

@@ -8,8 +8,7 @@
 static void *host_allocate(MPI_Comm comm, size_t bytes, int mappable) {
     void *array = NULL;
     if (mappable) {
-        if (redist_alloc(comm, bytes, &array) != REDIST_OK)
-            bench_abort("%s", redist_error_message());
+        bench_must(redist_alloc(comm, bytes, &array));
     } else if (posix_memalign(&array, 64, bytes ? bytes : 64) != 0) {
         bench_abort("no memory for an array of %zu bytes", bytes);
     }
