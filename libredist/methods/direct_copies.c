@@ -239,16 +239,20 @@ static int find_addresses(struct redist__direct *state, int peer) {
     return REDIST_OK;
 }
 
-/* Issues the copies of a peer's boxes, or those that add. */
+/* Issues the copies of a peer's boxes, or those that add; in host memory together, as the ghosts on both sides of an
+ * axis are in the same lines of the caches. */
 static int issue_boxes(struct redist__direct *state, int peer, int adds, enum redist__copier copier,
                        void *stream) {
-    const struct redist__batch *batch = &state->paths[state->direction].batch;
+    const struct redist__space *space = state->problem->space;
+    struct redist__batch *batch = &state->paths[state->direction].batch;
     const int *first = state->first[near_side(state)];
     int code = batch->copies[first[peer]].run != 0 ? find_addresses(state, peer) : REDIST_OK;
+    if (code == REDIST_OK && !space->asynchronous && !redist__direct_adds(state, state->direction))
+        return space->batch_run(batch, first[peer], first[peer + 1] - first[peer], stream);
     for (int box = first[peer]; box < first[peer + 1] && code == REDIST_OK; box++)
         if (batch->copies[box].run != 0 && (batch->copies[box].adds != NULL) == adds)
-            code = state->problem->space->copy(&batch->copies[box], batch->sources[box],
-                                               batch->destinations[box], copier, stream);
+            code = space->copy(&batch->copies[box], batch->sources[box], batch->destinations[box],
+                               copier, stream);
     return code;
 }
 
