@@ -33,14 +33,14 @@ static int are_interleaved(int n, const struct redist__copy copies[]) {
 
 /* Counts bands whose sources and destinations fit half the second-level cache. */
 static size_t count_bands(int n, const struct redist__copy copies[]) {
-    size_t bytes = 0, fewest = SIZE_MAX, bands;
+    size_t bytes = 0, most = 1;
     for (int i = 0; i < n; i++) {
         bytes += 2 * redist__copy_bytes(&copies[i]);
-        if (copies[i].run != 0 && copies[i].count[0] < fewest)
-            fewest = copies[i].count[0];
+        if (copies[i].run != 0 && copies[i].count[0] > most)
+            most = copies[i].count[0];
     }
-    bands = 1 + 2 * bytes / redist_find_caches()->second;
-    return bands < fewest ? bands : fewest;
+    size_t bands = 1 + 2 * bytes / redist_find_caches()->second;
+    return bands < most ? bands : most;
 }
 
 /* Runs a band with the loop for the whole copy, most of which is not in the caches. */

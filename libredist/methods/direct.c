@@ -194,8 +194,8 @@ static void prepare_copies(struct redist__direct *state, int direction, int peer
         &transfer->side[!redist__direct_remote_side(path, direction)];
     const struct redist__part *part = &local->parts[peer];
     int push = path->mode == REDIST__PUSH;
-    for (int box = peer; part != NULL; part = part->next, box += transfer->nranks) {
-        struct redist__copy *copy = &path->batch.copies[box];
+    struct redist__copy *copy = &path->batch.copies[peer * transfer->longest];
+    for (int box = peer; part != NULL; part = part->next, box += transfer->nranks, copy++) {
         const ptrdiff_t *far = state->remotes[box].of[direction].stride;
         redist__copy_prepare(copy, transfer->ndims, part->count, transfer->item,
                              push ? local->stride : far, push ? far : local->stride);

@@ -13,7 +13,7 @@ enum redist__mode { REDIST__PUSH, REDIST__PULL, REDIST__STAGE };
 /* This rank's copies in one direction of an exchange. */
 struct redist__direct_path {
     enum redist__mode mode;
-    struct redist__batch batch; /* a copy for each box, in the order of redist__box_count */
+    struct redist__batch batch; /* for each peer in turn as many copies as the longest list has */
 };
 
 /* Progress of the copy with a peer; REPLACED: what is added is left. */

@@ -214,27 +214,32 @@ static int find_addresses(struct redist__direct *state, int peer) {
     char *base = NULL;
     if (!own)
         REDIST_TRY(redist__direct_array(state, peer, &base));
-    for (int box = peer; here != NULL; here = here->next, box += transfer->nranks) {
+    int copy = peer * transfer->longest;
+    for (int box = peer; here != NULL; here = here->next, box += transfer->nranks, copy++) {
         uintptr_t local = arrays[near != direction] + here->offset;
         uintptr_t far = own ? arrays[near == direction] + there->offset
                             : (uintptr_t)base + state->remotes[box].of[direction].offset;
-        batch->sources[box] = (const char *)(near == direction ? local : far);
-        batch->destinations[box] = (char *)(near == direction ? far : local);
+        batch->sources[copy] = (const char *)(near == direction ? local : far);
+        batch->destinations[copy] = (char *)(near == direction ? far : local);
         there = own ? there->next : there;
     }
     return REDIST_OK;
 }
 
-/* Issues the copies of a peer's boxes, or those that add. */
+/* Issues the copies of a peer's boxes, or those that add; in host memory together, as the ghosts on both sides of an
+ * axis are in the same lines of the caches. */
 static int issue_boxes(struct redist__direct *state, int peer, int adds, enum redist__copier copier,
                        void *stream) {
-    const struct redist__batch *batch = &state->paths[state->direction].batch;
-    int size = state->problem->context->size;
-    int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
-    for (int box = peer; box < batch->count && code == REDIST_OK; box += size)
+    const struct redist__space *space = state->problem->space;
+    struct redist__batch *batch = &state->paths[state->direction].batch;
+    int longest = state->problem->transfer->longest, first = peer * longest;
+    int code = batch->copies[first].run != 0 ? find_addresses(state, peer) : REDIST_OK;
+    if (code == REDIST_OK && !space->asynchronous && !redist__direct_adds(state, state->direction))
+        return space->batch_run(batch, first, longest, stream);
+    for (int box = first; box < first + longest && code == REDIST_OK; box++)
         if (batch->copies[box].run != 0 && (batch->copies[box].adds != NULL) == adds)
-            code = state->problem->space->copy(&batch->copies[box], batch->sources[box],
-                                               batch->destinations[box], copier, stream);
+            code = space->copy(&batch->copies[box], batch->sources[box], batch->destinations[box],
+                               copier, stream);
     return code;
 }
 
