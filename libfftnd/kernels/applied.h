@@ -75,11 +75,16 @@ int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area);
 int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                        char *memory, const struct fftnd__block *in, const struct fftnd__block *out);
 
-/* ---------------------------------------------------------------- boxes.c: whole boxes of a piece */
+/* ---------------------------------------------------------------- boxes.c: boxes of a piece */
 
-/* Applies the operator to a retained box of a piece. The blocks are the piece before and after it. */
-int fftnd__box_run(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
-                   const struct fftnd__retained_box retained[2]);
+/* Applies the operator to a piece whose array retains `count`, between the blocks before and after it; `room` is for
+ * rows. A function of the user for boxes takes scaled elements. */
+int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                     const struct fftnd__block blocks[2], const redist_index count[], char *room);
+
+/* Applies it to a retained box, row by row. */
+int fftnd__box_run_rows(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
+                        const struct fftnd__retained_box retained[2], char *room);
 
 /* Describes the operator, one of the library's kinds, on all modes of a piece, in a block before and after it. */
 void fftnd__boxes_describe(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
