@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operator of a step on boxes of a piece: row by row, or whole ones on a device, in long double, and for functions of
- * the user that take boxes. */
+/* The operator of a step on boxes of a piece: row by row, or whole ones on a device, in long double, and for functions
+ * of the user that take boxes. */
 #include "../operators/multiplier.h"
 #include "applied.h"
 #include "runs.h"
