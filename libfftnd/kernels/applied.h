@@ -11,6 +11,7 @@
 #include "../operators/operator.h"
 #include "kernel.h"
 
+/* The last transform before an operator, the operator and the first transform back at once (round_trip.c). */
 struct fftnd__round_trip {
     const struct lines__round_trips *library; /* NULL = none */
     void *plans[2];                           /* for pieces like the first one, and shorter ones */
@@ -34,6 +35,7 @@ int fftnd__round_trip_run(const struct fftnd__round_trip *trip, int is_shorter,
                           const struct lines__operation *operation, const struct fftnd__block *in,
                           const struct fftnd__block *out);
 
+/* The kernel of a step with an operator. */
 struct fftnd__applied {
     const struct fftnd__operator *op;
     struct fftnd__kernel kernels[2]; /* there and back */
