@@ -21,25 +21,15 @@ void fftnd_version(int *major, int *minor, int *patch) {
             *wanted[i] = version[i];
 }
 
-int fftnd_options_init(fftnd_options *options, size_t size) {
-    const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
-    return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
-}
-
-int fftnd_layout_init(fftnd_layout *layout, size_t size) {
-    const fftnd_layout defaults = FFTND_LAYOUT_DEFAULT;
-    return redist_struct_init(__func__, layout, size, &defaults, sizeof defaults);
-}
-
-int fftnd_plan_info_init(fftnd_plan_info *info, size_t size) {
-    const fftnd_plan_info defaults = FFTND_PLAN_INFO_DEFAULT;
-    return redist_struct_init(__func__, info, size, &defaults, sizeof defaults);
-}
-
-int fftnd_phases_init(fftnd_phases *phases, size_t size) {
-    const fftnd_phases defaults = FFTND_PHASES_DEFAULT;
-    return redist_struct_init(__func__, phases, size, &defaults, sizeof defaults);
-}
+#define INIT(structure, DEFAULTS)                                                                  \
+    int structure##_init(structure *own, size_t size) {                                            \
+        const structure defaults = DEFAULTS;                                                       \
+        return redist_struct_init(__func__, own, size, &defaults, sizeof defaults);                \
+    }
+INIT(fftnd_options, FFTND_OPTIONS_DEFAULT)
+INIT(fftnd_layout, FFTND_LAYOUT_DEFAULT)
+INIT(fftnd_plan_info, FFTND_PLAN_INFO_DEFAULT)
+INIT(fftnd_phases, FFTND_PHASES_DEFAULT)
 
 /* ---------------------------------------------------------------- making a plan */
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* All arguments: checked, and compared on all ranks. */
 #include "check.h"
 #include "../program/names.h"
 

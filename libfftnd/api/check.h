@@ -30,7 +30,7 @@ static inline int fftnd__offloads(const fftnd_options *options) {
            (fftnd__is_on_device(options->device) || options->device_bytes != 0);
 }
 
-/* ---------------------------------------------------------------- sides.c: options about axes and sides, by the user's numbers of axes */
+/* ---------------------------------------------------------------- sides.c: options about axes and sides */
 
 /* Returns the kind of an axis. */
 enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__arguments *arguments, int axis);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Options about axes and sides: kinds of axes, memory orders, padding, blocks, boxes; by the user's numbers of axes. */
 #include "../geometry/layout.h"
 #include "../program/names.h"
 #include "check.h"
@@ -10,18 +11,15 @@
 /* ---------------------------------------------------------------- the axes */
 
 enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__arguments *arguments, int axis) {
+    static const enum fftnd_axis kinds[] = {[FFTND_C2C] = FFTND_AXIS_COMPLEX,
+                                            [FFTND_R2C] = FFTND_AXIS_COMPLEX,
+                                            [FFTND_R2R] = FFTND_AXIS_R2R};
     int halved = arguments->options.halved_axis;
-    switch (arguments->kind) {
-    case FFTND_R2C:
-        return axis == (halved >= 0 ? halved : arguments->ndims - 1) ? FFTND_AXIS_HALVED
-                                                                     : FFTND_AXIS_COMPLEX;
-    case FFTND_R2R:
-        return FFTND_AXIS_R2R;
-    case FFTND_MIXED:
+    if (arguments->kind == FFTND_MIXED)
         return arguments->options.axes[axis];
-    default:
-        return FFTND_AXIS_COMPLEX;
-    }
+    return arguments->kind == FFTND_R2C && axis == (halved >= 0 ? halved : arguments->ndims - 1)
+               ? FFTND_AXIS_HALVED
+               : kinds[arguments->kind];
 }
 
 static int check_element(const struct fftnd__arguments *arguments, const char *list, int axis,

@@ -126,9 +126,9 @@ static void teach(const struct fftnd__transform *transform, const struct lines__
 }
 
 /* Passes on what the teachers have found: to the ranks of their shape, and to those whose shape has none. Where it
- * fails, ranks measure for themselves. Passes on the choice of the library for each problem, too: a rank that chose another one would measure for it. So
- * would one that took the choice of another shape's teacher: where two libraries are as fast, teachers choose
- * differently. */
+ * fails, ranks measure for themselves. Passes on the choice of the library for each problem, too: a rank that chose
+ * another one would measure for it. So would one that took the choice of another shape's teacher: where two libraries
+ * are as fast, teachers choose differently. */
 static void teach_all(const struct fftnd__transform *transform, const struct teachers *teachers) {
     const struct lines__library *library;
     for (int i = 0; (library = lines__library_at(i)) != NULL; i++)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "applied.h"
-#include "runs.h"
 
 #include <string.h>
 
@@ -487,9 +486,8 @@ static int choose_line(const struct fftnd__applied *applied, const struct fftnd_
     return last == applied->batch ? last - 1 : last;
 }
 
-/* Applies the operator to a retained box, row by row. */
-static int run_rows(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
-                    const struct fftnd__retained_box retained[2], char *room) {
+int fftnd__box_run_rows(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
+                        const struct fftnd__retained_box retained[2], char *room) {
     struct sweep sweep = {.applied = applied,
                           .blocks = blocks,
                           .box = retained[1],
@@ -501,29 +499,6 @@ static int run_rows(const struct fftnd__applied *applied, const struct fftnd__bl
     sweep.writes_directly = is_row(&sweep, 1) && (!in_place || applied->op->type->in_place);
     return run_lines(&sweep, 0, blocks[0].memory + retained[0].offset,
                      blocks[1].memory + retained[1].offset);
-}
-
-/* Applies the operator to a piece whose array retains `count`, between the blocks before and after it. A function of the
- * user for boxes takes scaled elements. */
-static int run_operator(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                        const struct fftnd__block blocks[2], const redist_index count[],
-                        char *room) {
-    const struct fftnd__truncation *truncation = applied->middle[0].truncation;
-    const struct fftnd__operator *op = applied->op;
-    int in_boxes = fftnd__takes_boxes(op), scales = in_boxes && op->type->of_user;
-    if (scales)
-        REDIST_TRY(fftnd__scale_block(&blocks[0], op->factors[0]));
-    for (int i = 0; i < fftnd__count_retained(truncation); i++) {
-        struct fftnd__retained_box retained[2];
-        int is_there = 1;
-        for (int j = 0; j < 2; j++)
-            is_there = fftnd__find_retained(truncation, i, blocks[j].ndims, piece->start, count,
-                                            blocks[j].stride, &retained[j]);
-        if (is_there)
-            REDIST_TRY(in_boxes ? fftnd__box_run(applied, blocks, retained)
-                                : run_rows(applied, blocks, retained, room));
-    }
-    return scales ? fftnd__scale_block(&blocks[1], op->factors[1]) : REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- a piece */
@@ -574,9 +549,9 @@ static int run_both(const struct fftnd__applied *applied, const struct fftnd__pi
     if (is_alone)
         return run_trip(applied, piece, trip, count[0]);
     REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, in, &middle[0]));
-    REDIST_TRY(applied->trip.library != NULL
-                   ? run_trip(applied, piece, trip, count[0])
-                   : run_operator(applied, piece, middle, count[0], memory + applied->places.rows));
+    REDIST_TRY(applied->trip.library != NULL ? run_trip(applied, piece, trip, count[0])
+                                             : fftnd__boxes_run(applied, piece, middle, count[0],
+                                                                memory + applied->places.rows));
     return fftnd__kernel_run(&applied->kernels[1], piece->shorter, &middle[1], out);
 }
 

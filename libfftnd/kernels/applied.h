@@ -11,6 +11,7 @@
 #include "../operators/operator.h"
 #include "kernel.h"
 
+/* The last transform before an operator, the operator and the first transform back at once (round_trip.c). */
 struct fftnd__round_trip {
     const struct lines__round_trips *library; /* NULL = none */
     void *plans[2];                           /* for pieces like the first one, and shorter ones */
@@ -34,6 +35,7 @@ int fftnd__round_trip_run(const struct fftnd__round_trip *trip, int is_shorter,
                           const struct lines__operation *operation, const struct fftnd__block *in,
                           const struct fftnd__block *out);
 
+/* The kernel of a step with an operator. */
 struct fftnd__applied {
     const struct fftnd__operator *op;
     struct fftnd__kernel kernels[2]; /* there and back */
@@ -75,11 +77,16 @@ int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area);
 int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                        char *memory, const struct fftnd__block *in, const struct fftnd__block *out);
 
-/* ---------------------------------------------------------------- boxes.c: whole boxes of a piece */
+/* ---------------------------------------------------------------- boxes.c: boxes of a piece */
 
-/* Applies the operator to a retained box of a piece. The blocks are the piece before and after it. */
-int fftnd__box_run(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
-                   const struct fftnd__retained_box retained[2]);
+/* Applies the operator to a piece whose array retains `count`, between the blocks before and after it; `room` is for
+ * rows. A function of the user for boxes takes scaled elements. */
+int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                     const struct fftnd__block blocks[2], const redist_index count[], char *room);
+
+/* Applies it to a retained box, row by row. */
+int fftnd__box_run_rows(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
+                        const struct fftnd__retained_box retained[2], char *room);
 
 /* Describes the operator, one of the library's kinds, on all modes of a piece, in a block before and after it. */
 void fftnd__boxes_describe(const struct fftnd__applied *applied, const struct fftnd__piece *piece,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The operator of a step on boxes of a piece: row by row, or whole ones on a device, in long double, and for functions
+ * of the user that take boxes. */
 #include "../operators/multiplier.h"
 #include "applied.h"
+#include "runs.h"
 
 /* A retained box of a piece, of all fields, before and after the operator. */
 struct box {
@@ -185,9 +188,9 @@ static int call(const struct box *box) {
                                 "options->box_function of the operator returned %d", result);
 }
 
-/* ---------------------------------------------------------------- one box */
+/* ---------------------------------------------------------------- all boxes */
 
-int fftnd__box_run(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
+static int run_box(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
                    const struct fftnd__retained_box retained[2]) {
     struct box box = {.applied = applied, .blocks = blocks};
     for (int j = 0; j < 2; j++)
@@ -197,4 +200,24 @@ int fftnd__box_run(const struct fftnd__applied *applied, const struct fftnd__blo
         box.count[at] = retained[0].count[at];
     }
     return applied->op->type->of_user ? call(&box) : run_kind(&box);
+}
+
+int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                     const struct fftnd__block blocks[2], const redist_index count[], char *room) {
+    const struct fftnd__truncation *truncation = applied->middle[0].truncation;
+    const struct fftnd__operator *op = applied->op;
+    int in_boxes = fftnd__takes_boxes(op), scales = in_boxes && op->type->of_user;
+    if (scales)
+        REDIST_TRY(fftnd__scale_block(&blocks[0], op->factors[0]));
+    for (int i = 0; i < fftnd__count_retained(truncation); i++) {
+        struct fftnd__retained_box retained[2];
+        int is_there = 1;
+        for (int j = 0; j < 2; j++)
+            is_there = fftnd__find_retained(truncation, i, blocks[j].ndims, piece->start, count,
+                                            blocks[j].stride, &retained[j]);
+        if (is_there)
+            REDIST_TRY(in_boxes ? run_box(applied, blocks, retained)
+                                : fftnd__box_run_rows(applied, blocks, retained, room));
+    }
+    return scales ? fftnd__scale_block(&blocks[1], op->factors[1]) : REDIST_OK;
 }

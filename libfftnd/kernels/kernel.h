@@ -6,6 +6,7 @@
 #include "../geometry/cut.h"
 #include "truncation.h"
 
+/* Transforms row by row along the last axis, for arrays that are not in the caches (prefetch.c). */
 struct fftnd__rows {
     struct lines__plan row, rest; /* of one row, and of the other axes, zeros = none */
     int nloops;
@@ -24,6 +25,7 @@ int fftnd__rows_run(const struct fftnd__rows *rows, char *in, char *out);
 void fftnd__rows_free(struct fftnd__rows *rows);
 
 /*
+ * Twiddle factors between the two transforms of one long axis (twiddle.c).
  * The long axis of n = n0 * n1 points is an array of n0 rows and n1 columns, element (j0, j1) being point j0 * n1 + j1.
  * Transforms along axis 0 lead to mode k0 of column j1; times exp(-2 pi i k0 j1 / n), a transform along axis 1 leads
  * to mode k0 + n0 * k1 (Bailey, "FFTs in external or hierarchical memory", 1990).

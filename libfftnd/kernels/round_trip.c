@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Round trips: the last transform before an operator, the operator and the first transform back at once, by serial
+ * libraries that can. */
 #include "applied.h"
 
 static int is_possible(const struct fftnd__transform *transform, const struct fftnd__step *step,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Twiddle factors between the two transforms of one long axis. */
 #include "kernel.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The exchanges of a program. */
 #include "program.h"
 
 MPI_Datatype fftnd__element_type(const struct fftnd__transform *transform, int real) {

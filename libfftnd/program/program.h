@@ -52,7 +52,7 @@ void fftnd__free_exchanges(struct fftnd__program *program);
 int fftnd__segments_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
                        int *axis);
 
-/* ---------------------------------------------------------------- subset.c: transforms of some axes: the others cancel */
+/* ---------------------------------------------------------------- subset.c: transforms of some axes only */
 
 /* Returns nonzero if an operator that depends on wavenumbers along these axes alone may transform only them: they are
  * fewer, no mode is dropped, and the chain begins in balanced blocks. The same on all ranks. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Transforms of some axes only: those of axes on which an operator does not depend cancel. */
 #include "program.h"
 
 #include <string.h>

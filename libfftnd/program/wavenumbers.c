@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Wavenumbers of the elements of the spectral side. */
 #include "program.h"
 
 const struct fftnd__r2r_kind fftnd__r2r_kinds[] = {

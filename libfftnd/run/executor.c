@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs a program: its stages, piece by piece, and its exchanges. */
 #include "pieces.h"
 
 /* One execution of a program. */

@@ -23,6 +23,8 @@
     X(tiles)                                                                                       \
     X(whole_array)
 
+/* ---------------------------------------------------------------- stage_cut.c: how arrays are cut */
+
 /* How tiles are cut, and what is known of their source and sink. */
 struct fftnd__tiling {
     size_t bytes;   /* of a tile, at most, if the transformed axes allow */
@@ -54,6 +56,8 @@ void fftnd__cut_chunks(struct fftnd__cut *cut, const struct fftnd__transform *tr
 
 /* Whether stores into the array after a step bypass the caches. */
 int fftnd__is_nontemporal(const struct fftnd__transform *transform, const struct fftnd__step *step);
+
+/* ---------------------------------------------------------------- a stage and its kind */
 
 /* The step that a stage is planned for. */
 struct fftnd__stage_problem {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* How the arrays around a serial step are cut into tiles or segments. */
 #include "stage.h"
 
 #include "../kernels/truncation.h"
