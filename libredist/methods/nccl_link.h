@@ -57,8 +57,8 @@ void redist__nccl_unwatch(const struct redist__problem *problem, struct redist__
 /*
  * ---------------------------------------------------------------- making, keeping, ending (nccl_comms.c)
  *
- * To make a communicator takes up to seconds, so the few that were used last stay when no plan uses them any more, until
- * MPI_Finalize, for the next plan of the same ranks on the same devices.
+ * To make a communicator takes up to seconds, so the few that were used last stay when no plan uses them any more,
+ * until MPI_Finalize, for the next plan of the same ranks on the same devices.
  */
 
 /* A communicator, and the identifier of it that all its ranks have. */

@@ -11,8 +11,8 @@
 
 #include "tiles.h"
 
-/* Creates a state of the table below, which has no function for that. With `own_streams` each peer's part is packed in a
- * stream of its own; pieces on a device have about `piece_bytes` bytes, 0 = the usual number. */
+/* Creates a state of the table below, which has no function for that. With `own_streams` each peer's part is packed in
+ * a stream of its own; pieces on a device have about `piece_bytes` bytes, 0 = the usual number. */
 int redist__tiled_messages_create(const struct redist__problem *problem, int own_streams,
                                   size_t piece_bytes, void **state);
 
