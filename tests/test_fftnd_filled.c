@@ -112,6 +112,29 @@ START_TEST(columns_of_arrays) {
 }
 END_TEST
 
+/* Tiles of several axes, which are transformed one after the other as each gets its zeros or loses its points; of all
+ * axes of a rank at once, and of two. */
+START_TEST(axes_one_after_the_other) {
+    for (int i = 0; i < 12; i++) {
+        fft_case given = FFT_CASE(kinds[i % 2], 18, 20, 24);
+        fft_case_fill(&given, (const int[]){9, random_between(1, 20), i % 3 == 0 ? 24 : 12});
+        given.precision = fft_case_precision((enum fftnd_precision)(i / 2 % 2));
+        given.options.in_place = i / 4 % 2;
+        given.options.batch = random_between(1, 2);
+        given.options.grid_ndims = random_between(1, 2);
+        setenv("FFTND_CONFIGURATION",
+               i / 2 % 2
+                   ? " fused=1 tiled=1 tile=5000 group=10000 nontemporal=1073741824 segments=1 "
+                     "transposed=0 untiled=0 partitions=1"
+                   : " fused=0 tiled=1 tile=1000000 group=1000000 nontemporal=1073741824 "
+                     "segments=1 transposed=0 untiled=0 partitions=1",
+               1);
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 /* Both sides in boxes of any shape, in all precisions. */
 START_TEST(boxes) {
     NEEDS_FFT_ARRAYS();
@@ -458,6 +481,7 @@ int main(int argc, char **argv) {
                                   every_number_of_points,
                                   in_place_and_on_other_arrays,
                                   columns_of_arrays,
+                                  axes_one_after_the_other,
                                   boxes,
                                   joined_with_exchanges,
                                   all_points_are_the_same_as_no_choice,

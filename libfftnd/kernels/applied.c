@@ -469,6 +469,8 @@ static int run_lines(struct sweep *sweep, int at, char *before, char *after) {
         return run_line(sweep, before, after);
     if (at == sweep->line || at == sweep->applied->batch)
         return run_lines(sweep, at + 1, before, after);
+    if (sweep->box.count[at] > 1)
+        sweep->row.next = at - sweep->applied->shift;
     for (redist_index i = 0; i < sweep->box.count[at]; i++) {
         set_start(sweep, at, i);
         REDIST_TRY(run_lines(sweep, at + 1, before + i * sweep->blocks[0].stride[at],
@@ -495,6 +497,7 @@ int fftnd__box_run_rows(const struct fftnd__applied *applied, const struct fftnd
                           .room = (double *)(void *)room};
     int in_place = blocks[0].memory == blocks[1].memory;
     sweep.row.axis = sweep.line - applied->shift;
+    sweep.row.next = -1;
     sweep.reads_directly = is_row(&sweep, 0);
     sweep.writes_directly = is_row(&sweep, 1) && (!in_place || applied->op->type->in_place);
     return run_lines(&sweep, 0, blocks[0].memory + retained[0].offset,

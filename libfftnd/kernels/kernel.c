@@ -8,6 +8,8 @@ struct substep {
     const struct fftnd__side *in, *out;
     struct fftnd__step before, step;
     int narrow_axis; /* of which only the retained modes are transformed; -1 = none */
+    int fills;       /* the library adds the points that the array lacks, which has one axis */
+    unsigned few;    /* other axes of the library's numbers of which there are only filled points */
 };
 
 /* Returns the number of retained modes, rounded up to full column groups. */
@@ -41,6 +43,9 @@ static struct lines__problem serial_of(const struct fftnd__kernel_problem *probl
     fftnd__widen(problem->out->truncation, cut->ndims, piece.after, count);
     if (substep->narrow_axis >= 0)
         count[substep->narrow_axis] = count_narrow(problem, substep);
+    for (int axis = 0; axis < problem->transform->chain.ndims; axis++)
+        if (substep->few >> axis & 1)
+            count[axis + problem->transform->batch.shift] = problem->transform->chain.filled[axis];
     for (int i = 0; i < cut->ndims; i++) {
         in[i] = substep->in->stride[i] / (ptrdiff_t)substep->in->item;
         out[i] = substep->out->stride[i] / (ptrdiff_t)substep->out->item;
@@ -51,7 +56,7 @@ static struct lines__problem serial_of(const struct fftnd__kernel_problem *probl
     serial.threads = fftnd__pool_threads(problem->pool);
     serial.keep_input = problem->keep_input;
     serial.general = problem->library;
-    if (problem->fills)
+    if (problem->fills || substep->fills)
         serial.filled[0] = problem->transform->chain.filled[substep->step.axes[0]];
     if (substep->step.truncates_inside)
         fftnd__retain(problem->transform, &serial, &substep->step);
@@ -61,7 +66,7 @@ static struct lines__problem serial_of(const struct fftnd__kernel_problem *probl
 struct lines__problem fftnd__kernel_lines(const struct fftnd__kernel_problem *problem,
                                           const struct fftnd__side *in,
                                           const struct fftnd__side *out, int axis, int is_shorter) {
-    struct substep alone = {in, out, *problem->step, *problem->step, -1};
+    struct substep alone = {in, out, *problem->step, *problem->step, -1, 0, 0};
     fftnd__take_axis(&alone.step, axis - problem->transform->batch.shift);
     return serial_of(problem, &alone, is_shorter);
 }
@@ -202,6 +207,100 @@ static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel
     return forward ? REDIST_OK : create_both(kernel, problem, &alone);
 }
 
+/* ---------------------------------------------------------------- axes filled in part */
+
+/* Returns nonzero if the array of the physical side lacks points of an axis that its pieces have. */
+static int lacks_points(const struct fftnd__kernel_problem *problem, int axis) {
+    const struct fftnd__side *side =
+        problem->direction == REDIST_FORWARD ? problem->in : problem->out;
+    return side->truncation != NULL &&
+           fftnd__is_truncated(&problem->transform->chain, axis, FFTND_PHYSICAL);
+}
+
+/* Sorts the axes of a step: forward, that of the physical side first, which is the halved one or else the last. */
+static struct substep sorted_of(const struct fftnd__kernel_problem *problem,
+                                const struct substep *all) {
+    struct substep sorted = *all;
+    int n = all->step.naxes, forward = problem->direction == REDIST_FORWARD;
+    int halved = problem->transform->chain.halved;
+    int axis = fftnd__is_transformed(&all->step, halved) ? halved : all->step.axes[n - 1];
+    fftnd__remove_axis(&sorted.step, axis);
+    if (forward)
+        memmove(sorted.step.axes + 1, sorted.step.axes, (size_t)n - 1);
+    sorted.step.axes[forward ? 0 : n - 1] = (unsigned char)axis;
+    sorted.step.naxes = n;
+    return sorted;
+}
+
+/* Returns number `at` of the sorted axes alone. Forward, those behind it have the points of the array as yet; backward,
+ * those before it by then. */
+static struct substep filled_of(const struct fftnd__kernel_problem *problem,
+                                const struct substep *sorted, int at) {
+    int n = sorted->step.naxes, forward = problem->direction == REDIST_FORWARD;
+    int changes = sorted->before.real != sorted->step.real, axis = sorted->step.axes[at];
+    struct substep alone = changes && at == (forward ? 0 : n - 1) ? halved_of(problem, sorted)
+                                                                  : alone_of(problem, sorted, at);
+    if (!changes && at == 0)
+        alone.in = sorted->in;
+    for (int i = forward ? at + 1 : 0; i < (forward ? n : at); i++)
+        if (lacks_points(problem, sorted->step.axes[i]))
+            alone.few |= 1u << sorted->step.axes[i];
+    alone.fills = lacks_points(problem, axis);
+    for (int i = 0; alone.fills && i < fftnd__count_lengths(problem->cut); i++) {
+        const struct lines__problem lines = serial_of(problem, &alone, i);
+        alone.fills = lines__choose(&lines, alone.in->memory, alone.out->memory)->fills;
+    }
+    return alone;
+}
+
+/* Returns nonzero if axes that lack points are transformed one after the other: lines of zeros alone, and of points
+ * that are dropped, are not transformed then. The axis of the physical side may be padded. */
+static int are_apart(const struct fftnd__kernel_problem *problem, const struct substep *sorted) {
+    int n = sorted->step.naxes, fills = 0;
+    if (problem->library->space != REDIST_SPACE_HOST || problem->pool != NULL ||
+        problem->step->twiddles ||
+        fftnd__truncates_on(problem->transform, &sorted->step, FFTND_SPECTRAL))
+        return 0;
+    for (int at = 0; at < n; at++) {
+        const struct substep alone = filled_of(problem, sorted, at);
+        int may_pad = at == (problem->direction == REDIST_FORWARD ? 0 : n - 1);
+        if (lacks_points(problem, sorted->step.axes[at]) && !alone.fills && !may_pad)
+            return 0;
+        fills |= alone.fills;
+    }
+    return fills;
+}
+
+static int create_filled(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
+                         const struct substep *sorted) {
+    for (int at = 0; at < sorted->step.naxes; at++) {
+        const struct substep alone = filled_of(problem, sorted, at);
+        if (alone.fills)
+            kernel->filled |= 1u << (sorted->step.axes[at] + problem->transform->batch.shift);
+        REDIST_TRY(create_both(kernel, problem, &alone));
+    }
+    return REDIST_OK;
+}
+
+/* Pads the axes of a piece that no library fills. */
+static int pad(const struct fftnd__kernel *kernel, const struct fftnd__block *in) {
+    struct fftnd__truncation rest = {0};
+    struct fftnd__block block = *in;
+    if (kernel->filled == 0 || in->truncation == NULL)
+        return fftnd__pad(in);
+    block.truncation = &rest;
+    for (int i = 0; i < in->truncation->n; i++) {
+        const struct lines__retained *at = &in->truncation->axes[i];
+        if (kernel->filled >> at->axis & 1)
+            block.count[at->axis] = at->low;
+        else
+            rest.axes[rest.n++] = *at;
+    }
+    return fftnd__pad(&block);
+}
+
+/* ---------------------------------------------------------------- all axes */
+
 /* Plans Fourier axes from one block to the other, then real-to-real axes, which commute with them, in the results. */
 static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                         const struct substep *all) {
@@ -211,6 +310,11 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
     select_axes(problem->transform, 1, &r2r);
     if (all->step.truncates_inside)
         return create_both(kernel, problem, all);
+    if (r2r.step.naxes == 0 && fourier.step.naxes > 0) {
+        const struct substep sorted = sorted_of(problem, &fourier);
+        if (are_apart(problem, &sorted))
+            return create_filled(kernel, problem, &sorted);
+    }
     int apart = all->before.real != all->step.real && fourier.step.naxes > 1 &&
                 chain->modes[chain->halved] < chain->points[chain->halved];
     if (fourier.step.naxes > 0 || r2r.step.naxes == 0)
@@ -238,8 +342,8 @@ static int find_narrow(const struct fftnd__kernel_problem *problem) {
 int fftnd__kernel_create(struct fftnd__kernel *kernel,
                          const struct fftnd__kernel_problem *problem) {
     const struct fftnd__step *step = problem->step, *before = fftnd__previous(step);
-    const struct substep substep = {problem->in, problem->out, *before, *step,
-                                    find_narrow(problem)};
+    const struct substep substep = {
+        problem->in, problem->out, *before, *step, find_narrow(problem), 0, 0};
     *kernel = (struct fftnd__kernel){.library = problem->library,
                                      .precision = problem->transform->precision,
                                      .is_forward = problem->direction == REDIST_FORWARD,
@@ -272,7 +376,7 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__rows *rows = kernel->rows[is_shorter];
-    REDIST_TRY(fftnd__pad(in));
+    REDIST_TRY(pad(kernel, in));
     if (kernel->twiddles != NULL && !kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {

@@ -65,8 +65,9 @@ struct fftnd__kernel {
     const struct lines__library *library;
     enum fftnd_precision precision;
     int is_forward;
-    int halves; /* transforms real elements forward */
-    int nplans; /* executed one after the other */
+    int halves;      /* transforms real elements forward */
+    unsigned filled; /* array axes whose missing points the plans add, else they are padded */
+    int nplans;      /* executed one after the other */
     struct fftnd__kernel_plan *plans;
     struct fftnd__rows *rows[2];      /* instead of the first plan's; NULL = none */
     struct fftnd__twiddles *twiddles; /* behind forward plans, before backward ones; NULL = none */

@@ -91,12 +91,24 @@ static int scale_at_once(const struct fftnd__block *block, const struct fftnd__r
     return block->library->change(&modes, block->stream);
 }
 
-int fftnd__scale_block(const struct fftnd__block *block, long double factor) {
+/* Returns the elements of a block up to those of its array: points behind these may not have been written. */
+static struct fftnd__block written_of(const struct fftnd__block *block) {
+    struct fftnd__block written = *block;
+    for (int i = 0; block->truncation != NULL && i < block->truncation->n; i++) {
+        const struct lines__retained *at = &block->truncation->axes[i];
+        if (at->high == 0 && at->low < written.count[at->axis])
+            written.count[at->axis] = at->low;
+    }
+    return written;
+}
+
+int fftnd__scale_block(const struct fftnd__block *all, long double factor) {
     if (factor == 1.0L)
         return REDIST_OK;
-    const struct fftnd__runs runs = fftnd__find_runs(block);
-    struct scaling scaling = {block, factor};
-    if (runs.n > 0 && runs.n < REDIST_MAX_NDIMS && block->library->change != NULL)
-        return scale_at_once(block, &runs, factor);
+    const struct fftnd__block block = written_of(all);
+    const struct fftnd__runs runs = fftnd__find_runs(&block);
+    struct scaling scaling = {&block, factor};
+    if (runs.n > 0 && runs.n < REDIST_MAX_NDIMS && block.library->change != NULL)
+        return scale_at_once(&block, &runs, factor);
     return fftnd__visit_runs(&runs, scale_run, &scaling);
 }

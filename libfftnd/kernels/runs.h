@@ -24,7 +24,8 @@ struct fftnd__block fftnd__block_of_array(const struct fftnd__transform *transfo
                                           const struct fftnd__step *step, void *memory,
                                           ptrdiff_t stride[REDIST_MAX_NDIMS]);
 
-/* Multiplies the elements, unless by 1, in the block's stream, as `scale` of struct lines__library. */
+/* Multiplies the elements that the array has, unless by 1, in the block's stream, as `scale` of struct
+ * lines__library. */
 int fftnd__scale_block(const struct fftnd__block *block, long double factor);
 
 #endif

@@ -90,7 +90,9 @@ static void set_number(const struct fftnd__multiplier *multiplier, size_t i, lon
 void fftnd__multiplier_fill(struct fftnd__operator *op, enum fftnd_precision precision,
                             const void *values, long double scale, int conjugated) {
     const struct fftnd__multiplier *multiplier = &op->multiplier;
-    const long double scales[2] = {scale, conjugated ? -scale : scale};
+    const int has_scale = op->tables == NULL && multiplier->number_bytes == sizeof(double);
+    const long double all = has_scale ? scale * op->factors[1] : scale;
+    const long double scales[2] = {all, conjugated ? -all : all};
     const size_t numbers = (size_t)multiplier->numbers, bytes = lines__item_bytes(precision, 1);
     for (size_t i = 0; i < numbers * fftnd__multiplier_elements(multiplier); i++)
         set_number(multiplier, i, scales[i % numbers] * get_number(bytes, values, i));

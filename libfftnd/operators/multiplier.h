@@ -14,7 +14,8 @@ int fftnd__multiplier_create(struct fftnd__operator *op, const struct fftnd__tra
 /* Returns the number of these modes. */
 size_t fftnd__multiplier_elements(const struct fftnd__multiplier *multiplier);
 
-/* Sets all factors: values in the same order and of as many numbers, times `scale`, or the conjugates of these. */
+/* Sets all factors: values in the same order and of as many numbers, times `scale`, or the conjugates of these. Factors
+ * of rows in double have the operator's scale, too. */
 void fftnd__multiplier_fill(struct fftnd__operator *op, enum fftnd_precision precision,
                             const void *values, long double scale, int conjugated);
 
@@ -35,8 +36,8 @@ static inline const char *fftnd__factor_at(const struct fftnd__multiplier *multi
     return factor;
 }
 
-/* Copies the factors of a row, times the operator's scale. */
-void fftnd__multiplier_row(const struct fftnd__operator *op, const struct fftnd__row *row,
-                           double symbol[]);
+/* Returns the factors of a row, times the operator's scale: in `room` if they are of another type or apart. */
+const double *fftnd__multiplier_row(const struct fftnd__operator *op, const struct fftnd__row *row,
+                                    double room[]);
 
 #endif

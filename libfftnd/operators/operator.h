@@ -10,8 +10,9 @@ enum { FFTND__ROW = 256, FFTND__MOST_FIELDS = 64 }; /* guesses */
 
 /* Consecutive elements along an axis, of all fields: complex, or points of a real side. */
 struct fftnd__row {
-    int n;                                /* at most FFTND__ROW */
-    int axis;                             /* the library's number */
+    int n;    /* at most FFTND__ROW */
+    int axis; /* the library's number */
+    int next; /* the axis along which the next row probably is; -1 = unknown */
     redist_index start[REDIST_MAX_NDIMS]; /* global, of the first one; by the library's numbers */
     double *in[FFTND__MOST_FIELDS], *out[FFTND__MOST_FIELDS];
     double *spare; /* for fftnd__operator_spare numbers */

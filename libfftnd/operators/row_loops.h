@@ -130,8 +130,8 @@ TARGET static int product(const struct fftnd__operator *op, const struct fftnd__
 
 /* A factor for each mode. */
 TARGET static int by_multiplier(const struct fftnd__operator *op, const struct fftnd__row *row) {
-    double symbol[2 * FFTND__ROW];
-    fftnd__multiplier_row(op, row, symbol);
+    double room[2 * FFTND__ROW];
+    const double *symbol = fftnd__multiplier_row(op, row, room);
     (op->multiplier.numbers == 1 ? multiply : multiply_by_complex)(row->n, symbol, row->in[0],
                                                                    row->out[0]);
     return REDIST_OK;
