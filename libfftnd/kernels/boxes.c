@@ -202,13 +202,33 @@ static int run_box(const struct fftnd__applied *applied, const struct fftnd__blo
     return applied->op->type->of_user ? call(&box) : run_kind(&box);
 }
 
+/* Scales the modes of a box on one side of a user's function: those between the boxes may never have been written. */
+static int scale_box(const struct fftnd__block *block, const struct fftnd__truncation *truncation,
+                     const struct fftnd__retained_box *box, long double factor) {
+    struct fftnd__block part = *block;
+    part.memory += box->offset;
+    part.truncation = NULL;
+    for (int i = 0; truncation != NULL && i < truncation->n; i++)
+        part.count[truncation->axes[i].axis] = box->count[truncation->axes[i].axis];
+    return fftnd__scale_block(&part, factor);
+}
+
+/* Runs an operator with boxes of modes on one of them; functions of the user's get and give scaled ones. */
+static int run_scaled_box(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
+                          const struct fftnd__truncation *truncation,
+                          const struct fftnd__retained_box retained[2]) {
+    const struct fftnd__operator *op = applied->op;
+    if (!op->type->of_user)
+        return run_box(applied, blocks, retained);
+    REDIST_TRY(scale_box(&blocks[0], truncation, &retained[0], op->factors[0]));
+    REDIST_TRY(run_box(applied, blocks, retained));
+    return scale_box(&blocks[1], truncation, &retained[1], op->factors[1]);
+}
+
 int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                      const struct fftnd__block blocks[2], const redist_index count[], char *room) {
     const struct fftnd__truncation *truncation = applied->middle[0].truncation;
-    const struct fftnd__operator *op = applied->op;
-    int in_boxes = fftnd__takes_boxes(op), scales = in_boxes && op->type->of_user;
-    if (scales)
-        REDIST_TRY(fftnd__scale_block(&blocks[0], op->factors[0]));
+    int in_boxes = fftnd__takes_boxes(applied->op);
     for (int i = 0; i < fftnd__count_retained(truncation); i++) {
         struct fftnd__retained_box retained[2];
         int is_there = 1;
@@ -216,8 +236,8 @@ int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__p
             is_there = fftnd__find_retained(truncation, i, blocks[j].ndims, piece->start, count,
                                             blocks[j].stride, &retained[j]);
         if (is_there)
-            REDIST_TRY(in_boxes ? run_box(applied, blocks, retained)
+            REDIST_TRY(in_boxes ? run_scaled_box(applied, blocks, truncation, retained)
                                 : fftnd__box_run_rows(applied, blocks, retained, room));
     }
-    return scales ? fftnd__scale_block(&blocks[1], op->factors[1]) : REDIST_OK;
+    return REDIST_OK;
 }
