@@ -130,6 +130,10 @@ static void prepare_steps(struct redist__direct *state) {
     state->steps.ahead = whole ? paced - 1 : paced == 0 || size == 2;
 }
 
+static int count_directions(const struct redist__direct *state) {
+    return state->problem->tiles == REDIST_WHOLE ? 2 : 1;
+}
+
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     struct redist__direct *state = *result = redist_calloc(1, sizeof *state);
@@ -143,8 +147,13 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     prepare_steps(state);
     state->events = redist_calloc(size + 1, sizeof *state->events);
     state->copies = redist_calloc(size, sizeof *state->copies);
-    state->remotes = redist_calloc((size_t)redist__box_count(problem), sizeof *state->remotes);
-    if (state->events == NULL || state->copies == NULL || state->remotes == NULL)
+    int all = state->events != NULL && state->copies != NULL;
+    for (int direction = 0; direction < count_directions(state); direction++) {
+        state->remotes[direction] =
+            redist_calloc((size_t)redist__box_count(problem), sizeof *state->remotes[0]);
+        all &= state->remotes[direction] != NULL;
+    }
+    if (!all)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     for (size_t i = 0; i <= size; i++)
         REDIST_TRY(problem->space->event_create(&state->events[i]));
@@ -182,9 +191,16 @@ static struct redist__remote locate_box(void *data, int direction, int peer, int
 static int publish_boxes(struct redist__direct *state) {
     struct locating locating = {.state = state};
     const size_t *staged = locating.staged;
-    REDIST_TRY(redist__remotes_exchange(state->problem, locate_box, &locating, state->remotes));
+    int boxes = redist__box_count(state->problem);
+    struct redist__remotes *theirs = redist_calloc((size_t)boxes, sizeof *theirs);
+    int code = redist__agree_memory(state->problem->context->comm, theirs, "to publish boxes");
+    if (code == REDIST_OK)
+        code = redist__remotes_exchange(state->problem, locate_box, &locating, theirs);
+    for (int i = 0; i < boxes * count_directions(state) && code == REDIST_OK; i++)
+        state->remotes[i / boxes][i % boxes] = theirs[i % boxes].of[i / boxes];
+    redist_release(theirs);
     state->stage_bytes = staged[0] > staged[1] ? staged[0] : staged[1];
-    return REDIST_OK;
+    return code;
 }
 
 static void prepare_copies(struct redist__direct *state, int direction, int peer) {
@@ -196,7 +212,7 @@ static void prepare_copies(struct redist__direct *state, int direction, int peer
     int push = path->mode == REDIST__PUSH;
     struct redist__copy *copy = &path->batch.copies[peer * transfer->longest];
     for (int box = peer; part != NULL; part = part->next, box += transfer->nranks, copy++) {
-        const ptrdiff_t *far = state->remotes[box].of[direction].stride;
+        const ptrdiff_t *far = state->remotes[direction][box].stride;
         redist__copy_prepare(copy, transfer->ndims, part->count, transfer->item,
                              push ? local->stride : far, push ? far : local->stride);
         copy->adds = redist__part_added_to(transfer, !direction, part);
@@ -284,7 +300,8 @@ static void destroy(void *data) {
         state->problem->space->event_destroy(state->events[i]);
     redist_release(state->events);
     redist_release(state->copies);
-    redist_release(state->remotes);
+    redist_release(state->remotes[0]);
+    redist_release(state->remotes[1]);
     redist_release(state->targets);
     redist_release(state);
 }

@@ -49,7 +49,8 @@ struct redist__direct {
     const struct redist__problem *problem;
     const struct redist__traits *traits;
     struct redist__direct_path paths[2];
-    struct redist__remotes *remotes; /* the peers' source or destination boxes in each direction */
+    /* The peers' source or destination boxes in each direction, of which tiles have one. */
+    struct redist__remote *remotes[2];
     struct redist__flags flags;
     void *stage; /* shared memory of the plan for mode REDIST__STAGE, else NULL */
     size_t stage_bytes;

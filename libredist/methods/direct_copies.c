@@ -218,7 +218,7 @@ static int find_addresses(struct redist__direct *state, int peer) {
     for (int box = peer; here != NULL; here = here->next, box += transfer->nranks, copy++) {
         uintptr_t local = arrays[near != direction] + here->offset;
         uintptr_t far = own ? arrays[near == direction] + there->offset
-                            : (uintptr_t)base + state->remotes[box].of[direction].offset;
+                            : (uintptr_t)base + state->remotes[direction][box].offset;
         batch->sources[copy] = (const char *)(near == direction ? local : far);
         batch->destinations[copy] = (char *)(near == direction ? far : local);
         there = own ? there->next : there;

@@ -65,8 +65,8 @@ static int find_far(const struct redist__direct *state, int peer, int first, int
     char *base;
     REDIST_TRY(redist__flags_wait_ready(&state->flags, peer));
     REDIST_TRY(redist__direct_array(state, peer, &base));
-    *far = redist__tile_of_remote(state->problem, !put, peer,
-                                  &state->remotes[peer].of[REDIST_FORWARD], base, first, last);
+    *far = redist__tile_of_remote(state->problem, !put, peer, &state->remotes[REDIST_FORWARD][peer],
+                                  base, first, last);
     return REDIST_OK;
 }
 
