@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all benchmark programs have: their main function, and a command line, which is a table of options. */
+/* The main function of all benchmark programs, and their command line, a table of options. */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
@@ -41,7 +41,7 @@ typedef struct bench_program {
     int (*run)(const struct bench_program *program); /* returns the exit code */
 } bench_program;
 
-/* What most programs let the user choose. */
+/* Options of most programs. */
 typedef struct bench_settings {
     bench_list shape;
     const char *method;

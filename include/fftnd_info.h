@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** What plans report: their properties, and the times of their transforms by phase. Included by fftnd.h. */
+/** Reports of plans: their properties, and the times of their transforms by phase. Included by fftnd.h. */
 #ifndef FFTND_INFO_H
 #define FFTND_INFO_H
 

@@ -412,6 +412,16 @@ REDIST_API int redist_struct_write(const char *function, const char *name, const
 REDIST_API int redist_struct_init(const char *function, void *user, size_t size,
                                   const void *defaults, size_t bytes);
 
+/** Defines the function `type`_init, which makes a caller's structure the default one. */
+#define REDIST_INITIALISER(type, DEFAULT)                                                          \
+    int type##_init(type *user, size_t size) {                                                     \
+        const type defaults = DEFAULT;                                                             \
+        return redist_struct_init(__func__, user, size, &defaults, sizeof defaults);               \
+    }
+
+/** Times as long as an exact exchange, or transform, above which one in a format is declined. */
+#define REDIST_SLOWEST_FORMAT 1.03
+
 /** Keeps the shared object of the address `inside`, a library or a program's plugin, loaded until the process ends,
  * also after dlclose: MPI calls functions of it in MPI_Finalize, or threads run in it. */
 REDIST_API void redist_stay_loaded(const void *inside);

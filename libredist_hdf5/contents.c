@@ -9,10 +9,7 @@
 
 #include <hdf5_hl.h>
 
-int redist_hdf5_dataset_init(redist_hdf5_dataset *dataset, size_t size) {
-    const redist_hdf5_dataset defaults = REDIST_HDF5_DATASET_DEFAULT;
-    return redist_struct_init(__func__, dataset, size, &defaults, sizeof defaults);
-}
+REDIST_INITIALISER(redist_hdf5_dataset, REDIST_HDF5_DATASET_DEFAULT)
 
 /* ---------------------------------------------------------------- the list */
 

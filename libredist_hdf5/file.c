@@ -13,16 +13,13 @@ static REDIST_NAMES(mode_name, REDIST_NAME(REDIST_HDF5_READ), REDIST_NAME(REDIST
     static REDIST_NAMES(access_name, REDIST_NAME(REDIST_HDF5_AUTO), REDIST_NAME(REDIST_HDF5_ALL),
                         REDIST_NAME(REDIST_HDF5_ROOT))
 
-        int redist_hdf5_file_options_init(redist_hdf5_file_options *options, size_t size) {
-    const redist_hdf5_file_options defaults = REDIST_HDF5_FILE_OPTIONS_DEFAULT;
-    return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
-}
+        REDIST_INITIALISER(redist_hdf5_file_options, REDIST_HDF5_FILE_OPTIONS_DEFAULT)
 
-/* ---------------------------------------------------------------- opening */
+    /* ---------------------------------------------------------------- opening */
 
-static int check(const char *function, const char *path, int mode,
-                 const redist_hdf5_file_options *user, redist_hdf5_file_options *own,
-                 redist_hdf5 **file) {
+    static int check(const char *function, const char *path, int mode,
+                     const redist_hdf5_file_options *user, redist_hdf5_file_options *own,
+                     redist_hdf5 **file) {
     if (user != NULL)
         REDIST_TRY(redist_struct_read(function, "options", user, own, sizeof *own));
     REDIST_TRY(redist_check_reserved_in(function, "options", own->reserved));

@@ -2,10 +2,7 @@
 /* Writing and reading fields: checks, then all datasets, then their elements. */
 #include "transfer.h"
 
-int redist_hdf5_options_init(redist_hdf5_options *options, size_t size) {
-    const redist_hdf5_options defaults = REDIST_HDF5_OPTIONS_DEFAULT;
-    return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
-}
+REDIST_INITIALISER(redist_hdf5_options, REDIST_HDF5_OPTIONS_DEFAULT)
 
 /* The datasets of a call, for redist__hdf5_act. */
 struct opened {

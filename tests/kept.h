@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests of kept plans share. A plan is kept if making it again takes nearly no memory. */
+/* Functions that tests of kept plans share. A plan is kept if making it again takes nearly no memory. */
 #ifndef TESTS_KEPT_H
 #define TESTS_KEPT_H
 

@@ -21,15 +21,10 @@ void fftnd_version(int *major, int *minor, int *patch) {
             *wanted[i] = version[i];
 }
 
-#define INIT(structure, DEFAULTS)                                                                  \
-    int structure##_init(structure *own, size_t size) {                                            \
-        const structure defaults = DEFAULTS;                                                       \
-        return redist_struct_init(__func__, own, size, &defaults, sizeof defaults);                \
-    }
-INIT(fftnd_options, FFTND_OPTIONS_DEFAULT)
-INIT(fftnd_layout, FFTND_LAYOUT_DEFAULT)
-INIT(fftnd_plan_info, FFTND_PLAN_INFO_DEFAULT)
-INIT(fftnd_phases, FFTND_PHASES_DEFAULT)
+REDIST_INITIALISER(fftnd_options, FFTND_OPTIONS_DEFAULT)
+REDIST_INITIALISER(fftnd_layout, FFTND_LAYOUT_DEFAULT)
+REDIST_INITIALISER(fftnd_plan_info, FFTND_PLAN_INFO_DEFAULT)
+REDIST_INITIALISER(fftnd_phases, FFTND_PHASES_DEFAULT)
 
 /* ---------------------------------------------------------------- making a plan */
 

@@ -34,10 +34,7 @@ struct fftnd_operator {
     void *addend; /* a result that is added to a field; NULL = none */
 };
 
-int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
-    const fftnd_operator_options defaults = FFTND_OPERATOR_OPTIONS_DEFAULT;
-    return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
-}
+REDIST_INITIALISER(fftnd_operator_options, FFTND_OPERATOR_OPTIONS_DEFAULT)
 
 /* ---------------------------------------------------------------- the appliers */
 

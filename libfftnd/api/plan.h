@@ -16,7 +16,7 @@ struct fftnd__started {
     pthread_t thread;
 };
 
-/* How a plan is kept after the user has freed it (kept.c). */
+/* Keeping a plan after the user has freed it (kept.c). */
 struct fftnd__keeping {
     unsigned long long number; /* among such plans of the communicator; 0 = it is not kept */
     MPI_Comm comm;

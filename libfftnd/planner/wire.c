@@ -12,9 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A format that takes more than this many times as long as none is declined. */
-static const double most_slower = 1.03;
-
 /* Round trips on the same numbers: first the exact one, whose result is kept, then those that are compared with it. */
 struct trips {
     struct fftnd__search search;
@@ -232,7 +229,7 @@ static const char no_message[] = "no message is for it";
 /* Returns whether the last trip is to be the plan's; the same on all ranks. */
 static int is_accepted(const struct trips *trips, const struct fftnd__settings *settings,
                        enum redist_wire wire, double exact) {
-    int is_slow = exact >= 0 && trips->seconds > most_slower * exact;
+    int is_slow = exact >= 0 && trips->seconds > REDIST_SLOWEST_FORMAT * exact;
     int is_far = settings->tolerance > 0 && !(trips->error[0] <= settings->tolerance);
     if (!trips->is_narrow) {
         report_untried(&trips->search, wire, no_message);

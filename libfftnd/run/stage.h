@@ -25,7 +25,7 @@
 
 /* ---------------------------------------------------------------- stage_cut.c: how arrays are cut */
 
-/* How tiles are cut, and what is known of their source and sink. */
+/* The cut of tiles, and what is known of their source and sink. */
 struct fftnd__tiling {
     size_t bytes;   /* of a tile, at most, if the transformed axes allow */
     int local_load; /* tiles come from an array of this rank */
@@ -34,7 +34,7 @@ struct fftnd__tiling {
     int on_device;   /* one tile after the other, with all fields, of axes as they are */
 };
 
-/* How a serial step is cut in tiles. Not collective. */
+/* Cuts a serial step in tiles. Not collective. */
 void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *transform,
                       const struct fftnd__step *step, const struct fftnd__tiling *tiling);
 
@@ -42,15 +42,15 @@ void fftnd__cut_tiles(struct fftnd__cut *cut, const struct fftnd__transform *tra
 void fftnd__set_extents(struct fftnd__cut *cut, const struct fftnd__transform *transform,
                         const struct fftnd__step *step);
 
-/* How far each axis of a serial step can be cut in segments, 0 = not at all. */
+/* Lists how far each axis of a serial step can be cut in segments, 0 = not at all. */
 void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct fftnd__step *step,
                           redist_index extents[]);
 
-/* How the array of a step is cut in segments; what arrives in partitions is cut as these are. */
+/* Cuts the array of a step in segments; arrays that arrive in partitions are cut as these are. */
 void fftnd__cut_segments(struct fftnd__cut *cut, const struct fftnd__transform *transform,
                          const struct fftnd__step *step);
 
-/* How it is cut in chunks on a device, such that each takes a few of `bytes`: `most`, unless the user says how many. */
+/* Cuts it in chunks on a device, such that each takes a few of `bytes`: `most`, unless the user says how many. */
 void fftnd__cut_chunks(struct fftnd__cut *cut, const struct fftnd__transform *transform,
                        const struct fftnd__step *step, size_t bytes, size_t most);
 

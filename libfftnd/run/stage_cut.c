@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the arrays around a serial step are cut into tiles or segments. */
+/* Cuts of the arrays around a serial step into tiles or segments. */
 #include "stage.h"
 
 #include "../kernels/truncation.h"

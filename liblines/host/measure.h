@@ -28,7 +28,7 @@ struct lines__trial {
  * complex double, as those are what FFTW of a distribution leaves empty. */
 int lines__trial_percent(const struct lines__trial *trial, short *known);
 
-/* What is measured of each length in double and float: 1 + the number of the fastest way, the percentage of columns,
+/* Measurements of each length in double and float: 1 + the number of the fastest way, the percentage of columns,
  * and those of contiguous lines, by far, real and direction. */
 enum { LINES__FOUND_WAY, LINES__FOUND_COLUMNS, LINES__FOUND_CONTIGUOUS, LINES__FINDINGS = 10 };
 

@@ -85,18 +85,12 @@ int redist_struct_init(const char *function, void *user, size_t size, const void
     return REDIST_OK;
 }
 
-#define INITIALISER(type, DEFAULT)                                                                 \
-    int type##_init(type *user, size_t size) {                                                     \
-        const type defaults = DEFAULT;                                                             \
-        return redist_struct_init(__func__, user, size, &defaults, sizeof defaults);               \
-    }
-
-INITIALISER(redist_box, REDIST_BOX_DEFAULT)
-INITIALISER(redist_options, REDIST_OPTIONS_DEFAULT)
-INITIALISER(redist_plan_info, REDIST_PLAN_INFO_DEFAULT)
-INITIALISER(redist_phases, REDIST_PHASES_DEFAULT)
-INITIALISER(redist_model, REDIST_MODEL_DEFAULT)
-INITIALISER(redist_halo, REDIST_HALO_DEFAULT)
-INITIALISER(redist_field, REDIST_FIELD_DEFAULT)
-INITIALISER(redist_file_options, REDIST_FILE_OPTIONS_DEFAULT)
-INITIALISER(redist_checkpoint_options, REDIST_CHECKPOINT_OPTIONS_DEFAULT)
+REDIST_INITIALISER(redist_box, REDIST_BOX_DEFAULT)
+REDIST_INITIALISER(redist_options, REDIST_OPTIONS_DEFAULT)
+REDIST_INITIALISER(redist_plan_info, REDIST_PLAN_INFO_DEFAULT)
+REDIST_INITIALISER(redist_phases, REDIST_PHASES_DEFAULT)
+REDIST_INITIALISER(redist_model, REDIST_MODEL_DEFAULT)
+REDIST_INITIALISER(redist_halo, REDIST_HALO_DEFAULT)
+REDIST_INITIALISER(redist_field, REDIST_FIELD_DEFAULT)
+REDIST_INITIALISER(redist_file_options, REDIST_FILE_OPTIONS_DEFAULT)
+REDIST_INITIALISER(redist_checkpoint_options, REDIST_CHECKPOINT_OPTIONS_DEFAULT)

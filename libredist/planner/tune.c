@@ -518,9 +518,6 @@ static int hold(struct contest *contest, const struct redist__problem *problem,
 
 /* ---------------------------------------------------------------- formats */
 
-/* A format that takes more than this many times as long as none is declined. */
-static const double most_slower = 1.03;
-
 /* Times a winner alone; < 0 = unknown. */
 static double time_winner(struct contest *contest, int winner) {
     enum { ROUNDS = 6 };
@@ -540,7 +537,7 @@ static int is_slower(struct contest *narrow, int narrow_winner, struct contest *
                      int exact_winner, int *timed) {
     double seconds = time_winner(narrow, narrow_winner), without = time_winner(exact, exact_winner);
     *timed = seconds >= 0 && without >= 0;
-    int declines = *timed && seconds > most_slower * without;
+    int declines = *timed && seconds > REDIST_SLOWEST_FORMAT * without;
     if (narrow->verbose && narrow->problem->context->rank == 0)
         fprintf(stderr, "redist: %s takes %.3f ms a round, exact %.3f ms  <- %s\n",
                 redist_wire_name(narrow->problem->format->wire), 1e3 * seconds, 1e3 * without,
