@@ -19,8 +19,8 @@ static const struct {
                   [FFTND_FLOAT] = {"float", sizeof(float), 1e-6},
                   [FFTND_LONG_DOUBLE] = {"long double", sizeof(long double), 50 * LDBL_EPSILON}};
 
-/* The largest change of a number by the format of an exchange, relative to the largest one; and how many times that together
- * results may be off, of which the largest is sometimes far below those that were sent. */
+/* The largest change of a number by the format of an exchange, relative to the largest one; and how many times that
+ * together results may be off, of which the largest is sometimes far below those that were sent. */
 static const double of_formats[] = {[REDIST_WIRE_FLOAT] = 0x1p-24, [REDIST_WIRE_16_BITS] = 0x1p-15};
 enum { MOST_NARROWED = 64 };
 

@@ -52,28 +52,6 @@ int fftnd__engine_partitions(const struct fftnd__engine *engine) {
     return 1;
 }
 
-static void add_phases(const struct fftnd__program *program, redist_phases *sum) {
-    for (int i = 0; i < fftnd__end_of_exchanges(program); i++) {
-        redist_phases phases = REDIST_PHASES_DEFAULT;
-        redist_plan *exchange = program->steps[i].exchange;
-        if (exchange == NULL || redist_plan_get_phases(exchange, &phases) != REDIST_OK)
-            continue;
-        sum->total += phases.total;
-        sum->pack += phases.pack;
-        sum->first_message += phases.first_message;
-        sum->communicate += phases.communicate;
-        sum->unpack += phases.unpack;
-        sum->own_part += phases.own_part;
-    }
-}
-
-redist_phases fftnd__engine_exchange_phases(const struct fftnd__engine *engine) {
-    redist_phases sum = engine->past;
-    for (int direction = 0; direction < 2; direction++)
-        add_phases(&engine->programs[direction], &sum);
-    return sum;
-}
-
 /* ---------------------------------------------------------------- executions */
 
 /* Lets the device reach arrays of the user, with pin_arrays. */

@@ -150,7 +150,7 @@ static redist_index find_longest(const struct fftnd__shape *shape, int *count) {
     return longest;
 }
 
-/* Guesses the bytes of tiles with long rows of lines apart from each other. Rows and columns of one long axis are long. */
+/* Guesses the bytes of tiles with long rows of lines that are apart. Rows and columns of one long axis are long. */
 static size_t guess_tile(const struct fftnd__candidates *candidates) {
     const struct fftnd__shape *shape = &candidates->request->shape;
     int count;
