@@ -259,6 +259,14 @@ REDIST_API int redist_plan_store_directly(redist_plan *plan, const redist_index 
                                           const redist_index count[], redist_store *store,
                                           void *data);
 
+/**
+ * Begins an execution as redist_plan_put_begin, while the stream still has work that does not touch the destination:
+ * peers may write there once the device has reached an event.
+ *   event  of the space, recorded in the user's stream
+ * Collective on the plan's communicator. Errors: as redist_plan_put_begin.
+ */
+REDIST_API int redist_plan_put_begin_behind(redist_plan *plan, void *destination, void *event);
+
 /** Returns nonzero if redist_plan_local_target works with the plan: one with REDIST_PUT, in memory of a device, and a
  * method that copies this rank's part of a tile separately. The same on all ranks. Not collective. */
 REDIST_API int redist_plan_has_local_stores(const redist_plan *plan);

@@ -75,6 +75,7 @@ static int create_streams(struct fftnd__transform *transform) {
         (configuration->segments == 1 && configuration->partitions == 1))
         return REDIST_OK;
     REDIST_TRY(space->event_create(&transform->forked));
+    REDIST_TRY(space->event_create(&transform->begun));
     return space->stream_create(&transform->second);
 }
 
@@ -160,6 +161,7 @@ void fftnd__transform_free(struct fftnd__transform *transform) {
     if (transform->space != NULL) {
         transform->space->event_destroy(transform->event);
         transform->space->event_destroy(transform->forked);
+        transform->space->event_destroy(transform->begun);
     }
     if (transform->second != NULL)
         transform->space->stream_destroy(transform->second);

@@ -82,6 +82,15 @@ static struct fftnd__execution execution_of(const struct run *run, const struct 
     return execution;
 }
 
+/* Opens the exchange behind a step. Where its pieces have begun by partitions, they go on while peers write to the next
+ * array, unless that is the one that they read. */
+static int open_pushed(const struct run *run, const struct fftnd__step *step, redist_plan *pushed) {
+    void *source = array_of(run, fftnd__previous(step)), *next = array_of(run, fftnd__next(step));
+    return fftnd__previous(step)->by_partitions && step->stage != NULL && next != source
+               ? redist_plan_put_begin_behind(pushed, next, run->transform->begun)
+               : redist_plan_put_begin(pushed, next);
+}
+
 /* Opens the exchanges that the transform of a step does, or closes them. */
 static void switch_exchanges(struct run *run, const struct fftnd__step *step, int opens) {
     redist_plan *pulled = pulled_before(step), *pushed = pushed_after(step);
@@ -90,8 +99,7 @@ static void switch_exchanges(struct run *run, const struct fftnd__step *step, in
         get = opens ? redist_plan_get_begin(pulled, array_of(run, step - 2))
                     : redist_plan_get_end(pulled);
     if (pushed != NULL)
-        put = opens ? redist_plan_put_begin(pushed, array_of(run, fftnd__next(step)))
-                    : redist_plan_put_end(pushed);
+        put = opens ? open_pushed(run, step, pushed) : redist_plan_put_end(pushed);
     note(run, get != REDIST_OK ? get : put);
 }
 
@@ -103,7 +111,11 @@ static void begin_by_partitions(struct run *run, const struct fftnd__step *excha
     struct fftnd__execution execution = execution_of(run, step);
     execution.ends = 0;
     execution.arriving = exchange->exchange;
-    note(run, fftnd__run_stage(&execution));
+    if (run->transform->begun != NULL)
+        note(run, run->transform->space->event_record(run->transform->begun,
+                                                      run->transform->settings.stream));
+    if (!has_failed(run))
+        note(run, fftnd__run_stage(&execution));
 }
 
 /* A transform with the exchanges that it does. What is opened is closed, so that peers go on. */

@@ -289,6 +289,14 @@ int redist_plan_put_begin(redist_plan *plan, void *destination) {
     return open_tiles(__func__, plan, REDIST_PUT, destination);
 }
 
+int redist_plan_put_begin_behind(redist_plan *plan, void *destination, void *event) {
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    plan->problem.freed = event;
+    int code = open_tiles("redist_plan_put_begin", plan, REDIST_PUT, destination);
+    plan->problem.freed = NULL;
+    return code;
+}
+
 int redist_plan_get_begin(redist_plan *plan, const void *source) {
     return open_tiles(__func__, plan, REDIST_GET, (void *)(size_t)source);
 }

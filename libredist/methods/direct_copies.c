@@ -164,8 +164,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
 }
 
 void redist__direct_wait_stream(const struct redist__direct *state) {
-    redist__finish_while(state->problem, state->events[0], state->problem->stream, progress,
-                         (void *)(size_t)state);
+    redist__finish_array(state->problem, state->events[0], progress, (void *)(size_t)state);
 }
 
 void redist__direct_finish(struct redist__direct *state) {

@@ -204,13 +204,10 @@ void redist__transport_destroy(struct redist__transport *transport) {
     *transport = (struct redist__transport){0};
 }
 
-/* Waits even if a peer is gone, so that the device is idle; without an event, for the whole device. */
-void redist__finish_while(const struct redist__problem *problem, void *event, void *stream,
-                          void (*progress)(void *data), void *data) {
+/* Waits for an event even if a peer is gone, so that the device is idle; without one, for the whole device. */
+static void finish(const struct redist__problem *problem, int code, int idle, void *event,
+                   void (*progress)(void *data), void *data) {
     const struct redist__space *space = problem->space;
-    int idle = 1, code = space->stream_is_idle(stream, &idle);
-    if (code == REDIST_OK && !idle)
-        code = space->event_record(event, stream);
     for (unsigned poll = 0; code == REDIST_OK && !idle; poll++) {
         if (progress != NULL)
             progress(data);
@@ -220,4 +217,21 @@ void redist__finish_while(const struct redist__problem *problem, void *event, vo
     if (code != REDIST_OK)
         space->drain();
     redist__note(problem, code);
+}
+
+void redist__finish_while(const struct redist__problem *problem, void *event, void *stream,
+                          void (*progress)(void *data), void *data) {
+    const struct redist__space *space = problem->space;
+    int idle = 1, code = space->stream_is_idle(stream, &idle);
+    if (code == REDIST_OK && !idle)
+        code = space->event_record(event, stream);
+    finish(problem, code, idle, event, progress, data);
+}
+
+void redist__finish_array(const struct redist__problem *problem, void *event,
+                          void (*progress)(void *data), void *data) {
+    if (problem->freed != NULL)
+        finish(problem, REDIST_OK, 0, problem->freed, progress, data);
+    else
+        redist__finish_while(problem, event, problem->stream, progress, data);
 }

@@ -36,6 +36,7 @@ struct redist__problem {
     double wait_seconds;        /* limit of a device's wait for a peer, if asynchronous */
     const struct redist__space *space;   /* of both arrays */
     void *stream;                        /* of the user, for arrays of a device, */
+    void *freed; /* tiles: event in it behind which peers may use the array; NULL = all it has */
     redist_place place;                  /* and that device */
     int staged;                          /* MPI gets these through host memory */
     const struct redist__format *format; /* of messages to other nodes, or NULL; */
@@ -114,6 +115,10 @@ static inline void redist__finish(const struct redist__problem *problem, void *e
                                   void *stream) {
     redist__finish_while(problem, event, stream, NULL, NULL);
 }
+
+/* Waits until peers may use the array of an execution that is opened, else as redist__finish_while. */
+void redist__finish_array(const struct redist__problem *problem, void *event,
+                          void (*progress)(void *data), void *data);
 
 /* The preference of slow or redundant candidates, which need their names. Lower values order those of one name. */
 enum { REDIST__BY_NAME = -1000 };
