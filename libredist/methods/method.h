@@ -34,8 +34,8 @@ struct redist__problem {
     int asynchronous;           /* executions are only enqueued in the user's stream */
     int rehearses;              /* nothing is enqueued: failures concern this rank only */
     double wait_seconds;        /* limit of a device's wait for a peer, if asynchronous */
-    const struct redist__space *space;   /* of both arrays */
-    void *stream;                        /* of the user, for arrays of a device, */
+    const struct redist__space *space; /* of both arrays */
+    void *stream;                      /* of the user, for arrays of a device, */
     void *freed; /* tiles: event in it behind which peers may use the array; NULL = all it has */
     redist_place place;                  /* and that device */
     int staged;                          /* MPI gets these through host memory */
