@@ -22,11 +22,11 @@ struct fftnd__engine {
     long double scales[2];             /* of their results */
     int first, last; /* directions with a program: one with an operator, else both */
     enum fftnd__built built;
-    int is_planned;   /* the stages of the programs are planned */
-    int may_fuse;     /* the shapes allow fused programs */
-    int takes_turns;  /* segments of some arrays take turns in their memory (fftnd__find_turns) */
-    int needs_arrays; /* the methods cannot do that */
-    int is_fused;     /* fused programs are in use, with their exchanges */
+    int is_planned;                /* the stages of the programs are planned */
+    int may_fuse;                  /* the shapes allow fused programs */
+    int takes_turns;               /* segments share work space that is less than their array */
+    int needs_arrays;              /* the methods cannot do that */
+    int is_fused;                  /* fused programs are in use, with their exchanges */
     struct fftnd__failure failure; /* of the executions */
     redist_life *life;             /* of the plan, NULL = its executions make no agreement */
     double seconds[2];             /* serial transforms, exchanges */

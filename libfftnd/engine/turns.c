@@ -33,37 +33,47 @@ static void count_arrays(const struct fftnd__program *program, int buffer, int c
             counts[!is_only_sent(program, i)]++;
 }
 
-/* Has the arrays that are only sent in the second buffer, as both are alike. */
-static void sort_buffers(struct fftnd__program *program) {
-    int first[2], second[2];
-    count_arrays(program, FFTND__WORK0, first);
-    count_arrays(program, FFTND__WORK1, second);
-    if (first[0] == 0 || first[1] > 0 || second[1] == 0)
-        return;
+/* Exchanges both buffers, which are alike. */
+static void swap_buffers(struct fftnd__program *program) {
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].buffer >= FFTND__WORK0)
             program->steps[i].buffer = FFTND__WORK0 + FFTND__WORK1 - program->steps[i].buffer;
 }
 
-static void set_turns(struct fftnd__program *program, int takes_turns) {
+/* Has the arrays that are only sent in the second buffer, if the first has no others. Returns whether that changes
+ * anything. */
+static int sort_buffers(struct fftnd__program *program) {
+    int first[2], second[2];
+    count_arrays(program, FFTND__WORK0, first);
+    count_arrays(program, FFTND__WORK1, second);
+    int swaps = first[0] > 0 && first[1] == 0 && second[1] > 0;
+    if (swaps)
+        swap_buffers(program);
+    return swaps;
+}
+
+static void set_turns(struct fftnd__program *program) {
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].buffer == FFTND__WORK1)
-            program->steps[i].takes_turns = takes_turns;
+            program->steps[i].takes_turns = 1;
 }
 
 void fftnd__find_turns(struct fftnd__engine *engine) {
     const struct fftnd__transform *transform = &engine->transform;
-    int counts[2][2];
+    int counts[2][2], swapped[2];
     engine->takes_turns = 0;
     if (engine->needs_arrays || !transform->workplace->scratch_in_work ||
         !transform->space->asynchronous || transform->settings.user_workspace ||
         transform->configuration.segments < FEWEST || !lacks_points(&transform->chain))
         return;
     for (int direction = 0; direction < 2; direction++) {
-        sort_buffers(&engine->programs[direction]);
+        swapped[direction] = sort_buffers(&engine->programs[direction]);
         count_arrays(&engine->programs[direction], FFTND__WORK1, counts[direction]);
     }
     engine->takes_turns = counts[0][1] + counts[1][1] == 0 && counts[0][0] + counts[1][0] > 0;
     for (int direction = 0; direction < 2; direction++)
-        set_turns(&engine->programs[direction], engine->takes_turns);
+        if (engine->takes_turns)
+            set_turns(&engine->programs[direction]);
+        else if (swapped[direction])
+            swap_buffers(&engine->programs[direction]);
 }

@@ -411,8 +411,8 @@ int redist_plan_put_rest(redist_plan *plan, const redist_index start[], const re
 }
 
 int redist_plan_reuse_tiles(redist_plan *plan) {
-    if (plan->problem.tiles != REDIST_PUT || !plan->problem.space->asynchronous ||
-        plan->transport.method->release == NULL)
+    if (plan->problem.tiles != REDIST_PUT || plan->problem.segments < 2 ||
+        !plan->problem.space->asynchronous || plan->transport.method->release == NULL)
         return redist_fail(REDIST_ERR_METHOD, "method %s needs the memory of all tiles to the end",
                            plan->method_name);
     plan->problem.reuses = 1;

@@ -26,15 +26,15 @@ struct redist__problem {
     int concurrent;                 /* several threads may put or get at once */
     int partitions, partition_axis; /* partitions of array B, >= 1, along an axis */
     int segments, segment_axis; /* tiles come as segments of array A along an axis; 0 = unknown */
-    int reuses;    /* memory of tiles is written again before the execution is closed (release) */
-    int mapped[2]; /* peers map arrays A and B, on all ranks */
-    int reaches_local;                   /* peers can map memory of redist_alloc_local */
-    int bound[2];                        /* arrays bound when the plan is made, */
-    void *arrays[2];                     /* and their addresses */
-    int one_array;                       /* A and B are one */
-    int asynchronous;                    /* executions are only enqueued in the user's stream */
-    int rehearses;                       /* nothing is enqueued: failures concern this rank only */
-    double wait_seconds;                 /* limit of a device's wait for a peer, if asynchronous */
+    int mapped[2];              /* peers map arrays A and B, on all ranks */
+    int reaches_local;          /* peers can map memory of redist_alloc_local */
+    int bound[2];               /* arrays bound when the plan is made, */
+    void *arrays[2];            /* and their addresses */
+    int one_array;              /* A and B are one */
+    int reuses;                 /* memory of tiles is used again within an execution (release) */
+    int asynchronous;           /* executions are only enqueued in the user's stream */
+    int rehearses;              /* nothing is enqueued: failures concern this rank only */
+    double wait_seconds;        /* limit of a device's wait for a peer, if asynchronous */
     const struct redist__space *space;   /* of both arrays */
     void *stream;                        /* of the user, for arrays of a device, */
     redist_place place;                  /* and that device */
@@ -209,7 +209,8 @@ struct redist__method {
     /* Finds the destination of this rank's part of a tile; 0 = none. NULL = `put` takes no `kept` tiles. */
     int (*own)(const void *state, const struct redist__tile *tile, redist_target *target);
     /* Waits until the tiles at this address, their first element, are read no more, for which they are sent first; or,
-     * asynchronous, makes the stream wait for that. NULL = memory of tiles is not used again. */
+     * asynchronous, makes the stream wait for that. Of tiles in segments, for problems that say `reuses`; NULL =
+     * unsupported. */
     int (*release)(void *state, const char *memory);
     void (*get)(void *state, const struct redist__tile *tile);
     void (*progress)(void *state); /* continues without waiting; NULL = not needed */

@@ -47,13 +47,12 @@ struct redist__signalled {
      * for the last one */
     struct redist__tile *held;
     int nheld;
-    struct redist__sent
-        *sent; /* the last tiles, as many as segments, whose memory may be used again */
-    int nsent; /* counts them in the pending execution */
-    redist_target *targets; /* one for each rank, for tiles */
-    int has_forked;         /* the pending execution uses the stream of the copies */
-    int has_own;            /* and that of the own parts */
-    int tells_last;         /* signals its puts when it is closed */
+    struct redist__sent *sent; /* the last tiles, as many as segments; NULL = no segments */
+    int nsent;                 /* counts the tiles of the pending execution, if they are reused */
+    redist_target *targets;    /* one for each rank, for tiles */
+    int has_forked;            /* the pending execution uses the stream of the copies */
+    int has_own;               /* and that of the own parts */
+    int tells_last;            /* signals its puts when it is closed */
 };
 
 /* Returns whether this rank reads the peers' boxes in a direction, else it writes to them. */

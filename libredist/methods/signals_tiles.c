@@ -103,7 +103,7 @@ static int count_early(const struct redist__signalled *state) {
 
 /* Holds a tile for its remaining partitions. */
 static void hold(struct redist__signalled *state, const struct redist__tile *tile) {
-    if (state->nheld == 0 ||
+    if (state->nheld == 0 || state->problem->reuses ||
         !redist__tile_join(state->problem->transfer->ndims, &state->held[state->nheld - 1], tile))
         state->held[state->nheld++] = *tile;
 }
@@ -174,22 +174,29 @@ static int put(struct redist__signalled *state, const struct redist__tile *tile)
     if (!tile->kept)
         REDIST_TRY(copy_own(state, tile));
     REDIST_TRY((all_put(state) ? send_last : send)(state, tile));
-    return state->problem->reuses && state->sent != NULL ? note_sent(state, tile) : REDIST_OK;
+    return state->problem->reuses ? note_sent(state, tile) : REDIST_OK;
 }
 
-/* Sends the rest of a tile that is held, the first one, with its neighbours. Returns whether it was. */
-static int send_held(struct redist__signalled *state, const char *memory, int *was_held) {
-    *was_held = state->nheld > 0 && state->held[0].data == memory;
-    if (!*was_held)
-        return REDIST_OK;
+/* Sends the rest of all tiles that are held, if one of them is at an address; that is found. */
+static int send_held(struct redist__signalled *state, const char *memory, int *is_held) {
+    *is_held = 0;
     for (int i = 0; i < state->nheld; i++)
+        *is_held |= state->held[i].data == memory;
+    for (int i = 0; *is_held && i < state->nheld; i++)
         REDIST_TRY(sweep(state, &state->held[i], count_early(state), state->problem->partitions));
-    state->nheld = 0;
+    state->nheld = *is_held ? 0 : state->nheld;
     return REDIST_OK;
 }
 
-static int release(struct redist__signalled *state, const char *memory) {
+/* The stream of the user goes on when a tile is sent. */
+static int follow_sent(const struct redist__signalled *state, const struct redist__sent *sent) {
     const struct redist__space *space = state->problem->space;
+    REDIST_TRY(space->stream_follow(state->problem->stream, sent->events[0]));
+    return state->has_own ? space->stream_follow(state->problem->stream, sent->events[1])
+                          : REDIST_OK;
+}
+
+static int release(struct redist__signalled *state, const char *memory) {
     int count = state->nsent < state->problem->segments ? state->nsent : state->problem->segments;
     int was_held;
     REDIST_TRY(send_held(state, memory, &was_held));
@@ -198,10 +205,8 @@ static int release(struct redist__signalled *state, const char *memory) {
         if (sent->memory != memory)
             continue;
         if (was_held)
-            REDIST_TRY(space->event_record(sent->events[0], state->copy_stream));
-        REDIST_TRY(space->stream_follow(state->problem->stream, sent->events[0]));
-        if (state->has_own)
-            REDIST_TRY(space->stream_follow(state->problem->stream, sent->events[1]));
+            REDIST_TRY(state->problem->space->event_record(sent->events[0], state->copy_stream));
+        REDIST_TRY(follow_sent(state, sent));
     }
     return REDIST_OK;
 }
