@@ -230,17 +230,18 @@ END_TEST
 START_TEST(segments_in_turns) {
     static const char *const methods[] = {"auto", "direct", "p2p"};
     NEEDS_FFT_ARRAYS();
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
         fft_case given = FFT_CASE(kinds[i % 2], random_between(14, 24), random_between(14, 24), 18);
         fft_case_fill(&given, (const int[]){random_between(5, given.sizes[0]), 9, 9});
         fft_use_device(&given);
         given.options.asynchronous = i / 2 % 2;
-        given.options.method = given.options.asynchronous ? "auto" : methods[i / 4 % 3];
+        given.options.method =
+            given.options.asynchronous ? "auto" : methods[i / 4 + random_chance(50)];
         given.options.grid_ndims = random_between(1, 2);
         given.options.user_workspace = random_chance(20);
         given.workspace = FFT_MEMORY_SHARED;
-        fft_use_chunks(random_between(3, 9), 0, random_between(1, 9), i / 4 == 1 ? 1 : 2 * (i % 2));
-        fft_check(MPI_COMM_WORLD, &given);
+        fft_use_chunks(random_between(3, 9), 0, random_between(1, 9), 2 * (i % 2));
+        fft_check_once(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");
 }
