@@ -268,7 +268,8 @@ static int work_percent(enum fftnd_kind kind, const int filled[]) {
 }
 
 /* Zeros are added by the library, each axis after those that stay as they are, and not in chunks of scratch memory. A
- * piece that grows or shrinks along two axes does so in its arrays: two half ones are all, and three ranks round up. Of the array that is sent there is half with four segments. */
+ * piece that grows or shrinks along two axes does so in its arrays: two half ones are all, and three ranks round up. Of
+ * the array that is sent there is half with four segments. */
 START_TEST(no_memory_for_zeros) {
     static const struct {
         enum fftnd_kind kind;
