@@ -289,6 +289,22 @@ REDIST_API int redist_plan_put_rest(redist_plan *plan, const redist_index start[
                                     const redist_index count[], const void *tile,
                                     const ptrdiff_t stride[]);
 
+/**
+ * Prepares a plan with REDIST_PUT and options.segments, in memory of a device, for tiles, one for each segment, whose
+ * memory is used again within an execution, by redist_plan_put_release.
+ * Called on all ranks, with the same result; it does not communicate. Errors: ERR_METHOD if the method needs the memory
+ * of all tiles to the end.
+ */
+REDIST_API int redist_plan_reuse_tiles(redist_plan *plan);
+
+/**
+ * Waits until the tiles that were put with this address in the open execution are read no more; if the plan is
+ * asynchronous, the user's stream waits. They are sent before others.
+ *   tile  as for redist_plan_put. Without such a tile nothing happens
+ * Not collective. Errors: as redist_plan_put; ERR_STATE without redist_plan_reuse_tiles.
+ */
+REDIST_API int redist_plan_put_release(redist_plan *plan, const void *tile);
+
 /** Names this thread's work until redist_range_end for profilers; ranges nest. Not collective. */
 REDIST_API void redist_range_begin(const char *name);
 REDIST_API void redist_range_end(void);

@@ -51,6 +51,7 @@ struct lines__problem {
     enum fftnd_effort effort;
     double seconds; /* of planning, at most, about */
     int keep_input; /* 1 = complex-to-real, out of place: the input is no scratch memory */
+    int may_ruin;   /* 1 = out of place: a complex input may be scratch memory */
     int naxes;      /* 0 = a copy */
     struct lines__loop axes[REDIST_MAX_NDIMS];
     enum fftnd_r2r

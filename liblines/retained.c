@@ -83,16 +83,58 @@ static void reverse_groups(struct plan *plan) {
     }
 }
 
+/* Returns nonzero if the array after a group has no more elements along any axis than a side, which is complex. */
+static int fits(const struct lines__problem *problem, const redist_index now[], int is_output) {
+    int is_physical = is_output == problem->direction;
+    if (problem->kind == FFTND_R2C && is_physical)
+        return 0;
+    for (int i = 0; i < problem->naxes; i++)
+        if (now[i] > (is_output ? count_after : count_before)(problem, i))
+            return 0;
+    return 1;
+}
+
+static int has_filled(const struct lines__problem *problem) {
+    for (int i = 0; i < problem->naxes; i++)
+        if (problem->filled[i] > 0)
+            return 1;
+    return 0;
+}
+
+/* Returns where the array is between two groups. */
+static enum array array_between(const struct lines__problem *problem, const redist_index now[]) {
+    if (!has_filled(problem))
+        return SCRATCH;
+    return fits(problem, now, 1)                        ? OUTPUT
+           : problem->may_ruin && fits(problem, now, 0) ? INPUT
+                                                        : SCRATCH;
+}
+
+/* Moves the extents behind a group. */
+static void pass_group(const struct lines__problem *problem, const struct group *group,
+                       redist_index now[]) {
+    for (int i = 0; i < group->naxes; i++)
+        now[group->axes[i]] = count_after(problem, group->axes[i]);
+}
+
+static void begin_groups(const struct lines__problem *problem, redist_index now[]) {
+    for (int i = 0; i < problem->naxes; i++)
+        now[i] = count_before(problem, i);
+}
+
 /* Chooses arrays; behind the last change of an extent, transforms are in place in the output. */
 static void choose_arrays(struct plan *plan, const struct lines__problem *problem) {
     enum array from = INPUT;
     int last = plan->ngroups - 1;
+    redist_index now[REDIST_MAX_NDIMS];
+    begin_groups(problem, now);
     if (problem->direction == REDIST_FORWARD &&
         !changes_extent(problem, plan->groups[last].axes[0]))
         last--;
     for (int i = 0; i < plan->ngroups; i++) {
+        pass_group(problem, &plan->groups[i], now);
         plan->groups[i].from = from;
-        from = plan->groups[i].to = i >= last ? OUTPUT : SCRATCH;
+        from = plan->groups[i].to = i >= last ? OUTPUT : array_between(problem, now);
     }
 }
 
@@ -117,15 +159,16 @@ static int has_axis(const struct group *group, int axis) {
     return 0;
 }
 
-/* The most elements that scratch memory has along an axis: what its transform writes there, and reads. */
+/* The most elements that scratch memory has along an axis. */
 static redist_index count_there(const struct plan *plan, const struct lines__problem *problem,
                                 int axis) {
-    redist_index before = count_before(problem, axis), after = count_after(problem, axis);
-    const struct group *group = plan->groups;
-    while (!has_axis(group, axis))
-        group++;
-    int writes = group->to == SCRATCH, reads = group->from == SCRATCH || !writes;
-    return writes && (!reads || after > before) ? after : before;
+    redist_index n = count_before(problem, axis), most = 0;
+    for (int i = 0; i < plan->ngroups; i++) {
+        const struct group *group = &plan->groups[i];
+        n = has_axis(group, axis) ? count_after(problem, axis) : n;
+        most = group->to == SCRATCH && n > most ? n : most;
+    }
+    return most;
 }
 
 static void list_loops(const struct plan *plan, const struct lines__problem *problem,
@@ -192,8 +235,7 @@ static int create_groups(struct plan *plan, const struct lines__problem *problem
     redist_index now[REDIST_MAX_NDIMS];
     list_loops(plan, problem, &scratch);
     size_t bytes = lay_out(problem, &scratch);
-    for (int i = 0; i < problem->naxes; i++)
-        now[i] = count_before(problem, i);
+    begin_groups(problem, now);
     for (int i = 0; i < plan->ngroups; i++) {
         struct group *group = &plan->groups[i];
         struct lines__problem own;
@@ -201,10 +243,7 @@ static int create_groups(struct plan *plan, const struct lines__problem *problem
         REDIST_TRY(lines__create(problem->general, &own, arrays[group->from], arrays[group->to],
                                  &plan->inner.plans[i]));
         plan->inner.own_bytes = group->to == SCRATCH ? bytes : plan->inner.own_bytes;
-        for (int j = 0; j < group->naxes; j++) {
-            int axis = group->axes[j];
-            now[axis] = count_after(problem, axis);
-        }
+        pass_group(problem, group, now);
     }
     return REDIST_OK;
 }

@@ -289,6 +289,12 @@ START_TEST(wrong_use) {
     check_code(redist_plan_put_arrived(job.plan, &partitions), REDIST_ERR_STATE);
     check_ok(redist_plan_put_begin(job.plan, job.arrays[1].data));
     check_code(redist_plan_put_arrived(job.plan, &partitions), REDIST_ERR_STATE);
+    check_code(redist_plan_put_release(job.plan, job.arrays[0].data), REDIST_ERR_STATE);
+    const int reuses = redist_plan_reuse_tiles(job.plan);
+    check_all(reuses == (is_on_device() && job.segments > 1 ? REDIST_OK : REDIST_ERR_METHOD),
+              "memory of tiles is used again: %d", reuses);
+    check_code(redist_plan_put_release(job.plan, job.arrays[0].data),
+               reuses == REDIST_OK ? REDIST_OK : REDIST_ERR_STATE);
     check_code(redist_plan_put_rest(job.plan, nothing, nothing, job.arrays[0].data, nowhere),
                is_on_device() ? REDIST_OK : REDIST_ERR_STATE);
     check_ok(redist_plan_free(&job.plan));

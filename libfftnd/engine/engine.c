@@ -43,6 +43,15 @@ static size_t find_largest(const struct fftnd__engine *engine) {
     return most;
 }
 
+/* Bytes of the array after a step, or of the segments that take turns there. */
+static size_t memory_of(const struct fftnd__engine *engine, int direction, int i) {
+    const struct fftnd__step *step = &engine->programs[direction].steps[i];
+    const struct fftnd__stage *stage = step->stage;
+    if (!step->takes_turns)
+        return step_bytes_at(engine, direction, i);
+    return stage != NULL ? (size_t)stage->out.turns * stage->piece_bytes : 0;
+}
+
 static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
     bytes = fftnd__round_up(bytes, engine->transform.workplace->alignment);
     if (bytes > engine->work_bytes[work])
@@ -57,7 +66,7 @@ static void count_work(struct fftnd__engine *engine) {
         for (int i = 1; i <= program->nsteps; i++)
             if (program->steps[i].buffer >= FFTND__WORK0)
                 note_bytes(engine, program->steps[i].buffer - FFTND__WORK0,
-                           step_bytes_at(engine, direction, i));
+                           memory_of(engine, direction, i));
     }
 }
 
@@ -156,6 +165,7 @@ static int build_stepwise(struct fftnd__engine *engine) {
         code = fftnd__build_stepwise(&engine->programs[direction], &engine->transform, direction);
     REDIST_TRY(redist_agree(engine->transform.comm, code));
     engine->built = FFTND__STEPWISE;
+    fftnd__find_turns(engine);
     return REDIST_OK;
 }
 
@@ -359,6 +369,20 @@ static int take_stepwise(struct fftnd__engine *engine) {
     return plan_exchanges(engine);
 }
 
+/* Has arrays of all segments, as the method needs them. Collective. */
+static int take_arrays(struct fftnd__engine *engine) {
+    engine->needs_arrays = 1;
+    engine->takes_turns = 0;
+    free_programs(engine);
+    REDIST_TRY(build_stepwise(engine));
+    REDIST_TRY(plan_once(engine));
+    free_work(engine);
+    memset(engine->work_bytes, 0, sizeof engine->work_bytes);
+    count_work(engine);
+    REDIST_TRY(allocate_work(engine));
+    return take_stepwise(engine);
+}
+
 /* Allocates work space and plans the exchanges; both anew if they turn out not to fuse. Collective. */
 static int take_workspace(struct fftnd__engine *engine) {
     REDIST_TRY(allocate_work(engine));
@@ -373,7 +397,8 @@ static int take_workspace(struct fftnd__engine *engine) {
         count_work(engine);
         REDIST_TRY(allocate_work(engine));
     }
-    return take_stepwise(engine);
+    int code = take_stepwise(engine);
+    return code == REDIST_ERR_METHOD && engine->takes_turns ? take_arrays(engine) : code;
 }
 
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,

@@ -24,6 +24,8 @@ struct fftnd__engine {
     enum fftnd__built built;
     int is_planned;                /* the stages of the programs are planned */
     int may_fuse;                  /* the shapes allow fused programs */
+    int takes_turns;               /* segments share work space that is less than their array */
+    int needs_arrays;              /* the methods cannot do that */
     int is_fused;                  /* fused programs are in use, with their exchanges */
     struct fftnd__failure failure; /* of the executions */
     redist_life *life;             /* of the plan, NULL = its executions make no agreement */

@@ -27,6 +27,11 @@ int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__tr
 int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__transform *transform,
                        int direction, int *may_fuse);
 
+/* ---------------------------------------------------------------- turns.c: segments that share work space */
+
+/* Chooses whether segments of the stepwise programs take turns in their work space. The same on all ranks. */
+void fftnd__find_turns(struct fftnd__engine *engine);
+
 /* ---------------------------------------------------------------- teach.c: serial plans */
 
 /* Plans the stages of some directions; the result is this rank's. */

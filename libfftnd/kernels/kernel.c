@@ -55,6 +55,7 @@ static struct lines__problem serial_of(const struct fftnd__kernel_problem *probl
     serial.stream = problem->stream;
     serial.threads = fftnd__pool_threads(problem->pool);
     serial.keep_input = problem->keep_input;
+    serial.may_ruin = problem->may_ruin;
     serial.general = problem->library;
     if (problem->fills || substep->fills)
         serial.filled[0] = problem->transform->chain.filled[substep->step.axes[0]];

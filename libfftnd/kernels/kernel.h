@@ -51,6 +51,7 @@ struct fftnd__side {
     size_t bytes;      /* of a piece */
     redist_index
         padded; /* on a device: elements of a line of the last axis with its padding; 0 = none */
+    int turns;  /* in_array: so many pieces take turns there; 0 = each has its place */
     const struct fftnd__truncation
         *truncation; /* of axes of which a piece has more than the array; NULL = none */
 };

@@ -270,6 +270,13 @@ static int check_stores(const struct fftnd__step *step) {
     return redist_fail(REDIST_ERR_METHOD, "the method has no direct stores with partitions");
 }
 
+/* Segments that take turns need a method that says when they are sent. */
+static int check_turns(const struct fftnd__step *step) {
+    return fftnd__previous(step)->takes_turns && step->exchange != NULL
+               ? redist_plan_reuse_tiles(step->exchange)
+               : REDIST_OK;
+}
+
 /* Returns nonzero if another exchange can do the ghosts of this one: filled in a stream they have no array that peers
  * know. */
 static int may_do_without_ghosts(const struct fftnd__step *step,
@@ -282,13 +289,15 @@ static int plan_step(const struct fftnd__program *program, struct fftnd__step *s
                      const struct fftnd__transform *transform, void *const work[2]) {
     for (;;) {
         int code = plan_exchange(program, step, transform, work);
-        code = agree_on_exchange(transform, code == REDIST_OK ? check_stores(step) : code);
+        code = code == REDIST_OK ? check_stores(step) : code;
+        code = agree_on_exchange(transform, code == REDIST_OK ? check_turns(step) : code);
         if (code == REDIST_ERR_METHOD && may_do_without_ghosts(step, transform)) {
             redist_plan_free(&step->exchange);
             step->fills_ghosts = step->adds_ghosts = 0;
             continue;
         }
-        if (code != REDIST_ERR_METHOD || program->fused || step->fused_with == FFTND__UNFUSED)
+        if (code != REDIST_ERR_METHOD || program->fused || step->fused_with == FFTND__UNFUSED ||
+            fftnd__previous(step)->takes_turns)
             return code;
         redist_plan_free(&step->exchange);
         if (step->by_partitions)

@@ -81,6 +81,7 @@ struct fftnd__step {
     int applies;          /* a transform, an operator, and the transform back */
     int arrival_axis;     /* after an exchange by partitions: the array axis that arrivals divide */
     int segment_axis; /* before a pushed exchange: the array axis that segments divide, -1 = none */
+    int takes_turns; /* before a pushed exchange: segments share memory that is less than the array */
     struct fftnd__stage *stage; /* NULL before it is planned, or if this rank has no elements */
 };
 

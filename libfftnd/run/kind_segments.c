@@ -33,6 +33,17 @@ static int cut(struct fftnd__stage *stage, const struct fftnd__stage_problem *pr
     return fftnd__plan_sending(stage, problem);
 }
 
+/* Lays out half of the segments, which take turns, one behind the other. With fewer than two the device or the link
+ * would be idle. */
+static void take_turns(struct fftnd__stage *stage) {
+    int half = (int)(stage->cut.n + 1) / 2;
+    struct fftnd__piece first;
+    fftnd__find_piece(&stage->cut, 0, &first);
+    stage->out.turns = stage->cut.n > 1 && half < 2 ? 2 : half;
+    stage->piece_bytes = fftnd__lay_out(stage->cut.ndims, first.after, stage->out.item, 0,
+                                        FFTND__DEVICE_ALIGNMENT, stage->out.stride);
+}
+
 /* Uses one stream where the link waits for the first segment: in two, the first axis of the second segment would delay
  * its second axis. */
 static int has_two_streams(const struct fftnd__stage *stage,
@@ -49,6 +60,8 @@ static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *p
     const struct fftnd__step *exchange = fftnd__next(problem->step);
     struct fftnd__kernel_problem kernel = fftnd__stage_in_arrays(stage, problem);
     REDIST_TRY(cut(stage, problem));
+    if (problem->step->takes_turns)
+        take_turns(stage);
     if (exchange->direct_stores)
         REDIST_TRY(fftnd__direct_stores_create(&stage->direct_stores, &stage->kernels[0], &kernel,
                                                exchange->axis_source, exchange->direct_stores));

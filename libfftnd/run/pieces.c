@@ -95,6 +95,16 @@ static char *memory_of(const struct fftnd__execution *execution,
     return execution->memory + (size_t)flight->slot * execution->step->stage->piece_bytes;
 }
 
+/* Where a piece is in an array. */
+static char *place_in(const struct fftnd__execution *execution, const struct fftnd__flight *flight,
+                      const struct fftnd__side *side, const struct fftnd__terminal *terminal) {
+    const struct fftnd__stage *stage = execution->step->stage;
+    return side->turns > 0
+               ? terminal->array + (size_t)(flight->number % side->turns) * stage->piece_bytes
+               : terminal->array +
+                     fftnd__offset(stage->cut.ndims, flight->piece.start, terminal->stride);
+}
+
 /* A side of a piece, which is the box with these extents in its array. */
 static struct fftnd__block block_of(const struct fftnd__execution *execution,
                                     const struct fftnd__flight *flight,
@@ -104,17 +114,17 @@ static struct fftnd__block block_of(const struct fftnd__execution *execution,
     const struct fftnd__stage *stage = execution->step->stage;
     const redist_index *start = flight->piece.start;
     int ndims = stage->cut.ndims;
-    struct fftnd__block block = {
-        .precision = execution->transform->precision,
-        .ndims = ndims,
-        .start = start,
-        .stride = side->stride,
-        .item = side->item,
-        .memory = side->in_array ? terminal->array + fftnd__offset(ndims, start, terminal->stride)
-                                 : memory_of(execution, flight) + side->place,
-        .truncation = side->truncation,
-        .library = stage->library,
-        .stream = stage->streams[flight->slot % stage->nstreams]};
+    struct fftnd__block block = {.precision = execution->transform->precision,
+                                 .ndims = ndims,
+                                 .start = start,
+                                 .stride = side->stride,
+                                 .item = side->item,
+                                 .memory = side->in_array
+                                               ? place_in(execution, flight, side, terminal)
+                                               : memory_of(execution, flight) + side->place,
+                                 .truncation = side->truncation,
+                                 .library = stage->library,
+                                 .stream = stage->streams[flight->slot % stage->nstreams]};
     fftnd__widen(side->truncation, ndims, count, block.count);
     return block;
 }
@@ -181,28 +191,56 @@ static int run_kernel(const struct fftnd__execution *execution, struct fftnd__fl
 
 /* ---------------------------------------------------------------- one stage */
 
+static int takes_turns(const struct fftnd__execution *execution) {
+    return execution->step->stage->out.turns > 0 && execution->sink.exchange != NULL;
+}
+
+/* Ends the pieces before a new one, and waits until its memory may be written. */
+static int make_room(struct fftnd__execution *execution, long long number,
+                     const struct fftnd__flight flights[]) {
+    const struct fftnd__stage *stage = execution->step->stage;
+    if (!takes_turns(execution) || number < stage->out.turns)
+        return REDIST_OK;
+    for (; execution->ended < number; execution->ended++)
+        REDIST_TRY(stage->kind->end(execution, &flights[execution->ended % stage->window]));
+    const struct fftnd__flight next = {.number = number};
+    return redist_plan_put_release(execution->sink.exchange,
+                                   place_in(execution, &next, &stage->out, &execution->sink));
+}
+
+/* Ends the piece that is behind, unless it made room. */
+static int end_piece(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
+    const struct fftnd__stage_kind *kind = execution->step->stage->kind;
+    if (kind->end == NULL || (takes_turns(execution) && flight->number < execution->ended))
+        return REDIST_OK;
+    if (takes_turns(execution))
+        execution->ended++;
+    return kind->end(execution, flight);
+}
+
 /* The loop. After a failure no thread takes any more pieces. */
 static int take_pieces(void *data, int thread) {
     struct fftnd__execution *execution = data;
     const struct fftnd__stage *stage = execution->step->stage;
-    const struct fftnd__stage_kind *kind = stage->kind;
     struct fftnd__flight flights[FFTND__SLOTS];
     int window = stage->window, behind = execution->behind, code = REDIST_OK;
     long long n = stage->cut.n, number;
     while (code == REDIST_OK && (number = atomic_fetch_add(&execution->next, 1)) < n + behind) {
         struct fftnd__flight *begun = &flights[number % window],
                              *last = &flights[(number + window - behind) % window];
+        if (number < n && execution->begins)
+            code = make_room(execution, number, flights);
         if (number < n)
             find_piece(execution, number, thread + (int)(number % window), begun);
-        if (number < n && execution->begins) {
+        if (code == REDIST_OK && number < n && execution->begins) {
             code = begin_piece(execution, begun);
             if (code == REDIST_OK && !execution->moves_only)
                 code = run_kernel(execution, begun);
             if (code == REDIST_OK)
                 code = pass_on(execution, begun);
         }
-        if (code == REDIST_OK && number >= behind && execution->ends && kind->end != NULL)
-            code = kind->end(execution, last);
+        if (code == REDIST_OK && number >= behind && execution->ends)
+            code = end_piece(execution, last);
     }
     if (code != REDIST_OK)
         atomic_store(&execution->next, n + behind);

@@ -40,6 +40,7 @@ struct fftnd__execution {
 
     double seconds; /* the result: of kernels, or of all that is not done by an exchange */
 
+    long long ended; /* pieces, where they take turns */
     int arrived;
     int moves_only;         /* nothing is transformed */
     int behind;             /* a piece ends when so many have begun after it */

@@ -418,6 +418,26 @@ int redist_plan_put_rest(redist_plan *plan, const redist_index start[], const re
     return move(plan, plan->transport.method->put, &put);
 }
 
+int redist_plan_reuse_tiles(redist_plan *plan) {
+    if (plan->problem.tiles != REDIST_PUT || plan->problem.segments < 2 ||
+        !plan->problem.space->asynchronous || plan->transport.method->release == NULL)
+        return redist_fail(REDIST_ERR_METHOD, "method %s needs the memory of all tiles to the end",
+                           plan->method_name);
+    plan->problem.reuses = 1;
+    return REDIST_OK;
+}
+
+int redist_plan_put_release(redist_plan *plan, const void *tile) {
+    REDIST_TRY(check_open(__func__, plan, REDIST_PUT));
+    if (!plan->problem.reuses)
+        return redist_fail(REDIST_ERR_STATE, "redist_plan_reuse_tiles was not called");
+    redist_visit visit;
+    struct redist__phase_timer *timer = begin_move(plan, &visit);
+    redist__failure_note(&plan->failure,
+                         plan->transport.method->release(plan->transport.state, tile));
+    return end_move(plan, timer, &visit);
+}
+
 /* Polls. Yields the core now and then, since a caller that polls is waiting. */
 static int poll_tiles(redist_plan *plan, int *partitions) {
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;

@@ -320,6 +320,7 @@ const struct redist__method redist__method_direct = {
     .put = redist__direct_tile,
     .store = redist__direct_store,
     .own = redist__direct_own,
+    .release = redist__direct_release,
     .get = redist__direct_tile,
     .progress = redist__direct_progress,
     .arrived = redist__direct_arrived,

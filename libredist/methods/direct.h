@@ -35,6 +35,8 @@ struct redist__put {
     struct redist__tile tile;
     size_t bytes; /* of a partition for one peer, approximately */
     int first, last;
+    int is_urgent; /* its memory will be used again: it is sent before the others */
+    int steps;     /* that end its last sweep so far */
 };
 
 /* The tiles of an execution in their order; those before `oldest` are complete. */
@@ -120,6 +122,7 @@ void redist__direct_tile(void *data, const struct redist__tile *tile);
 void redist__direct_store(void *data, const struct redist__tile *tile, redist_store *store,
                           void *given);
 int redist__direct_own(const void *data, const struct redist__tile *tile, redist_target *target);
+int redist__direct_release(void *data, const char *memory);
 void redist__direct_progress(void *data);
 void redist__direct_arrived(void *data, int *partitions);
 void redist__direct_close(void *data);

@@ -4,7 +4,8 @@
  * copies of different ranks would meet at the receivers. A sweep serves each peer in one step with the same tiles: all
  * that are waiting, up to the least length of a step. If the destination is completed in partitions, a sweep takes from
  * all tiles the elements of the first incomplete partition; else all partitions are complete with the last tile. A rank
- * publishes the number of partitions that all others have from it.
+ * publishes the number of partitions that all others have from it. A tile whose memory is to be used again is sent
+ * before the others.
  */
 #include "../comm/comm.h"
 #include "../copy/copy.h"
@@ -142,16 +143,20 @@ static int add_put(struct redist__direct *state, const struct redist__tile *tile
 
 /* ---------------------------------------------------------------- sweeps */
 
-/* Chooses the next tile: of the lowest partition, the oldest tile; NULL = none. */
+/* Chooses the next tile: the first urgent one, else of the lowest partition, the oldest tile; NULL = none. */
 static struct redist__put *choose_put(const struct redist__direct *state) {
     const struct redist__puts *puts = &state->puts;
     struct redist__put *best = NULL;
-    int lowest = state->problem->partitions;
-    for (int i = puts->oldest; i < puts->count; i++)
-        if (puts->list[i].last < lowest) {
-            best = &puts->list[i];
-            lowest = best->last;
+    int partitions = state->problem->partitions, lowest = partitions;
+    for (int i = puts->oldest; i < puts->count; i++) {
+        struct redist__put *put = &puts->list[i];
+        if (put->is_urgent && put->last < partitions)
+            return put;
+        if (put->last < lowest) {
+            best = put;
+            lowest = put->last;
         }
+    }
     return best;
 }
 
@@ -161,8 +166,10 @@ static int count_peers(const struct redist__direct *state) {
 
 /* Records the partitions that will be complete after the sweep. */
 static void note_complete(struct redist__direct *state) {
-    const struct redist__put *next = choose_put(state);
-    int lowest = next != NULL ? next->last : state->problem->partitions;
+    const struct redist__puts *puts = &state->puts;
+    int lowest = state->problem->partitions;
+    for (int i = puts->oldest; i < puts->count; i++)
+        lowest = puts->list[i].last < lowest ? puts->list[i].last : lowest;
     state->puts.complete[state->steps.begun / count_peers(state) % 2] = all_put(state) ? lowest : 0;
 }
 
@@ -189,6 +196,7 @@ static int begin_sweep(struct redist__direct *state) {
          put = choose_put(state), n++) {
         bytes += put->bytes;
         put->last++;
+        put->steps = state->steps.begun + count_peers(state);
     }
     note_complete(state);
     return n;
@@ -363,6 +371,35 @@ void redist__direct_tile(void *data, const struct redist__tile *tile) {
         redist__note(state->problem, add_put(state, tile));
     } else if (problem->partitions > 1)
         note_copied(state, tile);
+}
+
+/* Returns whether all tiles at an address are sent, and makes them urgent. */
+static int is_sent(struct redist__direct *state, const char *memory) {
+    struct redist__puts *puts = &state->puts;
+    int sent = 1;
+    pthread_mutex_lock(&redist__direct_lock);
+    for (int i = 0; i < puts->count; i++)
+        if (puts->list[i].tile.data == memory) {
+            puts->list[i].is_urgent = 1;
+            sent &= puts->list[i].last == state->problem->partitions &&
+                    puts->list[i].steps <= state->steps.ended;
+        }
+    pthread_mutex_unlock(&redist__direct_lock);
+    return sent;
+}
+
+/* Own parts are copied in a stream of their own. */
+int redist__direct_release(void *data, const char *memory) {
+    struct redist__direct *state = data;
+    const struct redist__problem *problem = state->problem;
+    redist__enter(problem->timer, REDIST__COMMUNICATE);
+    for (unsigned poll = 0;
+         is_queued(state) && !redist__has_failed(problem) && !is_sent(state, memory); poll++) {
+        redist__direct_advance_all(state);
+        redist__note(problem, redist__flags_pause(&state->flags, poll));
+    }
+    redist__finish(problem, state->events[problem->context->size], problem->space->stream(0));
+    return REDIST_OK;
 }
 
 int redist__direct_own(const void *data, const struct redist__tile *tile, redist_target *target) {

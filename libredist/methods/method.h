@@ -31,6 +31,7 @@ struct redist__problem {
     int bound[2];               /* arrays bound when the plan is made, */
     void *arrays[2];            /* and their addresses */
     int one_array;              /* A and B are one */
+    int reuses;                 /* memory of tiles is used again within an execution (release) */
     int asynchronous;           /* executions are only enqueued in the user's stream */
     int rehearses;              /* nothing is enqueued: failures concern this rank only */
     double wait_seconds;        /* limit of a device's wait for a peer, if asynchronous */
@@ -212,6 +213,10 @@ struct redist__method {
     int stores_partitions; /* 1 = also for problems with partitions */
     /* Finds the destination of this rank's part of a tile; 0 = none. NULL = `put` takes no `kept` tiles. */
     int (*own)(const void *state, const struct redist__tile *tile, redist_target *target);
+    /* Waits until the tiles at this address, their first element, are read no more, for which they are sent first; or,
+     * asynchronous, makes the stream wait for that. Of tiles in segments, for problems that say `reuses`; NULL =
+     * unsupported. */
+    int (*release)(void *state, const char *memory);
     void (*get)(void *state, const struct redist__tile *tile);
     void (*progress)(void *state); /* continues without waiting; NULL = not needed */
     void (*arrived)(void *state, int *partitions); /* counts complete partitions; NULL = unknown */

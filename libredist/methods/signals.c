@@ -83,6 +83,8 @@ static int create_streams(struct redist__signalled *state) {
     REDIST_TRY(space->event_create(&state->copied));
     for (int i = 0; state->told.events != NULL && i < state->problem->partitions; i++)
         REDIST_TRY(space->event_create(&state->told.events[i]));
+    for (int i = 0; state->sent != NULL && i < 2 * state->problem->segments; i++)
+        REDIST_TRY(space->event_create(&state->sent[i / 2].events[i % 2]));
     return space->event_create(&state->owned);
 }
 
@@ -102,8 +104,11 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     state->targets = puts ? redist_calloc(size, sizeof *state->targets) : NULL;
     state->told.events =
         puts ? redist_calloc((size_t)problem->partitions, sizeof *state->told.events) : NULL;
+    size_t tiles = puts && problem->segments > 1 ? (size_t)problem->segments : 0;
+    state->sent = tiles > 0 ? redist_calloc(tiles, sizeof *state->sent) : NULL;
     state->remotes = redist_calloc(boxes, sizeof *state->remotes);
-    if ((puts && (state->held == NULL || state->targets == NULL || state->told.events == NULL)) ||
+    if ((tiles > 0 && state->sent == NULL) ||
+        (puts && (state->held == NULL || state->targets == NULL || state->told.events == NULL)) ||
         !create_path(&state->paths[0], boxes) || !create_path(&state->paths[1], boxes) ||
         state->remotes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
@@ -373,6 +378,9 @@ static void destroy(void *data) {
     redist_release(state->remotes);
     redist_release(state->held);
     redist_release(state->targets);
+    for (int i = 0; state->sent != NULL && i < 2 * state->problem->segments; i++)
+        space->event_destroy(state->sent[i / 2].events[i % 2]);
+    redist_release(state->sent);
     redist_release((void *)state->told.events);
     redist_release(state);
 }
@@ -398,6 +406,7 @@ const struct redist__method redist__method_signals = {
     .put = redist__signals_put,
     .store = redist__signals_store,
     .own = redist__signals_own,
+    .release = redist__signals_release,
     .await = redist__signals_await,
     .told = told,
     .close = redist__signals_close,

@@ -20,6 +20,12 @@ struct redist__signal_path {
 
 enum { REDIST__MOST_HELD = 64 };
 
+/* Events behind the copies of a tile, to peers and of its own part. */
+struct redist__sent {
+    const char *memory; /* of its first element */
+    void *events[2];
+};
+
 struct redist__signalled {
     const struct redist__problem *problem;
     const struct redist__signalling *signalling;
@@ -41,10 +47,12 @@ struct redist__signalled {
      * for the last one */
     struct redist__tile *held;
     int nheld;
-    redist_target *targets; /* one for each rank, for tiles */
-    int has_forked;         /* the pending execution uses the stream of the copies */
-    int has_own;            /* and that of the own parts */
-    int tells_last;         /* signals its puts when it is closed */
+    struct redist__sent *sent; /* the last tiles, as many as segments; NULL = no segments */
+    int nsent;                 /* counts the tiles of the pending execution, if they are reused */
+    redist_target *targets;    /* one for each rank, for tiles */
+    int has_forked;            /* the pending execution uses the stream of the copies */
+    int has_own;               /* and that of the own parts */
+    int tells_last;            /* signals its puts when it is closed */
 };
 
 /* Returns whether this rank reads the peers' boxes in a direction, else it writes to them. */
@@ -72,6 +80,7 @@ void redist__signals_put(void *state, const struct redist__tile *tile);
 int redist__signals_own(const void *state, const struct redist__tile *tile, redist_target *target);
 void redist__signals_store(void *state, const struct redist__tile *tile, redist_store *store,
                            void *data);
+int redist__signals_release(void *state, const char *memory);
 int redist__signals_await(void *state, int partitions);
 void redist__signals_close(void *state);
 

@@ -103,7 +103,7 @@ static int count_early(const struct redist__signalled *state) {
 
 /* Holds a tile for its remaining partitions. */
 static void hold(struct redist__signalled *state, const struct redist__tile *tile) {
-    if (state->nheld == 0 ||
+    if (state->nheld == 0 || state->problem->reuses ||
         !redist__tile_join(state->problem->transfer->ndims, &state->held[state->nheld - 1], tile))
         state->held[state->nheld++] = *tile;
 }
@@ -158,13 +158,63 @@ static int copy_own(struct redist__signalled *state, const struct redist__tile *
                      state->own_stream);
 }
 
+/* Records when the memory of a tile may be written again. */
+static int note_sent(struct redist__signalled *state, const struct redist__tile *tile) {
+    const struct redist__space *space = state->problem->space;
+    struct redist__sent *sent = &state->sent[state->nsent++ % state->problem->segments];
+    sent->memory = tile->data;
+    REDIST_TRY(space->event_record(sent->events[0], state->copy_stream));
+    return state->has_own ? space->event_record(sent->events[1], state->own_stream) : REDIST_OK;
+}
+
 static int put(struct redist__signalled *state, const struct redist__tile *tile) {
     if (!note_tile(state, tile))
         return REDIST_OK;
     REDIST_TRY(fork_stream(state));
     if (!tile->kept)
         REDIST_TRY(copy_own(state, tile));
-    return (all_put(state) ? send_last : send)(state, tile);
+    REDIST_TRY((all_put(state) ? send_last : send)(state, tile));
+    return state->problem->reuses ? note_sent(state, tile) : REDIST_OK;
+}
+
+/* Sends the rest of all tiles that are held, if one of them is at an address; that is found. */
+static int send_held(struct redist__signalled *state, const char *memory, int *is_held) {
+    *is_held = 0;
+    for (int i = 0; i < state->nheld; i++)
+        *is_held |= state->held[i].data == memory;
+    for (int i = 0; *is_held && i < state->nheld; i++)
+        REDIST_TRY(sweep(state, &state->held[i], count_early(state), state->problem->partitions));
+    state->nheld = *is_held ? 0 : state->nheld;
+    return REDIST_OK;
+}
+
+/* The stream of the user goes on when a tile is sent. */
+static int follow_sent(const struct redist__signalled *state, const struct redist__sent *sent) {
+    const struct redist__space *space = state->problem->space;
+    REDIST_TRY(space->stream_follow(state->problem->stream, sent->events[0]));
+    return state->has_own ? space->stream_follow(state->problem->stream, sent->events[1])
+                          : REDIST_OK;
+}
+
+static int release(struct redist__signalled *state, const char *memory) {
+    int count = state->nsent < state->problem->segments ? state->nsent : state->problem->segments;
+    int was_held;
+    REDIST_TRY(send_held(state, memory, &was_held));
+    for (int i = 0; i < count; i++) {
+        const struct redist__sent *sent = &state->sent[i];
+        if (sent->memory != memory)
+            continue;
+        if (was_held)
+            REDIST_TRY(state->problem->space->event_record(sent->events[0], state->copy_stream));
+        REDIST_TRY(follow_sent(state, sent));
+    }
+    return REDIST_OK;
+}
+
+int redist__signals_release(void *data, const char *memory) {
+    struct redist__signalled *state = data;
+    redist__attempt(state->problem, release(state, memory));
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- direct stores */
@@ -242,6 +292,7 @@ void redist__signals_open(void *data, void *array) {
     state->direction = REDIST_FORWARD;
     state->elements = 0;
     state->nheld = 0;
+    state->nsent = 0;
     state->told.count = 0;
     begin_stretch(state, 0);
     state->has_forked = state->has_own = state->tells_last = 0;
