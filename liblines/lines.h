@@ -55,6 +55,9 @@ struct lines__problem {
     struct lines__loop axes[REDIST_MAX_NDIMS];
     enum fftnd_r2r
         r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: the transform along each axis, in this direction */
+    unsigned
+        mixed; /* other kinds: 1 << axis, real-to-real transforms of real and imaginary parts, and not FFTND_C2C;
+                     * only where the general library truncates */
     struct lines__retained
         retained[REDIST_MAX_NDIMS]; /* modes of each axis that the array has; .modes 0 = all */
     redist_index filled[REDIST_MAX_NDIMS]; /* points of each axis that the physical side has, the
@@ -235,7 +238,8 @@ struct lines__library {
     int (*operate)(const struct lines__operation *operation, void *stream);
 
     /* Makes rows of real-to-real lines, or lines of rows `after` their transform (r2r_lines.h); as `scale`. It is used
-     * where `create` succeeds with *plan NULL. NULL = `create` plans all real-to-real transforms. */
+     * where `create` succeeds with *plan NULL. NULL = `create` plans all real-to-real transforms. A library with this
+     * function and `truncates` fills real-to-real axes of all lengths, `create` those that it plans. */
     int (*r2r)(const struct lines__r2r_lines *lines, int after, void *stream);
 
     const struct lines__stores *stores;           /* NULL = none */

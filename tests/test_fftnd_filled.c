@@ -226,31 +226,59 @@ START_TEST(lines_on_device) {
 }
 END_TEST
 
+/* Real-to-real axes of every kind and number of points, beside each other and beside complex and halved ones. */
+START_TEST(real_axes_on_device) {
+    NEEDS_FFT_ARRAYS();
+    for (int i = 0; harness_another(i, 22); i++) {
+        const int last = random_between(5, 90);
+        fft_case given = FFT_CASE(i % 2 ? FFTND_R2R : FFTND_MIXED, random_between(4, 9), 8, last);
+        fft_case_fill(&given, (const int[]){random_between(1, given.sizes[0]), 8 - i / 2 % 4,
+                                            random_between(1, last)});
+        given.r2r[0] = (enum fftnd_r2r)random_between(FFTND_DCT1, FFTND_DHT);
+        given.r2r[2] = (enum fftnd_r2r)(i / 2 % (FFTND_DHT + 1));
+        given.axes[0] = i / 2 % 2 ? FFTND_AXIS_R2R : FFTND_AXIS_COMPLEX;
+        given.axes[1] = i / 4 % 2 ? FFTND_AXIS_HALVED : FFTND_AXIS_COMPLEX;
+        given.axes[2] = FFTND_AXIS_R2R;
+        given.precision = random_chance(50) ? FFTND_DOUBLE : fft_case_precision(FFTND_FLOAT);
+        given.options.batch = random_between(1, 2);
+        given.options.grid_ndims = random_between(1, 2);
+        fft_use_chunks(random_between(1, 3), 0, random_between(1, 3), random_between(0, 2));
+        check(given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+static long long workspace_of(const fft_case *given) {
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    fftnd_plan *plan = NULL;
+    check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));
+    check_ok(fftnd_plan_get_info(plan, &info));
+    check_ok(fftnd_plan_free(&plan));
+    return (long long)info.workspace_bytes;
+}
+
 /* Zeros are added by the library, each axis after those that stay as they are, and not in chunks of scratch memory. */
 START_TEST(no_memory_for_zeros) {
+    static const enum fftnd_kind three[] = {FFTND_C2C, FFTND_R2R, FFTND_MIXED};
     NEEDS_FFT_ARRAYS();
     if (harness_nranks == 1) {
         skip_test("one rank");
     }
-    fft_case given = FFT_CASE(FFTND_C2C, 32, 32, 32);
-    long long bytes[2];
-    given.options.space = REDIST_SPACE_CUDA;
-    given.options.grid_ndims = 1;
     fft_use_chunks(1, 0, 1, 1);
-    for (int i = 0; i < 2; i++) {
-        fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
-        fftnd_plan *plan = NULL;
-        if (i > 0) {
-            fft_case_fill(&given, (const int[]){8, 8, 32});
-        }
-        check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
-        check_ok(fftnd_plan_get_info(plan, &info));
-        bytes[i] = (long long)info.workspace_bytes;
-        check_ok(fftnd_plan_free(&plan));
+    for (int i = 0; i < 3; i++) {
+        fft_case given = FFT_CASE(three[i], 32, 32, 32);
+        given.axes[0] = given.axes[2] = FFTND_AXIS_COMPLEX;
+        given.axes[1] = FFTND_AXIS_R2R;
+        given.options.space = REDIST_SPACE_CUDA;
+        given.options.grid_ndims = 1;
+        const long long all = workspace_of(&given);
+        fft_case_fill(&given, (const int[]){8, 8, 32});
+        const long long some = workspace_of(&given);
+        check_all(10 * some <= 6 * all, "kind %d: %lld bytes of work memory, above 0.6 of %lld",
+                  (int)three[i], some, all);
     }
     unsetenv("FFTND_CONFIGURATION");
-    check_all(10 * bytes[1] <= 6 * bytes[0], "%lld bytes of work memory, above 0.6 of %lld",
-              bytes[1], bytes[0]);
 }
 END_TEST
 
@@ -490,12 +518,8 @@ int main(int argc, char **argv) {
                                   numbers_of_points_that_do_not_fit,
                                   what_goes_without_zeros,
                                   NULL};
-    const TTest *const on_device[] = {random_cases_on_device,
-                                      chains_on_device,
-                                      lines_on_device,
-                                      shrinking_beside_others,
-                                      no_memory_for_zeros,
-                                      boxes,
-                                      NULL};
+    const TTest *const on_device[] = {
+        random_cases_on_device,  chains_on_device,    lines_on_device, real_axes_on_device,
+        shrinking_beside_others, no_memory_for_zeros, boxes,           NULL};
     return harness_run(argc, argv, "test_fftnd_filled", has_fft_device() ? on_device : tests);
 }

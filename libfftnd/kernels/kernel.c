@@ -123,6 +123,13 @@ static void select_axes(const struct fftnd__transform *transform, int is_r2r,
     substep->step.naxes = n;
 }
 
+/* Appends the axes of another substep: the halved one is last. */
+static void append_axes(struct substep *substep, const struct substep *other) {
+    struct fftnd__step *step = &substep->step;
+    memcpy(step->axes + step->naxes, other->step.axes, (size_t)other->step.naxes);
+    step->naxes += other->step.naxes;
+}
+
 /* Returns the halved axis of a substep alone, between the blocks: forward it is first. */
 static struct substep halved_of(const struct fftnd__kernel_problem *problem,
                                 const struct substep *substep) {
@@ -308,8 +315,10 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
     struct substep fourier = *all, r2r = *all;
     select_axes(problem->transform, 0, &fourier);
     select_axes(problem->transform, 1, &r2r);
-    if (all->step.truncates_inside)
-        return create_both(kernel, problem, all);
+    if (all->step.truncates_inside) {
+        append_axes(&r2r, &fourier);
+        return create_both(kernel, problem, &r2r);
+    }
     if (r2r.step.naxes == 0 && fourier.step.naxes > 0) {
         const struct substep sorted = sorted_of(problem, &fourier);
         if (are_apart(problem, &sorted))
