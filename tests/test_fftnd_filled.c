@@ -5,6 +5,8 @@
  * a device (stream_device.h), arrays are there, and most of the cases are others.
  */
 #include <complex.h>
+#include <dlfcn.h>
+#include <fftw3.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,12 +114,23 @@ START_TEST(columns_of_arrays) {
 }
 END_TEST
 
+static const char all_at_once[] =
+    " fused=0 tiled=1 tile=1000000 group=1000000 nontemporal=1073741824 segments=1 transposed=0 "
+    "untiled=0 partitions=1";
+
 /* Tiles of several axes, which are transformed one after the other as each gets its zeros or loses its points; of all
  * axes of a rank at once, and of two. */
 START_TEST(axes_one_after_the_other) {
-    for (int i = 0; i < 12; i++) {
-        fft_case given = FFT_CASE(kinds[i % 2], 18, 20, 24);
+    static const enum fftnd_kind four[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R, FFTND_MIXED};
+    for (int i = 0; i < 16; i++) {
+        fft_case given = FFT_CASE(four[i % 4], 18, 20, 24);
         fft_case_fill(&given, (const int[]){9, random_between(1, 20), i % 3 == 0 ? 24 : 12});
+        if (random_chance(30)) {
+            fft_case_retain(&given, (const int[]){18, 13, 16});
+        }
+        given.axes[0] = random_chance(50) ? FFTND_AXIS_COMPLEX : FFTND_AXIS_R2R;
+        given.axes[1] = FFTND_AXIS_R2R;
+        given.axes[2] = random_chance(50) ? FFTND_AXIS_HALVED : FFTND_AXIS_COMPLEX;
         given.precision = fft_case_precision((enum fftnd_precision)(i / 2 % 2));
         given.options.in_place = i / 4 % 2;
         given.options.batch = random_between(1, 2);
@@ -126,12 +139,49 @@ START_TEST(axes_one_after_the_other) {
                i / 2 % 2
                    ? " fused=1 tiled=1 tile=5000 group=10000 nontemporal=1073741824 segments=1 "
                      "transposed=0 untiled=0 partitions=1"
-                   : " fused=0 tiled=1 tile=1000000 group=1000000 nontemporal=1073741824 "
-                     "segments=1 transposed=0 untiled=0 partitions=1",
+                   : all_at_once,
                1);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+static long long lines;
+
+/* Counts the lines of plans. */
+fftw_plan fftw_plan_guru64_r2r(int rank, const fftw_iodim64 *axes, int nloops,
+                               const fftw_iodim64 *loops, double *in, double *out,
+                               const fftw_r2r_kind *r2r, unsigned flags) {
+    static fftw_plan (*make)(int, const fftw_iodim64 *, int, const fftw_iodim64 *, double *,
+                             double *, const fftw_r2r_kind *, unsigned);
+    long long count = 1;
+    for (int i = 0; i < rank + nloops; i++)
+        count *= i < rank ? axes[i].n : loops[i - rank].n;
+    for (int i = 0; i < rank; i++)
+        lines += count / axes[i].n;
+    if (make == NULL)
+        *(void **)&make = dlsym(RTLD_NEXT, "fftw_plan_guru64_r2r");
+    return make(rank, axes, nloops, loops, in, out, r2r, flags);
+}
+
+static long long count_lines(const fft_case *given) {
+    fftnd_plan *plan = NULL;
+    lines = 0;
+    check_ok(fft_case_plan(MPI_COMM_SELF, given, &plan));
+    check_ok(fftnd_plan_free(&plan));
+    return lines;
+}
+
+/* Of axes that are filled to a half, one after the other, a quarter of the lines, a half, and all. */
+START_TEST(no_lines_of_zeros) {
+    fft_case given = FFT_CASE(FFTND_R2R, 16, 16, 16);
+    setenv("FFTND_CONFIGURATION", all_at_once, 1);
+    const long long all = count_lines(&given);
+    fft_case_fill(&given, (const int[]){8, 8, 8});
+    const long long some = count_lines(&given);
+    unsetenv("FFTND_CONFIGURATION");
+    check_all(all > 0 && 12 * some == 7 * all, "%lld lines of %lld", some, all);
 }
 END_TEST
 
@@ -510,6 +560,7 @@ int main(int argc, char **argv) {
                                   in_place_and_on_other_arrays,
                                   columns_of_arrays,
                                   axes_one_after_the_other,
+                                  no_lines_of_zeros,
                                   boxes,
                                   joined_with_exchanges,
                                   all_points_are_the_same_as_no_choice,
