@@ -55,9 +55,8 @@ struct lines__problem {
     struct lines__loop axes[REDIST_MAX_NDIMS];
     enum fftnd_r2r
         r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: the transform along each axis, in this direction */
-    unsigned
-        mixed; /* other kinds: 1 << axis, real-to-real transforms of real and imaginary parts, and not FFTND_C2C;
-                     * only where the general library truncates */
+    unsigned mixed; /* other kinds: 1 << axis, real-to-real, of real and imaginary parts; only where
+                     * the general library truncates */
     struct lines__retained
         retained[REDIST_MAX_NDIMS]; /* modes of each axis that the array has; .modes 0 = all */
     redist_index filled[REDIST_MAX_NDIMS]; /* points of each axis that the physical side has, the
@@ -81,6 +80,13 @@ static inline const struct lines__loop *lines__loop_at(const struct lines__probl
 /* Nonzero if a side has some elements of one of the axes only. */
 static inline int lines__truncates(const struct lines__problem *problem, int axis) {
     return problem->retained[axis].modes > 0 || problem->filled[axis] > 0;
+}
+
+static inline int lines__truncates_some(const struct lines__problem *problem) {
+    int truncates = 0;
+    for (int i = 0; i < problem->naxes; i++)
+        truncates |= lines__truncates(problem, i);
+    return truncates;
 }
 
 /* Bytes of a real or complex element. */

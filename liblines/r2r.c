@@ -173,13 +173,10 @@ static int execute(void *data, void *in, void *out) {
 
 /* Always: such libraries have no other way. An axis that is filled in part is the only one. */
 static int percent(const struct lines__problem *problem, const void *in, const void *out) {
-    int truncates = 0;
     (void)in;
     (void)out;
-    for (int i = 0; i < problem->naxes; i++)
-        truncates |= lines__truncates(problem, i);
     return problem->kind == FFTND_R2R && problem->general->r2r != NULL && problem->naxes > 0 &&
-           (problem->naxes == 1 || !truncates);
+           (problem->naxes == 1 || !lines__truncates_some(problem));
 }
 
 const struct lines__library lines__library_real_to_real = {.name = "real to real",

@@ -273,12 +273,11 @@ static int execute(void *data, void *in, void *out) {
 
 /* Always, where the general library truncates one axis; one that is real-to-real needs no order. */
 static int percent(const struct lines__problem *problem, const void *in, const void *out) {
-    int needs = problem->mixed != 0, is_alone = problem->kind == FFTND_R2R && problem->naxes == 1;
+    int is_alone = problem->kind == FFTND_R2R && problem->naxes == 1;
     (void)in;
     (void)out;
-    for (int i = 0; i < problem->naxes; i++)
-        needs |= lines__truncates(problem, i);
-    return needs && !is_alone && problem->general->truncates != NULL;
+    return (problem->mixed != 0 || lines__truncates_some(problem)) && !is_alone &&
+           problem->general->truncates != NULL;
 }
 
 const struct lines__library lines__library_retained = {.name = "retained modes",
