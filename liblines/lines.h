@@ -56,6 +56,8 @@ struct lines__problem {
     struct lines__loop axes[REDIST_MAX_NDIMS];
     enum fftnd_r2r
         r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: the transform along each axis, in this direction */
+    unsigned mixed; /* other kinds: 1 << axis, real-to-real, of real and imaginary parts; only where
+                     * the general library truncates */
     struct lines__retained
         retained[REDIST_MAX_NDIMS]; /* modes of each axis that the array has; .modes 0 = all */
     redist_index filled[REDIST_MAX_NDIMS]; /* points of each axis that the physical side has, the
@@ -79,6 +81,13 @@ static inline const struct lines__loop *lines__loop_at(const struct lines__probl
 /* Nonzero if a side has some elements of one of the axes only. */
 static inline int lines__truncates(const struct lines__problem *problem, int axis) {
     return problem->retained[axis].modes > 0 || problem->filled[axis] > 0;
+}
+
+static inline int lines__truncates_some(const struct lines__problem *problem) {
+    int truncates = 0;
+    for (int i = 0; i < problem->naxes; i++)
+        truncates |= lines__truncates(problem, i);
+    return truncates;
 }
 
 /* Bytes of a real or complex element. */
@@ -236,7 +245,8 @@ struct lines__library {
     int (*operate)(const struct lines__operation *operation, void *stream);
 
     /* Makes rows of real-to-real lines, or lines of rows `after` their transform (r2r_lines.h); as `scale`. It is used
-     * where `create` succeeds with *plan NULL. NULL = `create` plans all real-to-real transforms. */
+     * where `create` succeeds with *plan NULL. NULL = `create` plans all real-to-real transforms. A library with this
+     * function and `truncates` fills real-to-real axes of all lengths, `create` those that it plans. */
     int (*r2r)(const struct lines__r2r_lines *lines, int after, void *stream);
 
     const struct lines__stores *stores;           /* NULL = none */

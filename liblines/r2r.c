@@ -60,6 +60,7 @@ static void describe(struct axis *axis, const struct lines__problem *own) {
     axis->before = (struct lines__r2r_lines){.number_bytes = (size_t)item,
                                              .r2r = (int)r2r,
                                              .n = own->axes[0].n,
+                                             .filled = own->axes[0].n,
                                              .length = length,
                                              .row = is_complex ? length : length / 2 + 1,
                                              .is_complex = is_complex,
@@ -67,6 +68,8 @@ static void describe(struct axis *axis, const struct lines__problem *own) {
                                              .step = own->axes[0].in * item};
     axis->after = axis->before;
     axis->after.step = own->axes[0].out * item;
+    if (own->filled[0] > 0)
+        (own->direction == REDIST_FORWARD ? &axis->before : &axis->after)->filled = own->filled[0];
     axis->nlines = 1;
     for (int i = 0; i < own->nloops; i++) {
         axis->before.extent[i] = axis->after.extent[i] = own->loops[i].n;
@@ -83,6 +86,7 @@ static int create_rows(struct axis *axis, const struct lines__problem *problem, 
     own.kind = rows->is_complex ? FFTND_C2C : FFTND_R2C;
     own.direction = REDIST_FORWARD;
     own.keep_input = 0;
+    own.filled[0] = 0;
     own.naxes = own.nloops = 1;
     own.axes[0] = (struct lines__loop){rows->length, 1, 1};
     own.loops[0] =
@@ -167,15 +171,17 @@ static int execute(void *data, void *in, void *out) {
     return code;
 }
 
-/* Always: such libraries have no other way. */
+/* Always: such libraries have no other way. An axis that is filled in part is the only one. */
 static int percent(const struct lines__problem *problem, const void *in, const void *out) {
     (void)in;
     (void)out;
-    return problem->kind == FFTND_R2R && problem->naxes > 0 && problem->general->r2r != NULL;
+    return problem->kind == FFTND_R2R && problem->general->r2r != NULL && problem->naxes > 0 &&
+           (problem->naxes == 1 || !lines__truncates_some(problem));
 }
 
 const struct lines__library lines__library_real_to_real = {.name = "real to real",
                                                            .percent = percent,
+                                                           .fills = 1,
                                                            .create = create,
                                                            .area_bytes = lines__inner_area_bytes,
                                                            .set_area = lines__inner_set_area,

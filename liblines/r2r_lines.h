@@ -35,6 +35,7 @@ struct lines__r2r_lines {
     size_t number_bytes;
     int r2r;                   /* enum fftnd_r2r */
     redist_index n;            /* elements of a line */
+    redist_index filled;       /* of them in the array, the others being zero */
     redist_index length;       /* of the Fourier transform */
     redist_index row;          /* complex elements of a row */
     int is_complex;            /* rows are before their transform; else real */
@@ -170,8 +171,12 @@ static inline LINES__ON_DEVICE ptrdiff_t lines__offset(const struct lines__r2r_l
                                                       redist_index line, redist_index j) {         \
         const struct lines__r2r_source source = lines__find_source(lines->r2r, lines->n, j);       \
         const char *from = lines->from + lines__offset(lines, line);                               \
-        T x = *(const T *)(const void *)(from + source.index[0] * lines->step);                    \
-        T other = *(const T *)(const void *)(from + source.index[1] * lines->step);                \
+        T x = source.index[0] < lines->filled                                                      \
+                  ? *(const T *)(const void *)(from + source.index[0] * lines->step)               \
+                  : 0;                                                                             \
+        T other = source.index[1] < lines->filled                                                  \
+                      ? *(const T *)(const void *)(from + source.index[1] * lines->step)           \
+                      : 0;                                                                         \
         T *to = (T *)(void *)lines->to + 2 * lines->row * line + (lines->is_complex ? 2 : 1) * j;  \
         to[0] = (T)source.real[0] * x + (T)source.real[1] * other;                                 \
         if (lines->is_complex)                                                                     \

@@ -2,9 +2,12 @@
 /*
  * Forward, the halved axis and then those that shrink the array are transformed one after the other, then at once those
  * that keep their extents, and one after the other those that grow. Backward the order is reversed. Between the first
- * and the last axis that changes its extent the array is in scratch memory.
+ * and the last axis that changes its extent the array is in scratch memory. Real-to-real axes beside others are
+ * transformed where elements are complex, as real and imaginary parts.
  */
 #include "inner.h"
+
+extern const struct lines__library lines__library_real_to_real;
 
 enum { ALIGNMENT = 256 };
 
@@ -26,6 +29,10 @@ struct plan {
 
 static int is_halved(const struct lines__problem *problem, int axis) {
     return problem->kind == FFTND_R2C && axis == problem->naxes - 1;
+}
+
+static int is_r2r(const struct lines__problem *problem, int axis) {
+    return problem->kind == FFTND_R2R || problem->mixed >> axis & 1;
 }
 
 static int changes_extent(const struct lines__problem *problem, int axis) {
@@ -64,14 +71,20 @@ static void list_changes(struct plan *plan, const struct lines__problem *problem
             plan->groups[plan->ngroups++] = (struct group){.naxes = 1, .axes = {i}};
 }
 
+/* Lists the axes that keep their extents, real-to-real ones or the others, as one group. */
+static void list_others(struct plan *plan, const struct lines__problem *problem, int are_r2r) {
+    struct group *others = &plan->groups[plan->ngroups];
+    for (int i = 0; i < problem->naxes; i++)
+        if (!changes_extent(problem, i) && is_r2r(problem, i) == are_r2r)
+            others->axes[others->naxes++] = i;
+    plan->ngroups += others->naxes > 0;
+}
+
 /* Lists groups in the order of a forward transform. */
 static void list_groups(struct plan *plan, const struct lines__problem *problem) {
     list_changes(plan, problem, 0);
-    struct group *others = &plan->groups[plan->ngroups];
-    for (int i = 0; i < problem->naxes; i++)
-        if (!changes_extent(problem, i))
-            others->axes[others->naxes++] = i;
-    plan->ngroups += others->naxes > 0;
+    list_others(plan, problem, 0);
+    list_others(plan, problem, 1);
     list_changes(plan, problem, 1);
 }
 
@@ -128,8 +141,8 @@ static void choose_arrays(struct plan *plan, const struct lines__problem *proble
     int last = plan->ngroups - 1;
     redist_index now[REDIST_MAX_NDIMS];
     begin_groups(problem, now);
-    if (problem->direction == REDIST_FORWARD &&
-        !changes_extent(problem, plan->groups[last].axes[0]))
+    while (problem->direction == REDIST_FORWARD && last > 0 &&
+           !changes_extent(problem, plan->groups[last].axes[0]))
         last--;
     for (int i = 0; i < plan->ngroups; i++) {
         pass_group(problem, &plan->groups[i], now);
@@ -195,7 +208,7 @@ static size_t lay_out(const struct lines__problem *problem, struct scratch *scra
         scratch->stride[fastest] = next;
         next *= scratch->count[fastest];
     }
-    size_t bytes = (size_t)next * lines__item_bytes(problem->precision, 0);
+    size_t bytes = (size_t)next * lines__item_bytes(problem->precision, problem->kind == FFTND_R2R);
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
@@ -205,12 +218,25 @@ static ptrdiff_t stride_in(enum array array, const struct lines__loop *loop, ptr
     return array == INPUT ? loop->in : array == OUTPUT ? loop->out : scratch;
 }
 
+/* Lets a problem transform real and imaginary parts, which are real lines. */
+static void take_parts(struct lines__problem *own) {
+    for (int i = 0; i < own->naxes + own->nloops; i++) {
+        struct lines__loop *loop = i < own->naxes ? &own->axes[i] : &own->loops[i - own->naxes];
+        loop->in *= 2;
+        loop->out *= 2;
+    }
+    own->loops[own->nloops++] = (struct lines__loop){2, 1, 1};
+}
+
 /* Describes the problem of a group; `now` are the extents of all axes before it. */
 static void describe(const struct group *group, const struct lines__problem *problem,
                      const struct scratch *scratch, const redist_index now[],
                      struct lines__problem *own) {
     *own = *problem;
-    own->kind = is_halved(problem, group->axes[0]) ? FFTND_R2C : FFTND_C2C;
+    own->kind = is_halved(problem, group->axes[0]) ? FFTND_R2C
+                : is_r2r(problem, group->axes[0])  ? FFTND_R2R
+                                                   : FFTND_C2C;
+    own->mixed = 0;
     own->keep_input = group->from == INPUT && problem->keep_input;
     own->naxes = own->nloops = 0;
     for (int i = 0; i < scratch->n; i++) {
@@ -222,11 +248,20 @@ static void describe(const struct group *group, const struct lines__problem *pro
         if (is_own) {
             own->retained[own->naxes] = problem->retained[i];
             own->filled[own->naxes] = problem->filled[i];
+            own->r2r[own->naxes] = problem->r2r[i];
             own->axes[own->naxes++] = here;
         } else {
             own->loops[own->nloops++] = here;
         }
     }
+    if (own->kind == FFTND_R2R && problem->kind != FFTND_R2R)
+        take_parts(own);
+}
+
+/* Returns the library of a group's problem. */
+static const struct lines__library *library_of(const struct lines__problem *own) {
+    return own->kind == FFTND_R2R && own->general->r2r != NULL ? &lines__library_real_to_real
+                                                               : own->general;
 }
 
 static int create_groups(struct plan *plan, const struct lines__problem *problem,
@@ -240,7 +275,7 @@ static int create_groups(struct plan *plan, const struct lines__problem *problem
         struct group *group = &plan->groups[i];
         struct lines__problem own;
         describe(group, problem, &scratch, now, &own);
-        REDIST_TRY(lines__create(problem->general, &own, arrays[group->from], arrays[group->to],
+        REDIST_TRY(lines__create(library_of(&own), &own, arrays[group->from], arrays[group->to],
                                  &plan->inner.plans[i]));
         plan->inner.own_bytes = group->to == SCRATCH ? bytes : plan->inner.own_bytes;
         pass_group(problem, group, now);
@@ -275,14 +310,13 @@ static int execute(void *data, void *in, void *out) {
     return REDIST_OK;
 }
 
-/* Always, where the general library truncates one axis. */
+/* Always, where the general library truncates one axis; one that is real-to-real needs no order. */
 static int percent(const struct lines__problem *problem, const void *in, const void *out) {
-    int truncates = 0;
+    int is_alone = problem->kind == FFTND_R2R && problem->naxes == 1;
     (void)in;
     (void)out;
-    for (int i = 0; i < problem->naxes; i++)
-        truncates |= lines__truncates(problem, i);
-    return truncates && problem->general->truncates != NULL;
+    return (problem->mixed != 0 || lines__truncates_some(problem)) && !is_alone &&
+           problem->general->truncates != NULL;
 }
 
 const struct lines__library lines__library_retained = {.name = "retained modes",

@@ -32,7 +32,8 @@ struct transform {
 /* Bytes of an element of a side, and how many a line of it has. */
 static size_t item_of(const struct plan *plan, int side) {
     const struct lines__problem *problem = &plan->problem;
-    const int is_real = problem->kind == FFTND_R2C && side == problem->direction;
+    const int is_real =
+        problem->kind == FFTND_R2R || (problem->kind == FFTND_R2C && side == problem->direction);
     return lines__item_bytes(problem->precision, is_real);
 }
 

@@ -5,6 +5,8 @@
  * a device (stream_device.h), arrays are there, and most of the cases are others.
  */
 #include <complex.h>
+#include <dlfcn.h>
+#include <fftw3.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,12 +114,23 @@ START_TEST(columns_of_arrays) {
 }
 END_TEST
 
+static const char all_at_once[] =
+    " fused=0 tiled=1 tile=1000000 group=1000000 nontemporal=1073741824 segments=1 transposed=0 "
+    "untiled=0 partitions=1";
+
 /* Tiles of several axes, which are transformed one after the other as each gets its zeros or loses its points; of all
  * axes of a rank at once, and of two. */
 START_TEST(axes_one_after_the_other) {
-    for (int i = 0; i < 12; i++) {
-        fft_case given = FFT_CASE(kinds[i % 2], 18, 20, 24);
+    static const enum fftnd_kind four[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R, FFTND_MIXED};
+    for (int i = 0; i < 16; i++) {
+        fft_case given = FFT_CASE(four[i % 4], 18, 20, 24);
         fft_case_fill(&given, (const int[]){9, random_between(1, 20), i % 3 == 0 ? 24 : 12});
+        if (random_chance(30)) {
+            fft_case_retain(&given, (const int[]){18, 13, 16});
+        }
+        given.axes[0] = random_chance(50) ? FFTND_AXIS_COMPLEX : FFTND_AXIS_R2R;
+        given.axes[1] = FFTND_AXIS_R2R;
+        given.axes[2] = random_chance(50) ? FFTND_AXIS_HALVED : FFTND_AXIS_COMPLEX;
         given.precision = fft_case_precision((enum fftnd_precision)(i / 2 % 2));
         given.options.in_place = i / 4 % 2;
         given.options.batch = random_between(1, 2);
@@ -126,12 +139,49 @@ START_TEST(axes_one_after_the_other) {
                i / 2 % 2
                    ? " fused=1 tiled=1 tile=5000 group=10000 nontemporal=1073741824 segments=1 "
                      "transposed=0 untiled=0 partitions=1"
-                   : " fused=0 tiled=1 tile=1000000 group=1000000 nontemporal=1073741824 "
-                     "segments=1 transposed=0 untiled=0 partitions=1",
+                   : all_at_once,
                1);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+static long long lines;
+
+/* Counts the lines of plans. */
+fftw_plan fftw_plan_guru64_r2r(int rank, const fftw_iodim64 *axes, int nloops,
+                               const fftw_iodim64 *loops, double *in, double *out,
+                               const fftw_r2r_kind *r2r, unsigned flags) {
+    static fftw_plan (*make)(int, const fftw_iodim64 *, int, const fftw_iodim64 *, double *,
+                             double *, const fftw_r2r_kind *, unsigned);
+    long long count = 1;
+    for (int i = 0; i < rank + nloops; i++)
+        count *= i < rank ? axes[i].n : loops[i - rank].n;
+    for (int i = 0; i < rank; i++)
+        lines += count / axes[i].n;
+    if (make == NULL)
+        *(void **)&make = dlsym(RTLD_NEXT, "fftw_plan_guru64_r2r");
+    return make(rank, axes, nloops, loops, in, out, r2r, flags);
+}
+
+static long long count_lines(const fft_case *given) {
+    fftnd_plan *plan = NULL;
+    lines = 0;
+    check_ok(fft_case_plan(MPI_COMM_SELF, given, &plan));
+    check_ok(fftnd_plan_free(&plan));
+    return lines;
+}
+
+/* Of axes that are filled to a half, one after the other, a quarter of the lines, a half, and all. */
+START_TEST(no_lines_of_zeros) {
+    fft_case given = FFT_CASE(FFTND_R2R, 16, 16, 16);
+    setenv("FFTND_CONFIGURATION", all_at_once, 1);
+    const long long all = count_lines(&given);
+    fft_case_fill(&given, (const int[]){8, 8, 8});
+    const long long some = count_lines(&given);
+    unsetenv("FFTND_CONFIGURATION");
+    check_all(all > 0 && 12 * some == 7 * all, "%lld lines of %lld", some, all);
 }
 END_TEST
 
@@ -226,6 +276,29 @@ START_TEST(lines_on_device) {
 }
 END_TEST
 
+/* Real-to-real axes of every kind and number of points, beside each other and beside complex and halved ones. */
+START_TEST(real_axes_on_device) {
+    NEEDS_FFT_ARRAYS();
+    for (int i = 0; harness_another(i, 22); i++) {
+        const int last = random_between(5, 90);
+        fft_case given = FFT_CASE(i % 2 ? FFTND_R2R : FFTND_MIXED, random_between(4, 9), 8, last);
+        fft_case_fill(&given, (const int[]){random_between(1, given.sizes[0]), 8 - i / 2 % 4,
+                                            random_between(1, last)});
+        given.r2r[0] = (enum fftnd_r2r)random_between(FFTND_DCT1, FFTND_DHT);
+        given.r2r[2] = (enum fftnd_r2r)(i / 2 % (FFTND_DHT + 1));
+        given.axes[0] = i / 2 % 2 ? FFTND_AXIS_R2R : FFTND_AXIS_COMPLEX;
+        given.axes[1] = i / 4 % 2 ? FFTND_AXIS_HALVED : FFTND_AXIS_COMPLEX;
+        given.axes[2] = FFTND_AXIS_R2R;
+        given.precision = random_chance(50) ? FFTND_DOUBLE : fft_case_precision(FFTND_FLOAT);
+        given.options.batch = random_between(1, 2);
+        given.options.grid_ndims = random_between(1, 2);
+        fft_use_chunks(random_between(1, 3), 0, random_between(1, 3), random_between(0, 2));
+        check(given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 /* Segments take turns in half of the memory of their array, or have all of it where the method needs that. */
 START_TEST(segments_in_turns) {
     static const char *const methods[] = {"auto", "direct", "p2p"};
@@ -251,6 +324,8 @@ END_TEST
 static int work_percent(enum fftnd_kind kind, const int filled[]) {
     fft_case given = FFT_CASE(kind, 32, 32, 32);
     long long bytes[2];
+    given.axes[0] = given.axes[2] = FFTND_AXIS_COMPLEX;
+    given.axes[1] = FFTND_AXIS_R2R;
     given.options.space = REDIST_SPACE_CUDA;
     given.options.grid_ndims = 1;
     for (int i = 0; i < 2; i++) {
@@ -274,10 +349,9 @@ START_TEST(no_memory_for_zeros) {
     static const struct {
         enum fftnd_kind kind;
         int filled[3], segments, partitions, most;
-    } known[] = {{FFTND_C2C, {8, 8, 32}, 1, 1, 60},
-                 {FFTND_R2C, {16, 16, 16}, 1, 1, 56},
-                 {FFTND_R2C, {16, 16, 16}, 4, 1, 46},
-                 {FFTND_R2C, {16, 16, 16}, 4, 2, 46},
+    } known[] = {{FFTND_C2C, {8, 8, 32}, 1, 1, 60},   {FFTND_R2R, {8, 8, 32}, 1, 1, 60},
+                 {FFTND_MIXED, {8, 8, 32}, 1, 1, 60}, {FFTND_R2C, {16, 16, 16}, 1, 1, 56},
+                 {FFTND_R2C, {16, 16, 16}, 4, 1, 46}, {FFTND_R2C, {16, 16, 16}, 4, 2, 46},
                  {FFTND_C2C, {16, 16, 16}, 8, 4, 46}};
     NEEDS_FFT_ARRAYS();
     if (harness_nranks == 1) {
@@ -521,6 +595,7 @@ int main(int argc, char **argv) {
                                   in_place_and_on_other_arrays,
                                   columns_of_arrays,
                                   axes_one_after_the_other,
+                                  no_lines_of_zeros,
                                   boxes,
                                   joined_with_exchanges,
                                   all_points_are_the_same_as_no_choice,
@@ -529,8 +604,14 @@ int main(int argc, char **argv) {
                                   numbers_of_points_that_do_not_fit,
                                   what_goes_without_zeros,
                                   NULL};
-    const TTest *const on_device[] = {
-        random_cases_on_device, chains_on_device,  lines_on_device, shrinking_beside_others,
-        no_memory_for_zeros,    segments_in_turns, boxes,           NULL};
+    const TTest *const on_device[] = {random_cases_on_device,
+                                      chains_on_device,
+                                      lines_on_device,
+                                      real_axes_on_device,
+                                      shrinking_beside_others,
+                                      no_memory_for_zeros,
+                                      segments_in_turns,
+                                      boxes,
+                                      NULL};
     return harness_run(argc, argv, "test_fftnd_filled", has_fft_device() ? on_device : tests);
 }

@@ -124,6 +124,13 @@ static void select_axes(const struct fftnd__transform *transform, int is_r2r,
     substep->step.naxes = n;
 }
 
+/* Appends the axes of another substep: the halved one is last. */
+static void append_axes(struct substep *substep, const struct substep *other) {
+    struct fftnd__step *step = &substep->step;
+    memcpy(step->axes + step->naxes, other->step.axes, (size_t)other->step.naxes);
+    step->naxes += other->step.naxes;
+}
+
 /* Returns the halved axis of a substep alone, between the blocks: forward it is first. */
 static struct substep halved_of(const struct fftnd__kernel_problem *problem,
                                 const struct substep *substep) {
@@ -218,18 +225,26 @@ static int lacks_points(const struct fftnd__kernel_problem *problem, int axis) {
            fftnd__is_truncated(&problem->transform->chain, axis, FFTND_PHYSICAL);
 }
 
-/* Sorts the axes of a step: forward, that of the physical side first, which is the halved one or else the last. */
+/* Returns an axis' place forward: the halved one is first, then those that lack no points, the last one, and others. */
+static int order_of(const struct fftnd__kernel_problem *problem, const struct substep *all,
+                    int axis) {
+    return axis == problem->transform->chain.halved      ? 0
+           : !lacks_points(problem, axis)                ? 1
+           : axis == all->step.axes[all->step.naxes - 1] ? 2
+                                                         : 3;
+}
+
+/* Sorts the axes of a step, backward in the reverse order. */
 static struct substep sorted_of(const struct fftnd__kernel_problem *problem,
                                 const struct substep *all) {
     struct substep sorted = *all;
     int n = all->step.naxes, forward = problem->direction == REDIST_FORWARD;
-    int halved = problem->transform->chain.halved;
-    int axis = fftnd__is_transformed(&all->step, halved) ? halved : all->step.axes[n - 1];
-    fftnd__remove_axis(&sorted.step, axis);
-    if (forward)
-        memmove(sorted.step.axes + 1, sorted.step.axes, (size_t)n - 1);
-    sorted.step.axes[forward ? 0 : n - 1] = (unsigned char)axis;
-    sorted.step.naxes = n;
+    for (int order = 0, to = 0; order < 4; order++)
+        for (int i = 0; i < n; i++)
+            if (order_of(problem, all, all->step.axes[i]) == order) {
+                sorted.step.axes[forward ? to : n - 1 - to] = all->step.axes[i];
+                to++;
+            }
     return sorted;
 }
 
@@ -243,6 +258,8 @@ static struct substep filled_of(const struct fftnd__kernel_problem *problem,
                                                                   : alone_of(problem, sorted, at);
     if (!changes && at == 0)
         alone.in = sorted->in;
+    if (changes && forward && at > 0)
+        alone.narrow_axis = problem->transform->chain.halved + problem->transform->batch.shift;
     for (int i = forward ? at + 1 : 0; i < (forward ? n : at); i++)
         if (lacks_points(problem, sorted->step.axes[i]))
             alone.few |= 1u << sorted->step.axes[i];
@@ -255,48 +272,57 @@ static struct substep filled_of(const struct fftnd__kernel_problem *problem,
 }
 
 /* Returns nonzero if axes that lack points are transformed one after the other: lines of zeros alone, and of points
- * that are dropped, are not transformed then. The axis of the physical side may be padded. */
+ * that are dropped, are not transformed then. Fourier axes of which the library fills none are transformed at once. */
 static int are_apart(const struct fftnd__kernel_problem *problem, const struct substep *sorted) {
-    int n = sorted->step.naxes, fills = 0;
+    int n = sorted->step.naxes, fills = 0, skips = 0, has_r2r = 0;
     if (problem->library->space != REDIST_SPACE_HOST || problem->pool != NULL ||
-        problem->step->twiddles ||
-        fftnd__truncates_on(problem->transform, &sorted->step, FFTND_SPECTRAL))
+        problem->step->twiddles)
         return 0;
     for (int at = 0; at < n; at++) {
         const struct substep alone = filled_of(problem, sorted, at);
-        int may_pad = at == (problem->direction == REDIST_FORWARD ? 0 : n - 1);
-        if (lacks_points(problem, sorted->step.axes[at]) && !alone.fills && !may_pad)
-            return 0;
         fills |= alone.fills;
+        skips |= alone.few != 0;
+        has_r2r |= fftnd__is_r2r(problem->transform, sorted->step.axes[at]);
     }
-    return fills;
+    return fills || (skips && has_r2r);
 }
 
+/* Plans each axis alone. Forward, those that no library fills are padded in the block before, if it is the first, or
+ * else in the block after. */
 static int create_filled(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                          const struct substep *sorted) {
+    int shift = problem->transform->batch.shift;
     for (int at = 0; at < sorted->step.naxes; at++) {
         const struct substep alone = filled_of(problem, sorted, at);
-        if (alone.fills)
-            kernel->filled |= 1u << (sorted->step.axes[at] + problem->transform->batch.shift);
+        unsigned axis = 1u << (sorted->step.axes[at] + shift);
+        int lacks = kernel->is_forward && lacks_points(problem, sorted->step.axes[at]);
         REDIST_TRY(create_both(kernel, problem, &alone));
+        if (lacks && (alone.fills || at > 0))
+            kernel->filled |= axis;
+        kernel->plans[kernel->nplans - 1].few = alone.few << shift;
+        if (lacks && !alone.fills && at > 0)
+            kernel->plans[kernel->nplans - 1].pads = axis;
     }
     return REDIST_OK;
 }
 
-/* Pads the axes of a piece that no library fills. */
-static int pad(const struct fftnd__kernel *kernel, const struct fftnd__block *in) {
-    struct fftnd__truncation rest = {0};
-    struct fftnd__block block = *in;
-    if (kernel->filled == 0 || in->truncation == NULL)
-        return fftnd__pad(in);
-    block.truncation = &rest;
-    for (int i = 0; i < in->truncation->n; i++) {
-        const struct lines__retained *at = &in->truncation->axes[i];
-        if (kernel->filled >> at->axis & 1)
-            block.count[at->axis] = at->low;
-        else
-            rest.axes[rest.n++] = *at;
-    }
+/* Returns a block that has of some axes only what a truncation leaves. */
+static struct fftnd__block narrow(struct fftnd__block block,
+                                  const struct fftnd__truncation *truncation, unsigned few) {
+    for (int i = 0; truncation != NULL && i < truncation->n; i++)
+        if (few >> truncation->axes[i].axis & 1)
+            block.count[truncation->axes[i].axis] = truncation->axes[i].low;
+    return block;
+}
+
+/* Pads some axes of such a block. */
+static int pad(struct fftnd__block block, const struct fftnd__truncation *truncation,
+               unsigned axes) {
+    struct fftnd__truncation some = {0};
+    for (int i = 0; truncation != NULL && i < truncation->n; i++)
+        if (axes >> truncation->axes[i].axis & 1)
+            some.axes[some.n++] = truncation->axes[i];
+    block.truncation = &some;
     return fftnd__pad(&block);
 }
 
@@ -309,10 +335,12 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
     struct substep fourier = *all, r2r = *all;
     select_axes(problem->transform, 0, &fourier);
     select_axes(problem->transform, 1, &r2r);
-    if (all->step.truncates_inside)
-        return create_both(kernel, problem, all);
-    if (r2r.step.naxes == 0 && fourier.step.naxes > 0) {
-        const struct substep sorted = sorted_of(problem, &fourier);
+    if (all->step.truncates_inside) {
+        append_axes(&r2r, &fourier);
+        return create_both(kernel, problem, &r2r);
+    }
+    if (all->step.naxes > 0) {
+        const struct substep sorted = sorted_of(problem, all);
         if (are_apart(problem, &sorted))
             return create_filled(kernel, problem, &sorted);
     }
@@ -377,19 +405,22 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__rows *rows = kernel->rows[is_shorter];
-    REDIST_TRY(pad(kernel, in));
+    REDIST_TRY(pad(narrow(*in, in->truncation, kernel->filled), in->truncation, ~kernel->filled));
     if (kernel->twiddles != NULL && !kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {
         const struct fftnd__kernel_plan *plan = &kernel->plans[i];
         char *from = plan->from_out ? out->memory : in->memory;
         char *to = plan->to_in ? in->memory : out->memory;
+        const struct fftnd__block few = narrow(*out, in->truncation, plan->few);
         if (i == 0 && !kernel->halves)
             REDIST_TRY(fftnd__add_half_way(LINES__NYQUIST_MIRROR, out));
+        if (plan->pads != 0)
+            REDIST_TRY(pad(few, in->truncation, plan->pads));
         REDIST_TRY(i == 0 && rows != NULL ? fftnd__rows_run(rows, from, to)
                                           : lines__execute(&plan->serial[is_shorter], from, to));
         if (i == 0 && kernel->halves)
-            REDIST_TRY(fftnd__add_half_way(LINES__NYQUIST_MIRROR, out));
+            REDIST_TRY(fftnd__add_half_way(LINES__NYQUIST_MIRROR, &few));
     }
     if (kernel->twiddles != NULL && kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, out);

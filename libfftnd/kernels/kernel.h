@@ -59,6 +59,8 @@ struct fftnd__side {
 /* Two plans: for pieces like the first one and for shorter ones. */
 struct fftnd__kernel_plan {
     int from_out, to_in; /* from the block after, to the block before */
+    unsigned pads;       /* array axes of the block after that are padded before */
+    unsigned few;        /* array axes of which only the filled points have been transformed */
     struct lines__plan serial[2];
 };
 
@@ -67,7 +69,7 @@ struct fftnd__kernel {
     enum fftnd_precision precision;
     int is_forward;
     int halves;      /* transforms real elements forward */
-    unsigned filled; /* array axes whose missing points the plans add, else they are padded */
+    unsigned filled; /* array axes whose missing points plans add, or that are padded later */
     int nplans;      /* executed one after the other */
     struct fftnd__kernel_plan *plans;
     struct fftnd__rows *rows[2];      /* instead of the first plan's; NULL = none */

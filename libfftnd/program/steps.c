@@ -117,6 +117,13 @@ int fftnd__truncates_on(const struct fftnd__transform *transform, const struct f
     return 0;
 }
 
+static int are_all_r2r(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    for (int i = 0; i < step->naxes; i++)
+        if (!fftnd__is_r2r(transform, step->axes[i]))
+            return 0;
+    return 1;
+}
+
 void fftnd__describe_serial(const struct fftnd__transform *transform,
                             const struct fftnd__step *before, const struct fftnd__step *step,
                             int direction, const ptrdiff_t in[], const ptrdiff_t out[],
@@ -128,11 +135,12 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
                                        .stream = transform->settings.stream};
     double seconds = transform->settings.plan_seconds / 4;
     problem->seconds = seconds > 1 ? seconds : 1;
-    int is_r2r = step->naxes > 0 ? fftnd__is_r2r(transform, step->axes[0]) : step->real;
+    int is_r2r = step->naxes > 0 ? are_all_r2r(transform, step) : step->real;
     int numbers = is_r2r && !step->real ? 2 : 1; /* real and imaginary parts are real lines */
     problem->kind = changes ? FFTND_R2C : is_r2r ? FFTND_R2R : FFTND_C2C;
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], at = axis + shift;
+        problem->mixed |= (unsigned)(!is_r2r && fftnd__is_r2r(transform, axis)) << i;
         problem->r2r[problem->naxes] = transform->r2r[direction][axis];
         problem->axes[problem->naxes++] = (struct lines__loop){transform->chain.points[axis],
                                                                numbers * in[at], numbers * out[at]};
@@ -172,10 +180,12 @@ static int may_truncate(const struct fftnd__transform *transform, const struct f
     int is_halved = axis == chain->halved, truncated = 0;
     for (int side = 0; side < 2; side++)
         truncated |= fftnd__is_truncated(chain, axis, (enum fftnd_side)side) << side;
-    return !fftnd__is_r2r(transform, axis) &&
-           (!(truncated & sides) ||
-            ((!is_halved || lies_well(transform, step)) &&
-             transform->library->truncates(chain->points[axis], is_halved, transform->precision)));
+    if (!(truncated & sides))
+        return 1;
+    if (fftnd__is_r2r(transform, axis))
+        return transform->library->r2r != NULL && !(truncated & 1 << FFTND_SPECTRAL);
+    return (!is_halved || lies_well(transform, step)) &&
+           transform->library->truncates(chain->points[axis], is_halved, transform->precision);
 }
 
 int fftnd__may_truncate_inside(const struct fftnd__transform *transform,

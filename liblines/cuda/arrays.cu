@@ -88,7 +88,7 @@ LINES__R2R_ELEMENTS(r2r_float, float)
 template <bool is_double, bool after>
 __global__ void __launch_bounds__(threads) move_r2r(lines__r2r_lines lines) {
     long long step = static_cast<long long>(gridDim.x) * threads;
-    long long n = after ? lines.n : lines.length;
+    long long n = after ? lines.filled : lines.length;
     for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x;
          i < n * lines.count; i += step)
         if (is_double && after)
@@ -128,7 +128,7 @@ OPERATE_LINES(operate_float, combine, room)
 } // namespace
 
 cudaError_t lines__cuda_r2r(const struct lines__r2r_lines *lines, int after, cudaStream_t stream) {
-    long long count = (after ? lines->n : lines->length) * lines->count;
+    long long count = (after ? lines->filled : lines->length) * lines->count;
     long long blocks = (count + threads - 1) / threads;
     unsigned now = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
     if (count == 0)

@@ -202,6 +202,8 @@ int lines__groups_have_r2r(const struct lines__problem *problem, struct lines__p
     const struct lines__rates rates = lines__rates_of_lines(
         problem, lines__r2r_points((int)problem->r2r[0], problem->axes[0].n), 0);
     lines->r2r = (int)problem->r2r[0];
+    lines->direction = problem->direction;
+    lines->filled = problem->filled[0];
     lines->is_double = rates.is_double;
     lines->variant = rates.variant[lines->layout];
     return rates.panels[lines->layout] > 0.0;

@@ -89,7 +89,9 @@ static int shape(const struct lines__panel_lines *lines, struct lines__panel_pla
         return 0;
     if (lines->filled > 0 && plan->has_planes)
         return 0;
-    if (lines->filled > 0)
+    if (lines->filled > 0 && lines->is_r2r)
+        plan->panels.r2r.count[is_backward] = (unsigned)lines->filled;
+    else if (lines->filled > 0)
         plan->panels.filled = (unsigned)lines->filled / (lines->layout == LINES__REAL ? 2 : 1);
     plan->planes.backward = is_backward;
     plan->panels.is_double = lines->is_double;

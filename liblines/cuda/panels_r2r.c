@@ -64,6 +64,7 @@ struct lines__panel_r2r lines__r2r_describe(int r2r, unsigned n) {
     return (struct lines__panel_r2r){
         .r2r = r2r,
         .n = n,
+        .count = {n, n},
         .changes = kinds[r2r].changes,
         .combines = kinds[r2r].combines,
         .folds = kinds[r2r].folds,

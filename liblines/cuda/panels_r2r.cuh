@@ -58,13 +58,32 @@ __device__ __forceinline__ bool has_all_at_once(const lines__panels &p,
     return p.adjacent && at.left >= p.each;
 }
 
+/* The element whose numbers are the imaginary parts of those of an element. */
+__device__ __forceinline__ unsigned find_other(const lines__panels &p, unsigned element) {
+    return p.r2r.folds ? p.r2r.n - 1 - element : element;
+}
+
+/* The element to read: where the input has none, its last one again, which take_zeros drops. */
+__device__ __forceinline__ unsigned find_read(const lines__panels &p, unsigned element) {
+    return min(element, p.r2r.count[0] - 1);
+}
+
+template <class value>
+__device__ __forceinline__ void take_zeros(const lines__panels &p, unsigned element,
+                                           complex<value> &z) {
+    if (element >= p.r2r.count[0])
+        z.x = {};
+    if (find_other(p, element) >= p.r2r.count[0])
+        z.y = {};
+}
+
 /* Reads numbers one by one: real and imaginary part of a point, each of two lines for a pair of floats. */
 template <class value>
 __device__ __forceinline__ complex<value>
 read_numbers(const lines__panels &p, const line_place<value> &at, unsigned element) {
     const bool folds = p.r2r.folds;
-    const scalar<value> *from = at.in + element * p.axis.in,
-                        *other = at.in + (folds ? p.r2r.n - 1 - element : element) * p.axis.in;
+    const scalar<value> *from = at.in + find_read(p, element) * p.axis.in,
+                        *other = at.in + find_read(p, find_other(p, element)) * p.axis.in;
     if constexpr (is_pair<value>) {
         const long long one = find_line(p, at, 1);
         if (folds)
@@ -75,37 +94,28 @@ read_numbers(const lines__panels &p, const line_place<value> &at, unsigned eleme
     }
 }
 
+/* Writes a number, unless the output lacks its line or element. */
 template <class value>
 __device__ __forceinline__ void write_line(const lines__panels &p, const line_place<value> &at,
-                                           scalar<value> *to, unsigned line, scalar<value> number) {
+                                           unsigned element, unsigned line, scalar<value> number) {
     long long lines = line * p.second;
-    if (lines < at.left)
-        to[lines * p.side.out] = number;
+    if (lines < at.left && element < p.r2r.count[1])
+        at.out[element * p.axis.out + lines * p.side.out] = number;
 }
 
 template <class value>
 __device__ __forceinline__ void write_numbers(const lines__panels &p, const line_place<value> &at,
                                               unsigned element, const complex<value> &z) {
-    scalar<value> *to = at.out + element * p.axis.out;
+    const unsigned other = find_other(p, element);
+    const bool folds = p.r2r.folds;
     if constexpr (is_pair<value>) {
-        if (p.r2r.folds) {
-            scalar<value> *other = at.out + (p.r2r.n - 1 - element) * p.axis.out;
-            write_line(p, at, to, 0, z.x.a);
-            write_line(p, at, other, 0, z.y.a);
-            write_line(p, at, to, 1, z.x.b);
-            write_line(p, at, other, 1, z.y.b);
-        } else {
-            write_line(p, at, to, 0, z.x.a);
-            write_line(p, at, to, 1, z.y.a);
-            write_line(p, at, to, 2, z.x.b);
-            write_line(p, at, to, 3, z.y.b);
-        }
-    } else if (p.r2r.folds) {
-        to[0] = z.x;
-        at.out[(p.r2r.n - 1 - element) * p.axis.out] = z.y;
+        write_line(p, at, element, 0, z.x.a);
+        write_line(p, at, other, folds ? 0 : 1, z.y.a);
+        write_line(p, at, element, folds ? 1 : 2, z.x.b);
+        write_line(p, at, other, folds ? 1 : 3, z.y.b);
     } else {
-        to[0] = z.x;
-        write_line(p, at, to, 1, z.y);
+        write_line(p, at, element, 0, z.x);
+        write_line(p, at, other, folds ? 0 : 1, z.y);
     }
 }
 
@@ -199,12 +209,11 @@ change(const lines__panels &p, int step, const complex<scalar<value>> *factors,
     y = second;
 }
 
-/* Reads points; elements that are none are multiplied by zero later. */
+/* Reads points; elements that are none, or that the input lacks, are zero. */
 template <class value, unsigned count>
 __device__ __forceinline__ void read_points(const lines__panels &p, const line_place<value> &at,
                                             const two_points (&twos)[count],
                                             complex<value> (&x)[2 * count]) {
-    const unsigned last = p.r2r.n - 1;
     if (p.r2r.in.is_halved) {
 #pragma unroll
         for (unsigned k = 0; k < count; k++) {
@@ -212,16 +221,21 @@ __device__ __forceinline__ void read_points(const lines__panels &p, const line_p
             if (twos[k].is_one)
                 x[2 * k + 1] = x[2 * k];
         }
-    } else if (has_all_at_once(p, at)) {
+        return;
+    }
+    if (has_all_at_once(p, at)) {
 #pragma unroll
         for (unsigned k = 0; k < 2 * count; k++)
             x[k] = read_at_once<value>(reinterpret_cast<const complex<scalar<value>> *>(
-                at.in + min(twos[k / 2].element[k % 2], last) * p.axis.in));
+                at.in + find_read(p, twos[k / 2].element[k % 2]) * p.axis.in));
     } else {
 #pragma unroll
         for (unsigned k = 0; k < 2 * count; k++)
-            x[k] = read_numbers(p, at, min(twos[k / 2].element[k % 2], last));
+            x[k] = read_numbers(p, at, twos[k / 2].element[k % 2]);
     }
+#pragma unroll
+    for (unsigned k = 0; k < 2 * count; k++)
+        take_zeros(p, twos[k / 2].element[k % 2], x[k]);
 }
 
 /* Reads lines, several pairs of points at once; the first pair again where there are no more. */
@@ -251,12 +265,10 @@ __device__ __forceinline__ void read_lines(const lines__panels &p, const line_pl
 template <class value>
 __device__ __forceinline__ void write_point(const lines__panels &p, const line_place<value> &at,
                                             unsigned element, const complex<value> &z) {
-    if (element >= p.r2r.n)
-        return;
-    if (has_all_at_once(p, at))
-        write_all_at_once<value>(at.out + element * p.axis.out, z);
-    else
+    if (!has_all_at_once(p, at))
         write_numbers(p, at, element, p.r2r.conjugates ? complex<value>{z.x, -z.y} : z);
+    else if (element < p.r2r.count[1])
+        write_all_at_once<value>(at.out + element * p.axis.out, z);
 }
 
 template <class value>

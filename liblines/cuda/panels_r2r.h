@@ -28,9 +28,10 @@ struct lines__panel_map {
 enum { LINES__BEFORE = 1, LINES__AFTER = 2 };
 
 struct lines__panel_r2r {
-    int r2r;      /* r2r_lines.h */
-    unsigned n;   /* elements of a line; 0 = lines are complex */
-    int changes;  /* ends at which points x[i] are multiplied by factors w[i] */
+    int r2r;           /* r2r_lines.h */
+    unsigned n;        /* elements of a line; 0 = lines are complex */
+    unsigned count[2]; /* of them in the input, others being zero, and in the output; usually n */
+    int changes;       /* ends at which points x[i] are multiplied by factors w[i] */
     int combines; /* ends at which conj(w[i]) x[n - i] is added; before the transform, its transpose: conj(w[n - i]) */
     int folds; /* a point is made of elements i and n - 1 - i of one line, else of element i of two lines */
     int conjugates; /* the results */

@@ -254,6 +254,11 @@ static void change_all(const struct lines__panels *panels, const struct lines__p
         change(&panels->r2r, step, factors, i, lines__r2r_partner(map, panels->n, i), points);
 }
 
+/* A number of a line; zero where the input has none. */
+static double read_number(const struct lines__panel_r2r *r2r, const double *line, unsigned number) {
+    return number < r2r->count[0] || r2r->in.is_halved ? line[number] : 0;
+}
+
 /* Reads two lines as the kernel does, or the one line that folds. */
 static void read_lines(const struct lines__panels *panels, double lines[2][2 * MOST],
                        double complex *points) {
@@ -261,12 +266,13 @@ static void read_lines(const struct lines__panels *panels, double lines[2][2 * M
     for (unsigned i = 0; 2 * i <= r2r->in.sum; i++)
         for (int second = 0; second < 2; second++) {
             const unsigned j = lines__r2r_partner(&r2r->in, panels->n, i),
-                           found = lines__r2r_element(&r2r->in, i, second && i != j),
-                           element = found < r2r->n ? found : r2r->n - 1;
+                           element = lines__r2r_element(&r2r->in, i, second && i != j);
             const unsigned number = r2r->in.is_halved ? 2 * element + (second && i != j) : element;
-            const double other = r2r->folds ? lines[0][r2r->n - 1 - element] : lines[1][number];
+            const double one = read_number(r2r, lines[0], number),
+                         other = r2r->folds ? read_number(r2r, lines[0], r2r->n - 1 - element)
+                                            : read_number(r2r, lines[1], number);
             points[second ? j : i] =
-                (lines[0][number] + I * other) * (r2r->in.negates && second && i != j ? -1 : 1);
+                (one + I * other) * (r2r->in.negates && second && i != j ? -1 : 1);
         }
 }
 
@@ -277,6 +283,15 @@ static void write_modes(unsigned mode, double complex first, double complex seco
     lines[0][2 * mode + 1] = creal(second);
     lines[1][2 * mode] = cimag(first);
     lines[1][2 * mode + 1] = cimag(second);
+}
+
+/* Writes a number of a line, unless the output has none. Returns whether it is written. */
+static unsigned write_number(const struct lines__panel_r2r *r2r, double *line, unsigned element,
+                             double number) {
+    if (element >= r2r->count[1])
+        return 0;
+    line[element] = number;
+    return 1;
 }
 
 /* Returns how many numbers of a line are written. */
@@ -295,12 +310,15 @@ static unsigned write_lines(const struct lines__panels *panels, const double com
                 continue;
             const unsigned element = lines__r2r_element(&r2r->out, i, second);
             const double sign = r2r->out.negates && second ? -1 : 1;
-            if (element >= r2r->n || (second && i == j))
+            if (second && i == j)
                 continue;
-            lines[0][element] = sign * creal(points[second ? j : i]);
-            *(r2r->folds ? &lines[0][r2r->n - 1 - element] : &lines[1][element]) =
-                (r2r->conjugates ? -sign : sign) * cimag(points[second ? j : i]);
-            count += r2r->folds ? 2 : 1;
+            const double complex z = sign * points[second ? j : i];
+            const double other = r2r->conjugates ? -cimag(z) : cimag(z);
+            count += write_number(r2r, lines[0], element, creal(z));
+            if (r2r->folds)
+                count += write_number(r2r, lines[0], r2r->n - 1 - element, other);
+            else
+                (void)write_number(r2r, lines[1], element, other);
         }
     return count;
 }
@@ -330,9 +348,9 @@ static double r2r_error(const struct lines__panel_r2r *r2r, double in[2][2 * MOS
     const int n = (int)r2r->n;
     double worst = 0;
     for (int line = 0; line < (r2r->folds ? 1 : 2); line++)
-        for (int k = 0; k < count_numbers(&r2r->out, n); k += n / 12 + 1) {
+        for (int k = 0; k < count_numbers(&r2r->out, (int)r2r->count[1]); k += n / 12 + 1) {
             double sum = 0;
-            for (int j = 0; j < count_numbers(&r2r->in, n); j++)
+            for (int j = 0; j < count_numbers(&r2r->in, (int)r2r->count[0]); j++)
                 sum += in[line][j] * factor_of(r2r->r2r, n, j, k);
             worst = fmax(worst, fabs(sum - out[line][k]));
         }
@@ -346,6 +364,8 @@ static void check_r2r(int r2r, int n, int variant) {
     if (!lines__panels_shape_r2r(&panels, variant, r2r, n, 1, random_between(0, 1),
                                  (size_t)SHARED_BYTES))
         return;
+    for (int side = 0; side < 2 && r2r < LINES__HALVED; side++)
+        panels.r2r.count[side] = random_chance(50) ? (unsigned)n : (unsigned)random_between(1, n);
     check_all(lines__panels_roots_bytes(&panels) == 2 * panels.n * sizeof *roots, "bytes");
     lines__panels_roots(&panels, roots);
     for (int i = 0; i < 2 * MOST; i++)
@@ -355,8 +375,8 @@ static void check_r2r(int r2r, int n, int variant) {
     change_all(&panels, &panels.r2r.in, LINES__BEFORE, roots + panels.n, points);
     transform_points(&panels, roots, points);
     change_all(&panels, &panels.r2r.out, LINES__AFTER, roots + panels.n, points);
-    check_all(write_lines(&panels, points, out) == panels.r2r.n, "kind %d writes not all of %d",
-              r2r, n);
+    check_all(write_lines(&panels, points, out) == panels.r2r.count[1],
+              "kind %d writes not all of %u", r2r, panels.r2r.count[1]);
     const double error = r2r_error(&panels.r2r, in, out);
     check_all(error < 1e-12 * 100 * n, "kind %d of %d is off by %g", r2r, n, error);
 }
