@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* FFTW as the serial library of the device that stands in for CUDA (stand_in_space.c): transforms are enqueued. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "redist_support.h"
 #include "stand_in_places.h"
 #include "stand_in_streams.h"
+#include "stream_device.h"
 
 extern const struct lines__library lines__library_fftw;
 
@@ -237,9 +239,16 @@ static int execute(void *data, void *in, void *out) {
     return stand_in_give(plan->stream, run_transform, &given, sizeof(given));
 }
 
+static _Atomic long scalings;
+
+long stream_device_scalings(void) {
+    return atomic_load(&scalings);
+}
+
 static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream) {
     const struct factor given = {array, bytes, precision, factor};
+    atomic_fetch_add(&scalings, 1);
     return stand_in_give(stream, run_scale, &given, sizeof(given));
 }
 
@@ -262,6 +271,7 @@ static void run_change(void *data) {
 }
 
 static int change(const struct lines__modes *modes, void *stream) {
+    atomic_fetch_add(&scalings, modes->change == LINES__MULTIPLY);
     return stand_in_give(stream, run_change, modes, sizeof(*modes));
 }
 
