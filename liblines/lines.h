@@ -231,8 +231,8 @@ struct lines__library {
     int (*scale)(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream);
 
-    /* Has a plan multiply its results from now on, 1 = not, if it does that where they are in registers. Returns 0 if it
-     * cannot, and leaves it as it is. NULL = no plan can. */
+    /* Has a plan multiply its results from now on, 1 = not, if it does that where they are in registers. Returns 0 if
+     * it cannot, and leaves it as it is. NULL = no plan can. */
     int (*scale_results)(void *plan, long double factor);
 
     /* Changes modes; as `scale`. NULL = for memory of the host, lines__change_modes. */
