@@ -385,6 +385,21 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
     return settle(check_kernel(lines__cuda_scale(array, count, is_double, (double)factor, stream)));
 }
 
+/* Leaves it to the last kernel of panels; cuFFT has no factor. */
+static int scale_results(void *data, long double factor) {
+    const struct plan *plan = data;
+    int i = plan->nsweeps - 1;
+    if (plan->retained != NULL) {
+        lines__retained_scale(plan->retained, (double)factor);
+        return 1;
+    }
+    while (i >= 0 && plan->sweeps[i].panels == NULL)
+        i--;
+    if (i >= 0)
+        lines__panel_plan_scale(plan->sweeps[i].panels, (double)factor);
+    return i >= 0;
+}
+
 static int change(const struct lines__modes *modes, void *stream) {
     return settle(check_kernel(lines__cuda_change(modes, stream)));
 }
@@ -410,6 +425,7 @@ const struct lines__library lines__library_cufft = {
     .set_area = set_area,
     .execute = execute,
     .scale = scale,
+    .scale_results = scale_results,
     .destroy = destroy,
     .change = change,
     .operate = operate,

@@ -21,6 +21,23 @@ int lines__inner_set_area(void *plan, void *area) {
     return REDIST_OK;
 }
 
+/* Has the plans of a sweep multiply; 0 = one of them cannot, or there are none. */
+static int scale_sweep(const struct lines__plan plans[], int n, long double factor) {
+    int can = plans[0].data != NULL;
+    for (int i = 0; i < n && can; i++)
+        can = plans[i].data == NULL || lines__scale_results(&plans[i], factor);
+    return can;
+}
+
+int lines__inner_scale_results(void *plan, long double factor) {
+    const struct lines__inner *inner = plan;
+    for (int i = MOST - inner->each; i >= 0; i -= inner->each)
+        if (scale_sweep(&inner->plans[i], inner->each, 1) &&
+            scale_sweep(&inner->plans[i], inner->each, factor))
+            return 1;
+    return 0;
+}
+
 void lines__inner_destroy(void *plan) {
     struct lines__inner *inner = plan;
     for (int i = 0; i < MOST; i++)

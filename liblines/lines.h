@@ -14,7 +14,7 @@
  *
  * Functions that return int return REDIST_OK, or a code with a message (redist_error_message). REDIST_ERR_MEMORY: no
  * memory; REDIST_ERR_SERIAL: the library cannot, or failed; REDIST_ERR_LIMIT: it takes no such sizes;
- * REDIST_ERR_DEVICE: the device failed. Transforms are not scaled.
+ * REDIST_ERR_DEVICE: the device failed. Transforms are not scaled, unless a plan is told to (scale_results).
  */
 #ifndef LINES_H
 #define LINES_H
@@ -137,6 +137,9 @@ struct lines__stores {
     int (*execute)(void *plan, const void *in, int ntargets, const struct lines__target targets[],
                    void *stream);
 
+    /* As `scale_results` of struct lines__library. */
+    int (*scale_results)(void *plan, long double factor);
+
     void (*destroy)(void *plan);
 };
 
@@ -238,6 +241,10 @@ struct lines__library {
     int (*scale)(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream);
 
+    /* Has a plan multiply its results from now on, 1 = not, if it does that where they are in registers. Returns 0 if
+     * it cannot, and leaves it as it is. NULL = no plan can. */
+    int (*scale_results)(void *plan, long double factor);
+
     /* Changes modes; as `scale`. NULL = for memory of the host, lines__change_modes. */
     int (*change)(const struct lines__modes *modes, void *stream);
 
@@ -286,6 +293,12 @@ static inline int lines__set_area(const struct lines__plan *plan, void *area) {
     return plan->data != NULL && plan->library->set_area != NULL
                ? plan->library->set_area(plan->data, area)
                : REDIST_OK;
+}
+
+/* Has a plan multiply its results, as `scale_results` of its library. */
+static inline int lines__scale_results(const struct lines__plan *plan, long double factor) {
+    return plan->data != NULL && plan->library->scale_results != NULL &&
+           plan->library->scale_results(plan->data, factor);
 }
 
 /* Destroys a plan that nothing executes any more, and zeroes it; none is allowed. */

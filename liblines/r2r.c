@@ -123,6 +123,7 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     int code = REDIST_OK;
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    plan->inner.each = 2;
     plan->library = problem->general;
     plan->stream = problem->stream;
     plan->naxes = problem->naxes;
@@ -185,5 +186,7 @@ const struct lines__library lines__library_real_to_real = {.name = "real to real
                                                            .create = create,
                                                            .area_bytes = lines__inner_area_bytes,
                                                            .set_area = lines__inner_set_area,
+                                                           .scale_results =
+                                                               lines__inner_scale_results,
                                                            .execute = execute,
                                                            .destroy = lines__inner_destroy};

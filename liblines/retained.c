@@ -289,6 +289,7 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    plan->inner.each = 1;
     list_groups(plan, problem);
     if (problem->direction == REDIST_BACKWARD)
         reverse_groups(plan);
@@ -325,5 +326,6 @@ const struct lines__library lines__library_retained = {.name = "retained modes",
                                                        .create = create,
                                                        .area_bytes = lines__inner_area_bytes,
                                                        .set_area = lines__inner_set_area,
+                                                       .scale_results = lines__inner_scale_results,
                                                        .execute = execute,
                                                        .destroy = lines__inner_destroy};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* FFTW as the serial library of the device that stands in for CUDA (stand_in_space.c): transforms are enqueued. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "redist_support.h"
 #include "stand_in_places.h"
 #include "stand_in_streams.h"
+#include "stream_device.h"
 
 extern const struct lines__library lines__library_fftw;
 
@@ -19,6 +21,7 @@ struct plan {
     unsigned long long context; /* in which it was made */
     char *area;
     struct lines__problem problem; /* of one truncated axis, and its lines */
+    long double factor;            /* of results */
     struct fftnd__truncation truncation;
     char *line[2];
 };
@@ -89,6 +92,8 @@ static void run_line(const struct plan *plan, char *in, char *out) {
         fftnd__pad(&modes);
     }
     (void)lines__library_fftw.execute(plan->inner, plan->line[0], plan->line[1]);
+    (void)lines__library_fftw.scale(plan->line[1], line_bytes(problem), problem->precision,
+                                    plan->factor, NULL);
     if (spectral && problem->retained[0].nyquist != LINES__NYQUIST_NONE) {
         fftnd__add_half_way(problem->retained[0].nyquist, &modes);
     }
@@ -107,6 +112,22 @@ static void run_lines(const struct plan *plan, int loop, char *in, char *out) {
     }
 }
 
+/* Multiplies the results one by one; the halved axis is the last one. */
+static void scale_elements(const struct plan *plan, int loop, char *out) {
+    const struct lines__problem *problem = &plan->problem;
+    const ptrdiff_t item = (ptrdiff_t)item_of(plan, 1);
+    if (loop == problem->naxes + problem->nloops) {
+        (void)lines__library_fftw.scale(out, (size_t)item, problem->precision, plan->factor, NULL);
+        return;
+    }
+    const struct lines__loop *at = lines__loop_at(problem, loop);
+    const int is_halved = loop == problem->naxes - 1 && problem->kind == FFTND_R2C &&
+                          problem->direction == REDIST_FORWARD;
+    const redist_index count = is_halved ? at->n / 2 + 1 : at->n;
+    for (redist_index i = 0; i < count; i++)
+        scale_elements(plan, loop + 1, out + (ptrdiff_t)i * at->out * item);
+}
+
 /* What else is in its scratch memory is lost, as with cuFFT. */
 static void run_transform(void *data) {
     const struct transform *given = data;
@@ -115,6 +136,9 @@ static void run_transform(void *data) {
         run_lines(given->plan, 0, given->in, given->out);
     } else {
         (void)lines__library_fftw.execute(given->plan->inner, given->in, given->out);
+        if (given->plan->factor != 1) {
+            scale_elements(given->plan, 0, given->out);
+        }
     }
     memset(given->area, 0xff, AREA_BYTES);
 }
@@ -173,6 +197,7 @@ static int create(const struct lines__problem *problem, void *in, void *out, voi
     plan->stream = problem->stream;
     plan->context = stand_in_context();
     plan->problem = own;
+    plan->factor = 1;
     if (lines__truncates(problem, 0)) {
         return create_line(plan, &own);
     }
@@ -214,10 +239,31 @@ static int execute(void *data, void *in, void *out) {
     return stand_in_give(plan->stream, run_transform, &given, sizeof(given));
 }
 
+static _Atomic long scalings;
+
+long stream_device_scalings(void) {
+    return atomic_load(&scalings);
+}
+
 static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream) {
     const struct factor given = {array, bytes, precision, factor};
+    atomic_fetch_add(&scalings, 1);
     return stand_in_give(stream, run_scale, &given, sizeof(given));
+}
+
+/* Whether a plan scales: with some loops only, so that not all ranks can, and with some axes. */
+static int scales(const struct lines__problem *problem) {
+    const redist_index loop = problem->nloops > 0 ? problem->loops[0].n : 0;
+    return problem->naxes > 0 && loop % 5 != 2 && problem->axes[0].n % 4 != 1;
+}
+
+static int scale_results(void *data, long double factor) {
+    struct plan *plan = data;
+    if (!scales(&plan->problem))
+        return 0;
+    plan->factor = factor;
+    return 1;
 }
 
 static void run_change(void *data) {
@@ -225,6 +271,7 @@ static void run_change(void *data) {
 }
 
 static int change(const struct lines__modes *modes, void *stream) {
+    atomic_fetch_add(&scalings, modes->change == LINES__MULTIPLY);
     return stand_in_give(stream, run_change, modes, sizeof(*modes));
 }
 
@@ -307,6 +354,7 @@ static char *make_lines(const struct lines__problem *problem, ptrdiff_t elements
 
 struct stores {
     struct lines__problem problem;
+    long double factor;
     ptrdiff_t elements;
     void *inner; /* from the array, or from lines where some points are missing before */
 };
@@ -331,6 +379,7 @@ static int create_stores(const struct lines__problem *problem, int is_near, void
     if (own.nloops > 0 && own.loops[0].n % 5 == 3)
         return REDIST_OK;
     struct stores *stores = *result = calloc(1, sizeof(*stores));
+    stores->factor = 1;
     stores->elements = lay_out_lines(&own, 1);
     own.effort = FFTND_ESTIMATE;
     own.keep_input = 1;
@@ -371,6 +420,9 @@ static void run_stores(void *data) {
         copy_points(problem, 0, 0, given->in, before);
     }
     (void)lines__library_fftw.execute(given->stores->inner, before, lines);
+    (void)lines__library_fftw.scale(
+        lines, (size_t)given->stores->elements * lines__item_bytes(problem->precision, 0),
+        problem->precision, given->stores->factor, NULL);
     store_lines(given, 0, lines, offsets);
     if (before != given->in)
         free(before);
@@ -384,6 +436,14 @@ static int execute_stores(void *data, const void *in, int nparts,
     return stand_in_give(stream, run_stores, &given, sizeof(given));
 }
 
+static int scale_stores(void *data, long double factor) {
+    struct stores *stores = data;
+    if (!scales(&stores->problem))
+        return 0;
+    stores->factor = factor;
+    return 1;
+}
+
 static void destroy_stores(void *data) {
     struct stores *stores = data;
     redist_space_at(REDIST_SPACE_CUDA)->drain();
@@ -393,7 +453,11 @@ static void destroy_stores(void *data) {
 }
 
 static const struct lines__stores stores_in_parts = {
-    .create = create_stores, .execute = execute_stores, .destroy = destroy_stores};
+    .create = create_stores,
+    .execute = execute_stores,
+    .scale_results = scale_stores,
+    .destroy = destroy_stores,
+};
 
 /* ---------------------------------------------------------------- there and back */
 
@@ -489,6 +553,7 @@ const struct lines__library lines__library_stand_in = {
     .set_area = set_area,
     .execute = execute,
     .scale = scale,
+    .scale_results = scale_results,
     .destroy = destroy,
     .change = change,
     .operate = operate,

@@ -59,6 +59,9 @@ int stream_device_comms(int *left);
 /** Bytes that copies of the libraries have moved so far, beside transforms and messages of NCCL; -1 = not known. */
 long stream_device_copied(void);
 
+/** How many sweeps of the libraries have scaled an array so far, beside transforms that do; -1 = not known. */
+long stream_device_scalings(void);
+
 /** Lets this rank's next group of NCCL's messages fail; returns 0 if it cannot. */
 int stream_device_refuse(void);
 

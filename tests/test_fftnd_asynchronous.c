@@ -230,6 +230,52 @@ START_TEST(ends_with_an_exchange) {
 }
 END_TEST
 
+/* Behind the last transform, which may store directly, are two exchanges. It scales, or, where the stand-in cannot, the
+ * array behind the first one is scaled. */
+START_TEST(stored_and_scaled_before_exchanges) {
+    static const enum fftnd_axis axes[] = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX, FFTND_AXIS_NONE,
+                                           FFTND_AXIS_NONE};
+    static const int order[] = {0, 1, 2, 3};
+    NEEDS_FFT_STREAMS();
+    for (int i = 0; i < 8; i++) {
+        fft_case given = asynchronous(FFT_CASE(FFTND_MIXED, 4 + i / 4, 24 + i / 4, 2, 7));
+        memcpy(given.axes, axes, sizeof(axes));
+        given.options.asynchronous = i % 4 < 2;
+        given.options.scaling = FFTND_SCALE_UNITARY;
+        given.has_box[0] = given.has_box[1] = given.has_order = 1;
+        memcpy(given.order, order, sizeof(order));
+        FFT_GRID(&given, 1, 0, 1);
+        fft_use_chunks(3, 0, 1, 1 + i % 2);
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* Results are scaled in registers, whatever the last step is, unless the serial library cannot: the stand-in's cannot
+ * in lines of 4 n + 1 elements. */
+START_TEST(scaled_in_registers) {
+    NEEDS_FFT_STREAMS();
+    if (stream_device_scalings() < 0)
+        skip_test("scalings are not counted");
+    for (int kind = FFTND_C2C; kind <= FFTND_R2C; kind++)
+        for (int stores = 0; stores < 3; stores++) {
+            fft_case given = asynchronous(FFT_CASE((enum fftnd_kind)kind, 40, 40, 4));
+            fft_case odd = asynchronous(FFT_CASE((enum fftnd_kind)kind, 9, 13, 5));
+            given.options.scaling = odd.options.scaling = FFTND_SCALE_UNITARY;
+            fft_use_chunks(1, 0, 1, stores);
+            long before = stream_device_scalings();
+            fft_check_once(MPI_COMM_WORLD, &given);
+            long between = stream_device_scalings();
+            fft_check_once(MPI_COMM_WORLD, &odd);
+            check_all(between == before && stream_device_scalings() > between,
+                      "%ld scalings of their own, and %ld", between - before,
+                      stream_device_scalings() - between);
+        }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 /* Bytes that are copied beside the transforms and messages of a pair. */
 static long copied_bytes(enum fftnd_kind kind, int grid_ndims, int transposed) {
     /* on four ranks in two segments the stand-in can store all of them */
@@ -286,6 +332,8 @@ int main(int argc, char **argv) {
                                   random_retained_modes,
                                   random_cases,
                                   ends_with_an_exchange,
+                                  stored_and_scaled_before_exchanges,
+                                  scaled_in_registers,
                                   contiguous_arrivals,
                                   refusals,
                                   on_some_ranks,

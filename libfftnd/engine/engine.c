@@ -149,6 +149,8 @@ static int plan_once(struct fftnd__engine *engine) {
     if (code == REDIST_OK)
         code = allocate_tiles(engine);
     code = redist_agree(engine->transform.comm, code);
+    if (code == REDIST_OK)
+        code = fftnd__plan_scaling(engine);
     engine->is_planned = code == REDIST_OK;
     if (code != REDIST_OK)
         free_stages(engine);

@@ -126,7 +126,7 @@ static void push_exchanges(struct fftnd__program *program,
         struct fftnd__step *step = &program->steps[i];
         if (!is_exchange(step) || !goes_in_pieces(transform, fftnd__previous(step)))
             continue;
-        if (i - 1 != fftnd__last_serial(program) && can_store_directly(transform, step))
+        if (can_store_directly(transform, step))
             step->direct_stores = configuration->direct_stores;
         if (configuration->segments > 1 || step->direct_stores)
             step->fused_with = FFTND__PUSHED;

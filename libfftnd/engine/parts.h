@@ -41,6 +41,12 @@ typedef int fftnd__plan_directions(struct fftnd__engine *engine, const int direc
  * findings on, measure serial transforms for all. Collective; the result is this rank's. */
 int fftnd__plan_taught(struct fftnd__engine *engine, fftnd__plan_directions *plan);
 
+/* ---------------------------------------------------------------- scaling.c: where results are scaled */
+
+/* Chooses the last step of each planned program in which the serial libraries of all ranks scale, else leaves it to the
+ * last serial step. Collective. */
+int fftnd__plan_scaling(struct fftnd__engine *engine);
+
 /* ---------------------------------------------------------------- spare.c: memory of freed plans */
 
 /* Gives the engine work space of `bytes`: the spare one, or new memory. Collective. */

@@ -70,14 +70,14 @@ static void rehearse(const struct fftnd__program *program, int begins) {
 /* Captures an execution as a graph; nothing of it is done yet. Without a graph the caller executes as before, unnoticed
  * by peers. */
 static void capture(struct fftnd__replay *replay, const struct fftnd__transform *transform,
-                    void *const buffers[], long double scale) {
+                    void *const buffers[]) {
     const struct redist__space *space = transform->space;
     struct fftnd__failure failure = {0};
     double seconds[2] = {0}; /* not added: nothing is done yet */
     if (space->graph_begin(transform->settings.stream) != REDIST_OK)
         return;
     rehearse(replay->program, 1);
-    fftnd__execute(replay->program, transform, buffers, scale, seconds, &failure);
+    fftnd__execute(replay->program, transform, buffers, seconds, &failure);
     rehearse(replay->program, 0);
     int failed = failure.code != REDIST_OK;
     fftnd__failure_forget(&failure);
@@ -97,7 +97,7 @@ int fftnd__replay(struct fftnd__engine *engine, int direction, void *const buffe
         return 0;
     replay->last_run = ++engine->replays.runs;
     if (replay->runs < 3 && ++replay->runs == 3)
-        capture(replay, transform, buffers, engine->scales[direction]);
+        capture(replay, transform, buffers);
     return replay->graph != NULL && launch(replay, engine);
 }
 

@@ -95,7 +95,7 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
     engine->executions++;
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
     if (!fftnd__replay(engine, direction, buffers))
-        fftnd__execute(&engine->programs[direction], &engine->transform, buffers,
-                       engine->scales[direction], engine->seconds, &engine->failure);
+        fftnd__execute(&engine->programs[direction], &engine->transform, buffers, engine->seconds,
+                       &engine->failure);
     return engine->transform.waits ? finish(engine) : fftnd__failure_report(&engine->failure);
 }

@@ -53,6 +53,12 @@ void fftnd__direct_stores_free(struct fftnd__direct_stores *stores) {
     *stores = (struct fftnd__direct_stores){0};
 }
 
+int fftnd__direct_stores_scale(const struct fftnd__direct_stores *stores, int is_shorter,
+                               long double factor) {
+    return stores->library != NULL && stores->library->scale_results != NULL &&
+           stores->library->scale_results(stores->plans[is_shorter], factor);
+}
+
 static struct lines__target target_of(const struct fftnd__stored_piece *piece,
                                       const redist_target *target) {
     const struct fftnd__direct_stores *stores = piece->stores;

@@ -428,6 +428,14 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
     return fftnd__add_half_way(LINES__NYQUIST_ALONE, out);
 }
 
+/* By any of its plans, since the others are linear: the last one that can. */
+int fftnd__kernel_scale(const struct fftnd__kernel *kernel, int is_shorter, long double factor) {
+    int i = kernel->nplans - 1;
+    while (i >= 0 && !lines__scale_results(&kernel->plans[i].serial[is_shorter], factor))
+        i--;
+    return i >= 0;
+}
+
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {
     size_t most = 0;
     for (int i = 0; i < 2 * kernel->nplans; i++) {

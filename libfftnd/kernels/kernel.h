@@ -113,6 +113,9 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel);
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__block *in, const struct fftnd__block *out);
 
+/* Has the library multiply the results of pieces of one length, as lines__scale_results. */
+int fftnd__kernel_scale(const struct fftnd__kernel *kernel, int is_shorter, long double factor);
+
 /* Scratch memory of the library's plans, which use it one at a time: its bytes, and setting it. */
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel);
 int fftnd__kernel_set_area(const struct fftnd__kernel *kernel, void *area);

@@ -99,6 +99,8 @@ struct fftnd__program {
     int ends;       /* the side of its last array; that of its first one is `direction` */
     int fused;      /* in tiles, without arrays between transforms and exchanges */
     int transposed; /* of enum fftnd__transposed */
+    long double
+        scale; /* of the results, by the last serial step; 1 = none, or serial libraries scale */
     int nsteps;
     struct fftnd__step
         *steps; /* the first is the input; one more behind the last. Both may exchange ghosts */
@@ -195,7 +197,7 @@ int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
 /* Returns the array to whose points ghosts are added before the first transform: the input or its copy. */
 struct fftnd__step *fftnd__accumulated(const struct fftnd__program *program);
 
-/* Returns the last serial step, which scales; 0 = none. */
+/* Returns the last serial step, which scales unless a serial library does; 0 = none. */
 int fftnd__last_serial(const struct fftnd__program *program);
 
 /* Describes a step from one array to the next for a serial library, with strides in elements, and `extent` elements

@@ -7,8 +7,7 @@ struct run {
     const struct fftnd__program *program;
     const struct fftnd__transform *transform;
     void *const *buffers;
-    const struct fftnd__step *scaled; /* the step whose results are multiplied with `scale` */
-    long double scale;
+    const struct fftnd__step *scaled; /* the step whose results are multiplied by program->scale */
     struct fftnd__failure *failure;
     double serial_seconds;
 };
@@ -74,7 +73,7 @@ static struct fftnd__execution execution_of(const struct run *run, const struct 
                                          .step = step,
                                          .source = terminal_of(run, fftnd__previous(step)),
                                          .sink = terminal_of(run, step),
-                                         .scale = scales ? run->scale : 1,
+                                         .scale = scales ? run->program->scale : 1,
                                          .begins = 1,
                                          .ends = 1};
     execution.source.exchange = pulled_before(step);
@@ -133,7 +132,7 @@ static void transform_axes(struct run *run, const struct fftnd__step *step) {
     switch_exchanges(run, step, 0);
     if (!has_failed(run) && is_scaled_behind(run, step))
         note(run, fftnd__finish_array(run->transform, fftnd__next(step),
-                                      elements_of(run, fftnd__next(step)), run->scale));
+                                      elements_of(run, fftnd__next(step)), run->program->scale));
 }
 
 /* An exchange of whole arrays, unless a transform beside it does it, or this rank has no part in it. */
@@ -187,11 +186,10 @@ static void drain(const struct fftnd__transform *transform) {
  * exchange makes whole the one that was split; that is transformed. With pencils and grids of more dimensions the same
  * happens again for each dimension of the grid. */
 void fftnd__execute(const struct fftnd__program *program, const struct fftnd__transform *transform,
-                    void *const buffers[], long double scale, double seconds[2],
-                    struct fftnd__failure *failure) {
+                    void *const buffers[], double seconds[2], struct fftnd__failure *failure) {
     const struct fftnd__step *first = &program->steps[1], *last = &program->steps[program->nsteps];
     const struct fftnd__step *scaled = &program->steps[fftnd__last_serial(program)];
-    struct run run = {program, transform, buffers, scaled, scale, failure, 0};
+    struct run run = {program, transform, buffers, scaled, failure, 0};
     double begin = MPI_Wtime();
     note(&run, failure->code);
     exchange_ghosts(&run, first[-1].exchange, REDIST_ACCUMULATE, buffers[FFTND__INPUT]);

@@ -122,6 +122,10 @@ struct fftnd__stage {
 
 /* ---------------------------------------------------------------- the stages of a program */
 
+/* Has the serial library multiply all results of a step on this rank, where it does that in its transforms; 1 = not.
+ * Returns 0 if it cannot. A step without elements here can. */
+int fftnd__step_scale(const struct fftnd__step *step, long double factor);
+
 /* Whether some stages are planned on arrays; `scratch` of fftnd__plan_stages has room for every step then. */
 int fftnd__needs_scratch(const struct fftnd__program *program,
                          const struct fftnd__transform *transform);
@@ -193,10 +197,9 @@ void fftnd__query(const struct fftnd__program *program, struct fftnd__failure *f
  * failed breaks the exchanges of the transform, and goes through all of them without transforming anything, so that no
  * rank waits for it in vain and all get to know.
  *
- * Runs all steps; `buffers` are the arrays, the results are multiplied by `scale`, and the times spent
- * are added to seconds: serial transforms, exchanges. Collective. */
+ * Runs all steps; `buffers` are the arrays, and the times spent are added to seconds: serial transforms, exchanges.
+ * Collective. */
 void fftnd__execute(const struct fftnd__program *program, const struct fftnd__transform *transform,
-                    void *const buffers[], long double scale, double seconds[2],
-                    struct fftnd__failure *failure);
+                    void *const buffers[], double seconds[2], struct fftnd__failure *failure);
 
 #endif

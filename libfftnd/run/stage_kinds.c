@@ -90,6 +90,28 @@ int fftnd__plan_stages(struct fftnd__program *program, const struct fftnd__trans
     return REDIST_OK;
 }
 
+/* A piece passes through the plans of its stream and its length. */
+static int scale_pieces(const struct fftnd__stage *stage, int stream, int is_shorter,
+                        long double factor) {
+    return fftnd__direct_stores_scale(&stage->direct_stores, is_shorter, factor) ||
+           fftnd__kernel_scale(&stage->kernels[stream], is_shorter, factor);
+}
+
+static int scale_all(const struct fftnd__stage *stage, long double factor) {
+    for (int i = 0; i < stage->nstreams; i++)
+        for (int j = 0; j < fftnd__count_lengths(&stage->cut); j++)
+            if (!scale_pieces(stage, i, j, factor))
+                return 0;
+    return 1;
+}
+
+int fftnd__step_scale(const struct fftnd__step *step, long double factor) {
+    const struct fftnd__stage *stage = step->stage;
+    if (stage == NULL)
+        return step->type < FFTND__EXCHANGE;
+    return stage->applied == NULL && scale_all(stage, 1) && scale_all(stage, factor);
+}
+
 static void free_stage(struct fftnd__stage *stage, const redist__space *space) {
     fftnd__free_kernels(stage);
     for (long long i = 0; i < stage->cut.n && stage->events != NULL; i++)

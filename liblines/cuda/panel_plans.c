@@ -181,6 +181,10 @@ int lines__panel_plan_execute(const struct lines__panel_plan *plan,
     return redist_space_at(REDIST_SPACE_CUDA)->check_call(error, "a kernel that transforms lines");
 }
 
+void lines__panel_plan_scale(struct lines__panel_plan *plan, double factor) {
+    plan->panels.scale = plan->planes.scale = factor;
+}
+
 void lines__panel_plan_destroy(struct lines__panel_plan *plan) {
     if (plan == NULL)
         return;

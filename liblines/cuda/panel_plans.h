@@ -25,7 +25,7 @@ struct lines__panel_plan;
 /* Nonzero if panels can do the lines in a variant; plans take another variant where they cannot. */
 int lines__panel_plan_has_variant(const struct lines__panel_lines *lines, int variant);
 
-/* Plans transforms on the current device, without scaling. The caller destroys *plan; it is NULL where panels cannot.
+/* Plans transforms on the current device. The caller destroys *plan; it is NULL where panels cannot.
  * REDIST_ERR_MEMORY, REDIST_ERR_DEVICE. */
 int lines__panel_plan_create(const struct lines__panel_lines *lines,
                              struct lines__panel_plan **plan);
@@ -34,6 +34,9 @@ int lines__panel_plan_create(const struct lines__panel_lines *lines,
 int lines__panel_plan_execute(const struct lines__panel_plan *plan,
                               const struct lines__panel_work *work, const void *in, void *out,
                               void *stream);
+
+/* Has the kernels of a plan multiply their results, 1 = not; round trips do not. */
+void lines__panel_plan_scale(struct lines__panel_plan *plan, double factor);
 
 /* Destroys a plan of which nothing is under way. NULL is allowed. */
 void lines__panel_plan_destroy(struct lines__panel_plan *plan);
@@ -65,6 +68,9 @@ size_t lines__retained_area(const struct lines__retained_plan *plan);
 /* Enqueues the transforms in the stream of the problem. */
 int lines__retained_execute(const struct lines__retained_plan *plan, void *in, void *out,
                             void *area);
+
+/* Has it multiply its results, as lines__panel_plan_scale. */
+void lines__retained_scale(struct lines__retained_plan *plan, double factor);
 
 /* Destroys a plan of which nothing is under way. NULL is allowed. */
 void lines__retained_destroy(struct lines__retained_plan *plan);

@@ -91,6 +91,10 @@ int lines__retained_create(const struct lines__problem *problem,
     return make_plan(plan, problem);
 }
 
+void lines__retained_scale(struct lines__retained_plan *plan, double factor) {
+    lines__panel_plan_scale(plan->lines, factor);
+}
+
 void lines__retained_destroy(struct lines__retained_plan *plan) {
     if (plan != NULL)
         lines__panel_plan_destroy(plan->lines);

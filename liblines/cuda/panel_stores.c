@@ -156,8 +156,14 @@ static int execute(void *data, const void *in, int ntargets, const struct lines_
                                      in, NULL, stream);
 }
 
+static int scale_results(void *data, long double factor) {
+    const struct plan *plan = data;
+    lines__panel_plan_scale(plan->lines, (double)factor);
+    return 1;
+}
+
 const struct lines__stores lines__cufft_stores = {
-    .create = create, .execute = execute, .destroy = destroy};
+    .create = create, .execute = execute, .scale_results = scale_results, .destroy = destroy};
 
 /* ---------------------------------------------------------------- round trips */
 

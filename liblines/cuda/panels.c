@@ -189,8 +189,12 @@ int lines__panels_shape(struct lines__panels *panels, int variant, long long n, 
     if (n > USHRT_MAX || (is_real && n % 2 != 0))
         return 0;
     unsigned length = (unsigned)n / (is_real ? 2 : 1);
-    *panels = (struct lines__panels){
-        .is_double = is_double, .is_real = is_real, .along = along, .n = length, .filled = length};
+    *panels = (struct lines__panels){.is_double = is_double,
+                                     .is_real = is_real,
+                                     .along = along,
+                                     .n = length,
+                                     .filled = length,
+                                     .scale = 1};
     if (n < 0 || length < LINES__PANEL_SHORTEST)
         return 0;
     if (variant == LINES__PANEL_GUESS)

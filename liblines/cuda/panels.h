@@ -71,6 +71,7 @@ struct lines__panels {
     int along; /* contiguous lines: neighbouring threads have elements of a line, else of neighbouring lines */
     unsigned n, npasses;
     unsigned filled; /* elements of the physical side, others being zero; without work n */
+    double scale;    /* results are multiplied by it, except those of round trips */
     struct {
         unsigned radix, butterflies;      /* their product is n */
         struct lines__panel_divisor done; /* product of the radices before */
@@ -167,7 +168,7 @@ struct lines__panel_work {
 int lines__panels_are_adjacent(const struct lines__panels *panels,
                                const struct lines__panel_targets *targets);
 
-/* Enqueues transforms without scaling, in place or not; `roots` is in memory of the device. Returns a cudaError_t. */
+/* Enqueues transforms, in place or not; `roots` is in memory of the device. Returns a cudaError_t. */
 int lines__panels_launch(const struct lines__panels *panels, const struct lines__panel_work *work,
                          const void *in, void *out, const void *roots, void *stream);
 

@@ -42,6 +42,15 @@ __device__ __forceinline__ complex<value> operator-(complex<value> a, complex<va
     return {a.x - b.x, a.y - b.y};
 }
 
+/* Multiplies by a factor that all threads have. */
+template <class value, int n>
+__device__ __forceinline__ void multiply_all(double factor, complex<value> (&x)[n]) {
+    const scalar<value> by = static_cast<scalar<value>>(factor);
+#pragma unroll
+    for (int k = 0; k < n; k++)
+        x[k] = {x[k].x * by, x[k].y * by};
+}
+
 template <class value>
 __device__ __forceinline__ complex<value> times(complex<value> a, complex<scalar<value>> b) {
     return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};

@@ -160,6 +160,8 @@ __device__ __forceinline__ void do_pass(const lines__panels &p, unsigned pass,
         unsigned butterfly = at.row + i * p.rows;
         if (butterfly < end) {
             get<value, radix, which>(p, pass, at, roots, butterfly, x[i]);
+            if constexpr (which == LAST && how != APPLIED)
+                multiply_all(p.scale, x[i]);
             if constexpr (which != MIDDLE)
                 put<value, radix, which>(p, pass, at, butterfly, x[i]);
         } else if constexpr (which == MIDDLE)
@@ -253,12 +255,12 @@ __device__ __forceinline__ void write_mode(const lines__panels &p, const place<v
 }
 
 /* Splits the transform of z = even + i odd, the numbers at even and odd places of a real line: with w the i-th root,
- * modes i and n - i are e + w o and the conjugate of e - w o. */
+ * modes i and n - i are e + w o and the conjugate of e - w o, times the factor of results. */
 template <class value, sort how>
 __device__ __forceinline__ void split_one(const lines__panels &p, const place<value, how> &at,
                                           const complex<scalar<value>> *roots, unsigned i,
                                           const complex<value> &a, const complex<value> &b) {
-    const scalar<value> half = 0.5;
+    const scalar<value> half = static_cast<scalar<value>>(p.scale) / 2;
     complex<value> even = {(a.x + b.x) * half, (a.y - b.y) * half},
                    odd = {(a.y + b.y) * half, (b.x - a.x) * half};
     odd = times(odd, roots[i]);
@@ -343,8 +345,11 @@ __device__ __forceinline__ void end_with_modes(const lines__panels &p, unsigned 
                       either(is_zero, x.multiple(k), x.first[k]),
                       either(is_zero, k == 0 ? x.first[0] : x.multiple(2 * radix - k),
                              x.second[radix - 1 - k]));
-        if (is_zero)
-            write_mode(p, at, p.n / 2, {x.multiple(radix).x, -x.multiple(radix).y});
+        if (is_zero) {
+            complex<value> middle[1] = {{x.multiple(radix).x, -x.multiple(radix).y}};
+            multiply_all(p.scale, middle);
+            write_mode(p, at, p.n / 2, middle[0]);
+        }
     }
 }
 

@@ -53,7 +53,7 @@ static int set_cluster(struct lines__planes *planes, unsigned log_cluster, const
 int lines__planes_shape(struct lines__planes *planes, int variant, const long long n[2],
                         int is_double, int kind, size_t shared_bytes) {
     const long long most = LINES__PANEL_MOST_RADIX * LINES__PANEL_MOST_RADIX;
-    *planes = (struct lines__planes){.is_double = is_double};
+    *planes = (struct lines__planes){.is_double = is_double, .scale = 1};
     planes->wide = lines__panel_divide_by(kind == LINES__PLANES_CONTIGUOUS ? 1
                                           : is_double                      ? ROW_BYTES / 16
                                                                            : ROW_BYTES / 8);

@@ -192,6 +192,7 @@ __device__ __forceinline__ void end_columns(const lines__planes &p, const work<v
             x[k] = read_block(k & mask, from + (k >> p.log_cluster) * p.pitch * p.wide.n);
         twiddle<value, radix>(x, at.roots, row);
         transform<value, radix>(x);
+        multiply_all(p.scale, x);
         store<value, radix, is_line>(p, at, side, row, i + j * p.radix[1][0].n, x);
     }
 }

@@ -26,6 +26,7 @@ enum { LINES__LINE_VARIANTS = LINES__PANEL_VARIANTS + LINES__PLANES_VARIANTS };
  * radix[1][1], is at e / radix[1][1] * group + e % radix[1][1] in shared memory. */
 struct lines__planes {
     int is_double, backward, is_line;
+    double scale;                            /* results are multiplied by it */
     struct lines__panel_divisor radix[2][2]; /* of both radix passes of each axis */
     unsigned log_cluster;
     struct lines__panel_divisor per_block; /* rows of radix[0][1] that a block has */

@@ -277,9 +277,11 @@ __device__ __forceinline__ void write_lines(const lines__panels &p, const line_p
     const lines__panel_map &map = p.r2r.out;
     for (unsigned i = at.row; at.is_line && 2 * i <= map.sum; i += p.rows) {
         const two_points pair = find_points(p, map, i);
-        complex<value> first = at.shared[pair.point[0] * p.pitch],
-                       second = at.shared[pair.point[1] * p.pitch];
+        complex<value> points[2] = {at.shared[pair.point[0] * p.pitch],
+                                    at.shared[pair.point[1] * p.pitch]};
+        complex<value> &first = points[0], &second = points[1];
         change(p, LINES__AFTER, factors, pair, first, second);
+        multiply_all(p.scale, points);
         if (map.is_halved) {
             write_halved(p, at, pair.element[0], first, pair.is_one ? complex<value>{} : second);
             continue;

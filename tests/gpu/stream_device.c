@@ -145,6 +145,10 @@ long stream_device_copied(void) {
     return -1;
 }
 
+long stream_device_scalings(void) {
+    return -1;
+}
+
 int stream_device_refuse(void) {
     return 0;
 }
