@@ -11,9 +11,9 @@
  *
  * Peers have to know the destination when the plan is made; ghosts of an array that they do not know are copied to
  * their buffers, and by them to their arrays. Each rank needs its own device: kernels that wait for each other might
- * not run at the same time on one. A rank that waits for longer than the plan allows, or whose peer is gone, has failed,
- * and signals that to all others. A rank whose device accepts no more work cannot signal: its process gives up, which
- * the peers' hosts report to their devices (sync/notice.h).
+ * not run at the same time on one. A rank that waits for longer than the plan allows, or whose peer is gone, has
+ * failed, and signals that to all others. A rank whose device accepts no more work cannot signal: its process gives up,
+ * which the peers' hosts report to their devices (sync/notice.h).
  *
  * signals_connect.c makes ranks known to each other when a plan is made; signals_tiles.c has executions in tiles.
  */
