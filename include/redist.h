@@ -27,8 +27,9 @@
  * enqueue their work in options.stream, which may be captured in a CUDA graph. Each rank has its own device. Within a
  * node (method signals) a direction is available if its destination is bound when the plan is made
  * (REDIST_BIND_AT_PLAN), in memory that peers can map; if it adds elements its source is; with REDIST_OVERLAP_READ
- * either is. Between nodes (methods nccl and hier:nccl) the library needs NCCL. Arguments are not agreed on, as with
- * options.skip_agreement. All ranks enqueue executions of plans with common ranks in the same order.
+ * either is; both of redist_plan_halo always are. Between nodes (methods nccl and hier:nccl) the library needs NCCL.
+ * Arguments are not agreed on, as with options.skip_agreement. All ranks enqueue executions of plans with common ranks
+ * in the same order.
  *
  * Devices (docs/guarantees.md): a plan works on the device that is current when it is made. Later calls accept, and
  * keep, any current device; arrays of another device are refused with ERR_ARGUMENT, an execution in a stream that is

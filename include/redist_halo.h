@@ -61,9 +61,10 @@ REDIST_API int redist_halo_init(redist_halo *halo, size_t size);
  *   array     the local array, with room for the ghosts: offset >= low, and extent - offset - count >= high, along each
  *             axis, except where the global array ends before
  *   halo      the ghosts
- *   options   NULL = defaults. bind_a is that of the array, and bind_b has no effect; no tiles. overlap:
- *             REDIST_OVERLAP_READ is a plan without REDIST_ACCUMULATE, which more methods serve, and
- *             REDIST_OVERLAP_ADD refuses elements that cannot be added
+ *   options   NULL = defaults. bind_a is that of the array, and bind_b has no effect; no tiles. asynchronous
+ *             takes any array: unless it is bound when the plan is made, in memory that peers can map, ghosts pass
+ *             through buffers of the plan. overlap: REDIST_OVERLAP_READ is a plan without REDIST_ACCUMULATE, which more
+ *             methods serve, and REDIST_OVERLAP_ADD refuses elements that cannot be added
  *   plan      out: the plan, freed with redist_plan_free
  * The functions of redist.h that execute a plan on other arrays take the same array twice. The array is not touched
  * here. Collective on comm. Errors: those of redist_plan_boxes; ERR_ARGUMENT also for tiles; ERR_SIZE also for a width

@@ -175,9 +175,10 @@ int plan_of(const halo_case *given, MPI_Datatype type, const test_array *array, 
 }
 
 /* Replays a graph; what can be repeated more than once. */
-static void replay(const halo_case *given, redist_plan *plan, int direction) {
+static void replay(const halo_case *given, redist_plan *plan, int direction,
+                   const test_array *array) {
     stream_device_capture(given->stream);
-    int code = redist_plan_execute(plan, direction);
+    int code = redist_plan_execute_arrays(plan, direction, array->data, array->data);
     void *graph = stream_device_captured(given->stream);
     check_all(code == REDIST_OK && graph != NULL, "%s", redist_error_message());
     for (int i = 0; i < (direction == REDIST_FILL ? 3 : 1); i++)
@@ -190,7 +191,7 @@ void run_plan(const halo_case *given, redist_plan *plan, int direction, int late
               const test_array *array) {
     copy_to_device(array);
     if (given->replayed)
-        replay(given, plan, direction);
+        replay(given, plan, direction, array);
     else if (later) {
         check_ok(redist_plan_start_arrays(plan, direction, array->data, array->data));
         check_ok(redist_plan_wait(plan));

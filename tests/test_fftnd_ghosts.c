@@ -321,6 +321,44 @@ START_TEST(enqueued) {
 }
 END_TEST
 
+/* Returns the bytes of work space of a plan in a stream. */
+static size_t work_of(int fills, int accumulates, int overwrites) {
+    const redist_index sizes[3] = {8, 12, 10};
+    redist_halo halo = REDIST_HALO_DEFAULT;
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    fftnd_plan *plan = NULL;
+    halo.low[0] = halo.high[1] = halo.periodic[1] = 1;
+    options.space = REDIST_SPACE_CUDA;
+    options.stream = stream_device_create();
+    options.asynchronous = 1;
+    options.effort = FFTND_ESTIMATE;
+    options.grid_ndims = 1;
+    options.ghosts = &halo;
+    options.fill_ghosts = fills;
+    options.accumulate_ghosts = accumulates;
+    options.overwrite_input = overwrites;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &options, &plan));
+    check_ok(fftnd_plan_get_info(plan, &info));
+    check_ok(fftnd_plan_free(&plan));
+    stream_device_destroy(options.stream);
+    return info.workspace_bytes;
+}
+
+/* Filling takes no array in work space, and adding one only for a copy of an input that is kept. */
+START_TEST(work_space) {
+    NEEDS_DEVICE_ARRAYS();
+    for (int overwrites = 0; overwrites < 2; overwrites++) {
+        const size_t least = work_of(0, 0, overwrites), filled = work_of(1, 0, overwrites),
+                     added = work_of(0, 1, overwrites);
+        check_all(filled == least, "filling ghosts takes %zu bytes, not %zu", filled, least);
+        check_all((added == least) == overwrites, "adding ghosts takes %zu bytes, not %zu", added,
+                  least);
+    }
+    fft_array_use(NULL);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- errors */
 
 static void refuse(const fftnd_options *options, const redist_index sizes[2], int code,
@@ -367,8 +405,9 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases, bricks,   operators, in_one_exchange,
-                                  on_a_device,  enqueued, refusals,  NULL};
+    const TTest *const tests[] = {random_cases,    bricks,      operators,
+                                  in_one_exchange, on_a_device, enqueued,
+                                  work_space,      refusals,    NULL};
     has_nodes = argc > 1;
     if (has_nodes) {
         setenv("REDIST_NODE_SIZE", argv[1], 1);

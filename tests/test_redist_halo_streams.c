@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ghosts in streams of a device: filled and added without the host, replayed, and when ranks fail. */
+/* Ghosts in streams of a device: filled and added without the host, in arrays that peers know or not, replayed, and
+ * when ranks fail. */
 #include <string.h>
 
 #include "halo_run.h"
@@ -8,19 +9,21 @@
 static void try_enqueued(halo_case *given, const char *method) {
     MPI_Datatype type = make_type(&given->kind);
     size_t elements = elements_of(given, &given->given.boxes[0][given->given.rank]);
-    test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED, elements * given->kind.extent);
+    int later = random_chance(50);
+    enum test_memory memory = random_chance(50) ? MEMORY_SHARED : MEMORY_PLAIN;
+    test_array array = array_create(MPI_COMM_WORLD, memory, elements * given->kind.extent);
     redist_plan *plan = NULL;
     given->enqueued = 1;
     given->stream = stream_device_create();
-    say_case(given, method, MEMORY_SHARED, 0);
-    int code = plan_of(given, type, &array, method, REDIST_OVERLAP_REFUSED, 0, &plan);
+    say_case(given, method, memory, later);
+    int code = plan_of(given, type, &array, method, REDIST_OVERLAP_REFUSED, later, &plan);
     if (strncmp(method, "axes", 4) != 0 || has_axes(given))
         check_ok(code);
     else
         check_code(code, REDIST_ERR_METHOD);
     for (int i = 0; i < 2 && plan != NULL; i++) {
         given->replayed = i;
-        check_plan(given, type, plan, 0, &array);
+        check_plan(given, type, plan, later, &array);
         check_ok(redist_plan_query(plan));
     }
     check_ok(redist_plan_free(&plan));
@@ -61,28 +64,33 @@ START_TEST(enqueued_long) {
 }
 END_TEST
 
-static int execute_and_query(const halo_case *given, redist_plan *plan, int direction) {
-    (void)redist_plan_execute(plan, direction);
+static int execute_and_query(const halo_case *given, redist_plan *plan, int direction,
+                             const test_array *array) {
+    (void)redist_plan_execute_arrays(plan, direction, array->data, array->data);
     stream_device_wait(given->stream);
     return redist_plan_query(plan);
 }
 
 /* Rank 0 comes after the others have given up. */
-static void come_late(const halo_case *given, redist_plan *plan, int direction) {
-    int code = harness_rank != 0 ? execute_and_query(given, plan, direction) : REDIST_ERR_PEER;
+static void come_late(const halo_case *given, redist_plan *plan, int direction,
+                      const test_array *array) {
+    int code =
+        harness_rank != 0 ? execute_and_query(given, plan, direction, array) : REDIST_ERR_PEER;
     check_code(code, REDIST_ERR_PEER);
-    check_code(execute_and_query(given, plan, direction), REDIST_ERR_PEER);
+    check_code(execute_and_query(given, plan, direction, array), REDIST_ERR_PEER);
 }
 
 /* The last rank fails before it enqueues anything. */
-static void fail_first(const halo_case *given, redist_plan *plan, int direction) {
+static void fail_first(const halo_case *given, redist_plan *plan, int direction,
+                       const test_array *array) {
     if (harness_rank == harness_nranks - 1)
         (void)redist_plan_break(plan, REDIST_ERR_DEVICE);
-    int code = execute_and_query(given, plan, direction);
+    int code = execute_and_query(given, plan, direction, array);
     check_all(code != REDIST_OK, "the failure of rank %d is not known", harness_nranks - 1);
 }
 
-static void try_failure(halo_case *given, const char *method, int is_late, int direction) {
+static void try_failure(halo_case *given, const char *method, int is_late, int direction,
+                        int later) {
     test_array array = array_create(MPI_COMM_WORLD, MEMORY_SHARED,
                                     elements_of(given, &given->given.boxes[0][given->given.rank]) *
                                         sizeof(double));
@@ -90,9 +98,10 @@ static void try_failure(halo_case *given, const char *method, int is_late, int d
     given->enqueued = 1;
     given->wait_seconds = is_late ? 0.05 : 0;
     given->stream = stream_device_create();
-    harness_case("method %s, direction %d, %s", method, direction, is_late ? "late" : "failed");
-    check_ok(plan_of(given, MPI_DOUBLE, &array, method, REDIST_OVERLAP_REFUSED, 0, &plan));
-    (is_late ? come_late : fail_first)(given, plan, direction);
+    harness_case("method %s, direction %d, %s%s", method, direction, is_late ? "late" : "failed",
+                 later ? ", later" : "");
+    check_ok(plan_of(given, MPI_DOUBLE, &array, method, REDIST_OVERLAP_REFUSED, later, &plan));
+    (is_late ? come_late : fail_first)(given, plan, direction, &array);
     check_ok(redist_plan_free(&plan));
     stream_device_destroy(given->stream);
     array_free(&array);
@@ -109,7 +118,7 @@ START_TEST(enqueued_failures) {
         const char *method = enqueuing[i / 4];
         int is_late = i % 2, direction = i / 2 % 2;
         if (!is_late || strstr(method, "nccl") == NULL)
-            try_failure(&given, method, is_late, direction);
+            try_failure(&given, method, is_late, direction, random_chance(50));
     }
 }
 END_TEST

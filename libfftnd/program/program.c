@@ -22,12 +22,19 @@ static void set_array(const struct fftnd__transform *transform, struct fftnd__st
     lay_out(transform, step, NULL);
 }
 
-/* Returns nonzero if forward adds the ghosts of the side, or backward fills them, in a stream. */
-static int enqueues_ghosts(const struct fftnd__transform *transform, enum fftnd_side side,
-                           int begins) {
+/* Returns nonzero if backward fills the ghosts of the side in a stream. */
+static int fills_enqueued(const struct fftnd__transform *transform, enum fftnd_side side) {
     const struct fftnd__room *room = transform->room;
-    return room != NULL && side == FFTND_PHYSICAL && transform->settings.asynchronous &&
-           (begins ? room->accumulates : room->fills);
+    return room != NULL && room->fills && side == FFTND_PHYSICAL &&
+           transform->settings.asynchronous;
+}
+
+/* Returns nonzero if forward adds ghosts in a stream, in a copy of the input, which has to stay as it is. */
+static int adds_in_copy(const struct fftnd__transform *transform, enum fftnd_side side) {
+    const struct fftnd__settings *settings = &transform->settings;
+    const struct fftnd__room *room = transform->room;
+    return room != NULL && room->accumulates && side == FFTND_PHYSICAL && settings->asynchronous &&
+           !settings->in_place && !settings->overwrite_input;
 }
 
 static int has_halved(const struct fftnd__chain *chain, const struct fftnd__link *link) {
@@ -320,19 +327,18 @@ static void add_copy_of_input(struct fftnd__program *program,
     pad_array(transform, step, (enum fftnd_side)program->direction);
 }
 
-/* Adds an exchange of all ranks between a side and its end of the chain, if these differ; or if it fills ghosts in a
- * stream, as peers do not know the array of the user, and read the one before. */
+/* Adds an exchange of all ranks between a side and its end of the chain, if these differ. One that fills ghosts in a
+ * stream reads the array before, as peers do not know that of the user. */
 static void add_move(struct fftnd__program *program, const struct fftnd__transform *transform,
                      enum fftnd_side side) {
     const struct fftnd__chain *chain = &transform->chain;
     const struct fftnd__link *last = &chain->links[chain->nlinks - 1];
     int begins = (int)side == program->direction;
-    int fills = !begins && enqueues_ghosts(transform, side, 0);
-    if (!chain->moves[side] && !fills)
+    if (!chain->moves[side])
         return;
     struct fftnd__step *step = add_step(program, FFTND__EXCHANGE);
     step->grid_dim = -1;
-    step->fills_ghosts = fills;
+    step->fills_ghosts = !begins && fills_enqueued(transform, side);
     set_array(transform, step,
               !begins                  ? &chain->ends[side]
               : side == FFTND_PHYSICAL ? &chain->links[0].physical
@@ -416,7 +422,7 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
     memcpy(program->steps[0].layout->memory, transform->memory[from], sizeof transform->memory[0]);
     set_array(transform, &program->steps[0], &chain->ends[from], chain->real[from]);
     pad_array(transform, &program->steps[0], from);
-    if (enqueues_ghosts(transform, from, 1))
+    if (adds_in_copy(transform, from))
         add_copy_of_input(program, transform);
     add_move(program, transform, from);
     add_links(program, transform, split, transform->applied != NULL ? THERE : ALONE);

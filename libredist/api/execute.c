@@ -102,6 +102,7 @@ static int check_peers_array(const char *function, const redist_plan *plan, int 
     int side = redist__peers_side(problem, direction);
     int known = redist__peers_know(problem, direction);
     if (!problem->asynchronous || !plan->transport.method->needs_peers_arrays ||
+        redist__buffers_ghosts(problem) ||
         (known && (plan->transfer.side[side].bytes == 0 || problem->arrays[side] == arrays[side])))
         return REDIST_OK;
     return redist_fail_in(function, known ? REDIST_ERR_ARGUMENT : REDIST_ERR_STATE,

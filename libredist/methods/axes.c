@@ -53,11 +53,6 @@ static int applies(const struct redist__problem *problem,
         return redist__fail(REDIST_ERR_METHOD,
                             "method axes fills ghosts with corners along several axes, of elements "
                             "that are copied as boxes of bytes");
-    int is_known = problem->bound[1] && (problem->mapped[1] || problem->context->size == 1);
-    if (problem->asynchronous && !is_known)
-        return redist__fail(REDIST_ERR_METHOD,
-                            "method axes needs an array that peers can map, given when the plan is "
-                            "made, with options.asynchronous");
     return find_inner(problem, candidate->variant, &inner);
 }
 

@@ -182,8 +182,7 @@ static struct redist__remote locate_box(void *data, int direction, int peer, int
     struct redist__remote box = redist__remote_describe(problem, side, part);
     if (path->mode == REDIST__STAGE && peer != rank && part->elements > 0) {
         box.offset = locating->staged[direction];
-        locating->staged[direction] +=
-            redist__direct_stage_part(problem->transfer, part, box.stride);
+        locating->staged[direction] += redist__stage_part(problem->transfer, part, box.stride);
     }
     return box;
 }

@@ -88,12 +88,6 @@ int redist__direct_array(const struct redist__direct *state, int peer, char **ba
 /* Waits for the user's stream; meanwhile other executions advance. */
 void redist__direct_wait_stream(const struct redist__direct *state);
 
-/* Computes a box's strides in the stage, and returns its bytes. Boxes are contiguous there: with an array's strides, if
- * these are powers of two, they would use a part of the caches only. */
-enum { REDIST__STAGE_ALIGNMENT = 64 };
-size_t redist__direct_stage_part(const struct redist__transfer *transfer,
-                                 const struct redist__part *part, ptrdiff_t stride[]);
-
 /* Begins an execution: publishes the address of this rank's array, which peers may now use. */
 void redist__direct_announce(struct redist__direct *state, int direction, const void *source,
                              void *destination);

@@ -94,24 +94,13 @@ static const void *shared_array(const struct redist__direct *state) {
     }
 }
 
-size_t redist__direct_stage_part(const struct redist__transfer *transfer,
-                                 const struct redist__part *part, ptrdiff_t stride[]) {
-    size_t bytes = transfer->item;
-    for (int i = transfer->ndims - 1; i >= 0; i--) {
-        stride[i] = (ptrdiff_t)bytes;
-        bytes *= (size_t)part->count[i];
-    }
-    return (bytes + REDIST__STAGE_ALIGNMENT - 1) / REDIST__STAGE_ALIGNMENT *
-           REDIST__STAGE_ALIGNMENT;
-}
-
 /* Copies a box to the stage, and returns the end of its place there. */
 static char *stage_box(const struct redist__direct *state, const struct redist__part *part,
                        char *to) {
     const struct redist__transfer *transfer = state->problem->transfer;
     const struct redist__side *side = &transfer->side[state->direction];
     ptrdiff_t stride[REDIST_MAX_NDIMS];
-    size_t bytes = redist__direct_stage_part(transfer, part, stride);
+    size_t bytes = redist__stage_part(transfer, part, stride);
     struct redist__copy copy;
     redist__copy_prepare(&copy, transfer->ndims, part->count, transfer->item, side->stride, stride);
     redist__copy_run(&copy, state->source + part->offset, to,

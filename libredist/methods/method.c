@@ -60,7 +60,13 @@ static int is_known(const struct redist__problem *problem, int side) {
     return problem->bound[side] && (problem->mapped[side] || problem->context->size == 1);
 }
 
+int redist__buffers_ghosts(const struct redist__problem *problem) {
+    return problem->asynchronous && problem->one_array && !is_known(problem, 0);
+}
+
 int redist__peers_side(const struct redist__problem *problem, int direction) {
+    if (redist__buffers_ghosts(problem))
+        return !direction;
     int adds = redist__adds(problem->transfer, direction);
     int reads = problem->transfer->one_way && problem->tiles == REDIST_WHOLE &&
                 !is_known(problem, !direction) && is_known(problem, direction);
@@ -68,7 +74,8 @@ int redist__peers_side(const struct redist__problem *problem, int direction) {
 }
 
 int redist__peers_know(const struct redist__problem *problem, int direction) {
-    return is_known(problem, redist__peers_side(problem, direction));
+    return redist__buffers_ghosts(problem) ||
+           is_known(problem, redist__peers_side(problem, direction));
 }
 
 int redist_check_asynchronous(MPI_Comm comm, enum redist_space space) {

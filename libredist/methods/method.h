@@ -73,8 +73,11 @@ static inline int redist__has_failed(const struct redist__problem *problem) {
  * to add it, or as they know no destination of a plan that goes forward only. */
 int redist__peers_side(const struct redist__problem *problem, int direction);
 
-/* Returns whether they know that array, and can map it. */
+/* Returns whether they know that array, and can map it, or a buffer in its place. */
 int redist__peers_know(const struct redist__problem *problem, int direction);
+
+/* Returns whether ghosts pass through buffers of an asynchronous plan, as peers do not know the array. */
+int redist__buffers_ghosts(const struct redist__problem *problem);
 
 /* Returns the number of a rank of the context in the plan's communicator. */
 static inline int redist__plan_rank(const struct redist__problem *problem, int rank) {

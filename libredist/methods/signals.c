@@ -9,10 +9,11 @@
  * What is added is read by its receivers, in the order of ranks by one kernel after the other: the signals of such an
  * execution are those of the other direction, in which a rank copies to the elements that it reads here.
  *
- * Peers have to know the destination when the plan is made, and each rank needs its own device: kernels that wait for
- * each other might not run at the same time on one. A rank that waits for longer than the plan allows, or whose peer is
- * gone, has failed, and signals that to all others. A rank whose device accepts no more work cannot signal: its process
- * gives up, which the peers' hosts report to their devices (sync/notice.h).
+ * Peers have to know the destination when the plan is made; ghosts of an array that they do not know are copied to
+ * their buffers, and by them to their arrays. Each rank needs its own device: kernels that wait for each other might
+ * not run at the same time on one. A rank that waits for longer than the plan allows, or whose peer is gone, has
+ * failed, and signals that to all others. A rank whose device accepts no more work cannot signal: its process gives up,
+ * which the peers' hosts report to their devices (sync/notice.h).
  *
  * signals_connect.c makes ranks known to each other when a plan is made; signals_tiles.c has executions in tiles.
  */
@@ -59,10 +60,12 @@ static int applies(const struct redist__problem *problem,
     return REDIST_OK;
 }
 
-/* Ranks the variants: tiles are many copies beside transforms, which need the multiprocessors. */
+/* Ranks the variants: tiles are many copies beside transforms, which need the multiprocessors; ghosts are a small part
+ * of an array. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
-    int kernel = problem->tiles == REDIST_WHOLE && problem->largest_bytes <= most_kernel_bytes;
+    int kernel = problem->tiles == REDIST_WHOLE &&
+                 (problem->one_array || problem->largest_bytes <= most_kernel_bytes);
     return 1 + (kernel == (candidate->variant == BY_KERNEL));
 }
 
@@ -73,6 +76,15 @@ static int create_path(struct redist__signal_path *path, size_t size) {
     path->offsets = redist_calloc(size, sizeof *path->offsets);
     path->far = redist_calloc(size, sizeof *path->far);
     return path->copies != NULL && path->offsets != NULL && path->far != NULL;
+}
+
+/* Creates what ghosts need that pass through buffers. */
+static int create_unpacks(struct redist__signalled *state, size_t boxes) {
+    if (!redist__buffers_ghosts(state->problem))
+        return 1;
+    state->buffered = redist_calloc(boxes, sizeof *state->buffered);
+    return state->buffered != NULL && create_path(&state->unpacks[0], boxes) &&
+           create_path(&state->unpacks[1], boxes);
 }
 
 static int create_streams(struct redist__signalled *state) {
@@ -110,7 +122,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     if ((tiles > 0 && state->sent == NULL) ||
         (puts && (state->held == NULL || state->targets == NULL || state->told.events == NULL)) ||
         !create_path(&state->paths[0], boxes) || !create_path(&state->paths[1], boxes) ||
-        state->remotes == NULL)
+        !create_unpacks(state, boxes) || state->remotes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
     void *status;
     REDIST_TRY(problem->space->allocate_pinned(sizeof *state->status, &status));
@@ -281,26 +293,37 @@ static int begin_half(struct redist__signalled *state, int direction, const char
     return copy_in_steps(state, direction, source, state->copy_stream);
 }
 
+/* Enqueues the copies of what peers, or the buffer, have for this rank's array. */
+static int read_boxes(const struct redist__signalled *state, struct redist__signal_path *path,
+                      char *destination) {
+    for (int i = 0; i < path->reads.count; i++)
+        path->reads.destinations[i] = destination + path->offsets[i];
+    return state->problem->space->batch_run(&path->reads, 0, path->reads.count,
+                                            state->problem->stream);
+}
+
 /* Executes by reading the peers' boxes, and the own ones. Peers are signalled as if this rank copied to the boxes that
  * it reads. */
 static int run_reads(struct redist__signalled *state, int direction, char *destination) {
-    struct redist__signal_path *path = &state->paths[direction];
-    for (int i = 0; i < path->reads.count; i++)
-        path->reads.destinations[i] = destination + path->offsets[i];
     REDIST_TRY(pass_first_gate(state, !direction));
-    REDIST_TRY(state->problem->space->batch_run(&path->reads, 0, path->reads.count,
-                                                state->problem->stream));
+    REDIST_TRY(read_boxes(state, &state->paths[direction], destination));
     return pass_last_gate(state, !direction);
+}
+
+static int run_writes(struct redist__signalled *state, int direction, const void *source) {
+    if (!state->by_kernel)
+        return (state->problem->is_half ? begin_half : run_engines)(state, direction, source);
+    return state->signalling->exchange(&state->signals, direction, state->paths[direction].boxes,
+                                       source, state->problem->stream);
 }
 
 static int run(struct redist__signalled *state, int direction, const void *source,
                void *destination) {
     if (redist__signals_pulls(state->problem, direction))
         return run_reads(state, direction, destination);
-    if (!state->by_kernel)
-        return (state->problem->is_half ? begin_half : run_engines)(state, direction, source);
-    return state->signalling->exchange(&state->signals, direction, state->paths[direction].boxes,
-                                       source, state->problem->stream);
+    REDIST_TRY(run_writes(state, direction, source));
+    return state->buffered != NULL ? read_boxes(state, &state->unpacks[direction], destination)
+                                   : REDIST_OK;
 }
 
 /* Copies to the peers' arrays take the destination of the plan, those out of them the source. */
@@ -344,11 +367,10 @@ static const struct redist__told *told(const void *data) {
 }
 
 static size_t workspace(const void *data) {
-    return ((const struct redist__signalled *)data)->block_bytes;
+    return ((const struct redist__signalled *)data)->bytes;
 }
 
-static void free_path(struct redist__signalled *state, int direction) {
-    struct redist__signal_path *path = &state->paths[direction];
+static void free_path(const struct redist__signalled *state, struct redist__signal_path *path) {
     state->signalling->boxes_free(path->boxes);
     redist__batch_free(&path->reads);
     redist_release(path->copies);
@@ -365,8 +387,11 @@ static void destroy(void *data) {
         redist__notice_give(state->problem->context);
     if (state->block != NULL)
         space->remove(state->block);
-    for (int direction = 0; direction < 2; direction++)
-        free_path(state, direction);
+    for (int direction = 0; direction < 2; direction++) {
+        free_path(state, &state->paths[direction]);
+        free_path(state, &state->unpacks[direction]);
+    }
+    redist_release(state->buffered);
     space->stream_destroy(state->copy_stream);
     space->stream_destroy(state->own_stream);
     space->event_destroy(state->forked);

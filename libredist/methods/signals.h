@@ -31,12 +31,15 @@ struct redist__signalled {
     const struct redist__signalling *signalling;
     int by_kernel; /* kernels copy, not the engines */
     struct redist__signals signals;
-    void *block; /* the flags of this rank, then the plan's table for its device */
-    size_t block_bytes;
-    int has_notice;                  /* of lost ranks (sync/notice.h) */
-    _Atomic uint64_t *status;        /* of the signals, in host memory */
+    void *block;               /* the flags of this rank, then the plan's table for its device */
+    size_t block_bytes, bytes; /* of the block, and with the buffer of ghosts behind it */
+    int has_notice;            /* of lost ranks (sync/notice.h) */
+    _Atomic uint64_t *status;  /* of the signals, in host memory */
     struct redist__remotes *remotes; /* the peers' boxes of each side, as those of a path */
     struct redist__signal_path paths[2];
+    /* ghosts by a buffer: this rank's boxes of each side there, as `remotes`; and the way on to the array */
+    struct redist__remotes *buffered;
+    struct redist__signal_path unpacks[2];
     void *copy_stream, *own_stream; /* for copies to peers, and for own parts */
     void *forked, *copied, *owned;  /* events of the user's stream, and of these two */
     struct redist__told told;       /* and of the signals of each partition, for tiles */

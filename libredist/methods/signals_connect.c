@@ -9,6 +9,11 @@ int redist__signals_pulls(const struct redist__problem *problem, int direction) 
     return redist__peers_side(problem, direction) == direction;
 }
 
+/* Returns the number of directions in which a plan is executed. */
+static int directions_of(const struct redist__signalled *state) {
+    return state->problem->transfer->one_way ? 1 : 2;
+}
+
 /* ---------------------------------------------------------------- data exchanged by ranks */
 
 /* Memory of a rank. */
@@ -18,12 +23,45 @@ struct place {
 
 static struct place describe_place(const struct redist__signalled *state) {
     const struct redist__problem *problem = state->problem;
-    struct place mine = {.block = problem->space->export_memory(state->block, state->block_bytes)};
+    struct place mine = {.block = problem->space->export_memory(state->block, state->bytes)};
     for (int side = 0; side < 2; side++)
         if (problem->bound[side] && problem->transfer->side[side].bytes != 0)
             mine.arrays[side] = problem->space->export_memory(problem->arrays[side],
                                                               problem->transfer->side[side].bytes);
     return mine;
+}
+
+/* Places the boxes that arrive in a direction in the buffer, which begins behind the block on all ranks alike. Returns
+ * the end of the last one. */
+static size_t place_in_buffer(struct redist__signalled *state, int direction) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    const struct redist__part *parts = transfer->side[!direction].parts;
+    size_t unit = REDIST__STAGE_ALIGNMENT, end = (state->block_bytes + unit - 1) / unit * unit;
+    for (int box = 0; box < redist__box_count(state->problem); box++) {
+        struct redist__remote *place = &state->buffered[box].of[!direction];
+        const struct redist__part *part =
+            redist__part_at(&parts[box % transfer->nranks], box / transfer->nranks);
+        if (part == NULL || part->elements == 0)
+            continue;
+        place->offset = end;
+        end += redist__stage_part(transfer, part, place->stride);
+    }
+    return end;
+}
+
+/* Finds the bytes of the block and the buffer, which both directions use. */
+static void size_block(struct redist__signalled *state) {
+    state->bytes = state->block_bytes;
+    for (int direction = 0; state->buffered != NULL && direction < directions_of(state);
+         direction++) {
+        size_t end = place_in_buffer(state, direction);
+        state->bytes = end > state->bytes ? end : state->bytes;
+    }
+}
+
+static struct redist__remote find_buffered(void *data, int side, int peer, int position) {
+    const struct redist__signalled *state = data;
+    return state->buffered[position * state->problem->transfer->nranks + peer].of[side];
 }
 
 static int tell_all(struct redist__signalled *state, struct place places[]) {
@@ -32,7 +70,8 @@ static int tell_all(struct redist__signalled *state, struct place places[]) {
     const struct place mine = describe_place(state);
     REDIST_TRY(redist__check_devices(problem, "signals"));
     REDIST_TRY(redist_agree(comm, redist_all_gather(comm, &mine, sizeof mine, places)));
-    return redist__remotes_exchange(problem, NULL, NULL, state->remotes);
+    return redist__remotes_exchange(problem, state->buffered != NULL ? find_buffered : NULL, state,
+                                    state->remotes);
 }
 
 /* ---------------------------------------------------------------- mappings and tables */
@@ -56,15 +95,16 @@ static int prepare_copy(struct redist__signalled *state, int direction, int box,
     const struct redist__part *part = redist__part_at(&near->parts[peer], box / transfer->nranks);
     const struct redist__remote *far = &state->remotes[box].of[!own];
     struct redist__signal_path *path = &state->paths[direction];
-    char *base = state->problem->arrays[!own];
+    int is_buffered = state->buffered != NULL;
+    char *base = is_buffered ? state->block : state->problem->arrays[!own];
     if (part == NULL || part->elements == 0)
         return REDIST_OK;
     if (peer != transfer->rank)
-        REDIST_TRY(map(state, &place->arrays[!own], peer, &base));
+        REDIST_TRY(map(state, is_buffered ? &place->block : &place->arrays[!own], peer, &base));
     redist__copy_prepare(&path->copies[box], transfer->ndims, part->count, transfer->item,
                          is_read ? far->stride : near->stride,
                          is_read ? near->stride : far->stride);
-    path->copies[box].adds = redist__part_added_to(transfer, !direction, part);
+    path->copies[box].adds = is_buffered ? NULL : redist__part_added_to(transfer, !direction, part);
     path->offsets[box] = part->offset;
     path->far[box] = base + far->offset;
     return REDIST_OK;
@@ -81,10 +121,8 @@ static int is_beside(const struct redist__transfer *transfer,
 
 /* Lists the boxes that replace elements, or those that are added, each in the order of ranks. Boxes that are added side
  * by side are a wave. */
-static void list_reads(struct redist__signalled *state, int direction, int adds,
-                       const struct redist__part *parts[]) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    struct redist__signal_path *path = &state->paths[direction];
+static void list_reads(const struct redist__transfer *transfer, struct redist__signal_path *path,
+                       int direction, int adds, const struct redist__part *parts[]) {
     struct redist__batch *reads = &path->reads;
     int longest = transfer->longest, wave = 0;
     for (int i = 0; i < transfer->nranks * longest; i++) {
@@ -101,8 +139,8 @@ static void list_reads(struct redist__signalled *state, int direction, int adds,
     }
 }
 
-static int prepare_reads(struct redist__signalled *state, int direction) {
-    struct redist__signal_path *path = &state->paths[direction];
+static int prepare_reads(const struct redist__signalled *state, struct redist__signal_path *path,
+                         int direction) {
     int boxes = redist__box_count(state->problem);
     const struct redist__part **parts = redist_calloc((size_t)boxes, sizeof *parts);
     int code = redist__batch_create(&path->reads, state->problem->space, boxes);
@@ -110,24 +148,45 @@ static int prepare_reads(struct redist__signalled *state, int direction) {
     if (parts == NULL && code == REDIST_OK)
         code = redist__fail(REDIST_ERR_MEMORY, "no memory to order %d boxes", boxes);
     for (int adds = 0; adds < 2 && code == REDIST_OK; adds++)
-        list_reads(state, direction, adds, parts);
+        list_reads(state->problem->transfer, path, direction, adds, parts);
     for (int i = 0; i < path->reads.count; i++)
         path->offsets[i] = (uintptr_t)path->reads.destinations[i];
     redist_release((void *)parts);
     return code;
 }
 
+/* Prepares the copies out of the buffer. */
+static int prepare_unpacks(struct redist__signalled *state, int direction) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    const struct redist__side *side = &transfer->side[!direction];
+    struct redist__signal_path *path = &state->unpacks[direction];
+    for (int box = 0; box < redist__box_count(state->problem); box++) {
+        const struct redist__remote *place = &state->buffered[box].of[!direction];
+        const struct redist__part *part =
+            redist__part_at(&side->parts[box % transfer->nranks], box / transfer->nranks);
+        if (part == NULL || part->elements == 0)
+            continue;
+        redist__copy_prepare(&path->copies[box], transfer->ndims, part->count, transfer->item,
+                             place->stride, side->stride);
+        path->copies[box].adds = redist__part_added_to(transfer, !direction, part);
+        path->offsets[box] = part->offset;
+        path->far[box] = (char *)state->block + place->offset;
+    }
+    return prepare_reads(state, path, direction);
+}
+
 static int prepare_path(struct redist__signalled *state, int direction,
                         const struct place places[]) {
     int size = state->problem->context->size, boxes = redist__box_count(state->problem);
     struct redist__signal_path *path = &state->paths[direction];
-    if (!redist__peers_know(state->problem, direction) ||
-        (direction == REDIST_BACKWARD && state->problem->transfer->one_way))
+    if (!redist__peers_know(state->problem, direction) || direction >= directions_of(state))
         return REDIST_OK;
     for (int box = 0; box < boxes; box++)
         REDIST_TRY(prepare_copy(state, direction, box, &places[box % size]));
     if (redist__signals_pulls(state->problem, direction))
-        return prepare_reads(state, direction);
+        return prepare_reads(state, path, direction);
+    if (state->buffered != NULL)
+        REDIST_TRY(prepare_unpacks(state, direction));
     if (!state->by_kernel || state->problem->tiles != REDIST_WHOLE)
         return REDIST_OK;
     return state->signalling->boxes_create(size, boxes, path->copies, path->offsets, path->far,
@@ -233,7 +292,8 @@ static int connect_places(struct redist__signalled *state, struct place places[]
     const struct redist__problem *problem = state->problem;
     MPI_Comm comm = problem->context->comm;
     REDIST_TRY(take_notice(state));
-    REDIST_TRY(problem->space->create(problem->context, state->block_bytes, &state->block));
+    size_block(state);
+    REDIST_TRY(problem->space->create(problem->context, state->bytes, &state->block));
     REDIST_TRY(redist_agree(comm, problem->space->clear(state->block, state->block_bytes)));
     REDIST_TRY(tell_all(state, places));
     return redist_agree(comm, prepare(state, places));

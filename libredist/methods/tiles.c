@@ -42,6 +42,17 @@ int redist__remotes_exchange(const struct redist__problem *problem,
     return code;
 }
 
+size_t redist__stage_part(const struct redist__transfer *transfer, const struct redist__part *part,
+                          ptrdiff_t stride[]) {
+    size_t bytes = transfer->item;
+    for (int i = transfer->ndims - 1; i >= 0; i--) {
+        stride[i] = (ptrdiff_t)bytes;
+        bytes *= (size_t)part->count[i];
+    }
+    return (bytes + REDIST__STAGE_ALIGNMENT - 1) / REDIST__STAGE_ALIGNMENT *
+           REDIST__STAGE_ALIGNMENT;
+}
+
 int redist__check_one_node(const struct redist__problem *problem, const char *method) {
     const struct redist__context *context = problem->context;
     if (context->node_size == context->size)

@@ -36,6 +36,12 @@ int redist__remotes_exchange(const struct redist__problem *problem,
                              redist__describe_remote *describe, void *data,
                              struct redist__remotes remotes[]);
 
+/* Computes a box's strides in a stage, where each box is contiguous, and returns its bytes: with an array's strides, if
+ * these are powers of two, boxes would use a part of the caches only. */
+enum { REDIST__STAGE_ALIGNMENT = 64 };
+size_t redist__stage_part(const struct redist__transfer *transfer, const struct redist__part *part,
+                          ptrdiff_t stride[]);
+
 /* Checks that all ranks are on one node, else REDIST_ERR_METHOD. */
 int redist__check_one_node(const struct redist__problem *problem, const char *method);
 
