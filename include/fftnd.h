@@ -68,12 +68,13 @@
  * redist_halo.h. Backward fills them: each becomes the point that it shows. With accumulate_ghosts forward transforms
  * the sum of each point and the ghosts that show it, added in the order of ranks; the array may have these sums as its
  * points afterwards. Ghosts themselves are not transformed. The array has room for them between a rank's part and its
- * padding (fftnd_layout.offset); a box has that room by `offset` and `extent`. Where backward ends with an exchange of
- * all ranks, since the physical side has boxes, another split, or more ranks than the chain, that exchange fills them,
- * too, and the one with which forward begins adds them, unless the transform beside it does it in mapped_arrays; else
- * one exchange more moves the ghosts alone, after the last transform or before the first one. Asynchronous plans add
- * ghosts in a copy of the input in work space, or, with in_place or overwrite_input, by that exchange alone. A method
- * that is named has to serve these exchanges (redist_plan_halo). Not for one axis over several ranks.
+ * padding (fftnd_layout.offset); a box has that room by `offset` and `extent`, also at the ends of an axis that is not
+ * periodic, where redist_plan_halo needs none. Where backward ends with an exchange of all ranks, since the physical
+ * side has boxes, another split, or more ranks than the chain, that exchange fills them, too, and the one with which
+ * forward begins adds them, unless the transform beside it does it in mapped_arrays; else one exchange more moves the
+ * ghosts alone, after the last transform or before the first one. Asynchronous plans add ghosts in a copy of the input
+ * in work space, or, with in_place or overwrite_input, by that exchange alone. A method that is named has to serve these
+ * exchanges (redist_plan_halo). Not for one axis over several ranks.
  *
  * Conventions, failures and threads are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, and
  * redist_error_message() explains. Wrong arguments, and failures while something is made, are an error on all ranks,
@@ -237,7 +238,8 @@ typedef struct fftnd_options {
     /* Ghosts around the points of each rank, see "Ghosts" above */
     const redist_halo *ghosts; /**< their widths along each axis, in points; NULL = none */
     int fill_ghosts;           /**< nonzero, the default: backward transforms fill them */
-    int accumulate_ghosts; /**< nonzero: forward transforms add them to the points that they show */
+    /** nonzero: forward transforms add them to the points that they show. Without `ghosts` no effect */
+    int accumulate_ghosts;
 
     /** nonzero: fftnd_plan_free keeps the plan, and the next fftnd_plan_create on its communicator with the same
      * arguments returns it, after one reduction. Freeing waits for all ranks then, which free such plans in the same

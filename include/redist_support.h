@@ -225,6 +225,21 @@ REDIST_API int redist_plan_boxes_around(MPI_Comm comm, MPI_Datatype datatype, in
                                         redist_plan **plan);
 
 /**
+ * Finds an element of a global array that is in no box.
+ *   sizes  global extents (ndims values)
+ *   boxes  nboxes of them, each the `step`th one in the list; inside sizes, and disjoint
+ *   hole   out: the element's index along each axis (ndims values), if there is one
+ * Returns 1, or 0 if there is none. Not collective.
+ */
+REDIST_API int redist_find_hole(int ndims, const redist_index sizes[], int nboxes,
+                                const redist_box boxes[], int step, redist_index hole[]);
+
+/** Prints the place of an element in a global array, for messages. Not collective. */
+enum { REDIST_PLACE_BYTES = 40 * REDIST_MAX_NDIMS };
+REDIST_API void redist_print_place(int ndims, const redist_index index[],
+                                   char text[REDIST_PLACE_BYTES]);
+
+/**
  * Begins and ends, with `begins` 1 and 0, a time in which executions of an asynchronous plan are kept as a graph
  * instead of being done. Failures in between are not signalled to the peers, which do not wait yet, and are cleared at
  * the end: the execution can then be enqueued as if it had never begun.

@@ -336,6 +336,57 @@ START_TEST(nothing_to_add) {
 }
 END_TEST
 
+/* Rank 0 adds a number to one that it holds. */
+static void add_to(MPI_Datatype type, void *held, void *number) {
+    const redist_index size = 1;
+    redist_box box = REDIST_BOX_DEFAULT;
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    box.count[0] = harness_rank == 0;
+    options.effort = REDIST_ESTIMATE;
+    options.overlap = REDIST_OVERLAP_ADD;
+    check_ok(redist_plan_boxes(MPI_COMM_WORLD, type, 1, &size, &box, held, &box, number, &options,
+                               &plan));
+    check_ok(redist_plan_execute(plan, REDIST_BACKWARD));
+    check_ok(redist_plan_free(&plan));
+}
+
+union number {
+    int64_t integer;
+    float single[2];
+    double wide[2];
+};
+
+/* Fortran's numbers of some bytes, which MPI need not have, and those of a precision or range. */
+START_TEST(numbers_of_fortran) {
+    const union number integers[2] = {{.integer = 3}, {.integer = 6}},
+                       singles[2] = {{.single = {1.5F, 2}}, {.single = {3, 4}}},
+                       doubles[2] = {{.wide = {1.5, 2}}, {.wide = {3, 4}}};
+    MPI_Datatype real, complex, integer;
+    MPI_Type_create_f90_real(6, 30, &real);
+    MPI_Type_create_f90_complex(15, 300, &complex);
+    MPI_Type_create_f90_integer(9, &integer);
+    const struct {
+        MPI_Datatype type;
+        const union number *once_and_twice;
+    } cases[] = {{MPI_REAL4, singles},     {MPI_REAL8, doubles},     {MPI_COMPLEX8, singles},
+                 {MPI_COMPLEX16, doubles}, {MPI_INTEGER1, integers}, {MPI_INTEGER2, integers},
+                 {MPI_INTEGER4, integers}, {MPI_INTEGER8, integers}, {real, singles},
+                 {complex, doubles},       {integer, integers}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int size;
+        union number held = cases[i].once_and_twice[0], number = held;
+        if (cases[i].type == MPI_DATATYPE_NULL)
+            continue;
+        harness_case("type %zu", i);
+        MPI_Type_size(cases[i].type, &size);
+        add_to(cases[i].type, &held, &number);
+        check_all(harness_rank > 0 || memcmp(&held, &cases[i].once_and_twice[1], (size_t)size) == 0,
+                  "the sum is wrong");
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- two boxes of one array */
 
 enum { ROWS = 5, COLUMNS = 8, WIDTH = 3 };
@@ -554,6 +605,7 @@ int main(int argc, char **argv) {
                                   added_in_a,
                                   in_the_order_of_ranks,
                                   nothing_to_add,
+                                  numbers_of_fortran,
                                   one_array,
                                   grid_to_grid,
                                   boxes_like_axes,

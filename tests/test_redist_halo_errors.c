@@ -165,6 +165,9 @@ START_TEST(elements_without_sums) {
     check_ok(plan_of(&given, mixed, &array, "auto", REDIST_OVERLAP_REFUSED, 0, &plan));
     check_ok(redist_plan_execute(plan, REDIST_FILL));
     check_code(redist_plan_execute(plan, REDIST_ACCUMULATE), REDIST_ERR_ARGUMENT);
+    check_all(strstr(redist_error_message(),
+                     "direction = REDIST_ACCUMULATE, but the plan has REDIST_FILL only") != NULL,
+              "%s", redist_error_message());
     check_ok(redist_plan_free(&plan));
     MPI_Type_free(&mixed);
     check_ok(plan_of(&given, MPI_DOUBLE, &array, "alltoallw", REDIST_OVERLAP_READ, 0, &plan));

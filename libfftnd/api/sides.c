@@ -3,6 +3,7 @@
 #include "../geometry/layout.h"
 #include "../program/names.h"
 #include "check.h"
+#include "redist_pieces.h"
 
 #include <stdio.h>
 
@@ -347,34 +348,29 @@ int fftnd__check_long_axis(const struct fftnd__arguments *arguments) {
     return REDIST_OK;
 }
 
-static int boxes_meet(int ndims, const redist_box *a, const redist_box *b) {
-    for (int i = 0; i < ndims; i++)
-        if (a->count[i] == 0 || b->count[i] == 0 || a->start[i] >= b->start[i] + b->count[i] ||
-            b->start[i] >= a->start[i] + a->count[i])
-            return 0;
-    return 1;
-}
-
 /* Checks that boxes leave no hole and do not overlap, with the same result on all ranks. */
 static int check_cover(const struct fftnd__arguments *arguments, int side, const redist_box all[]) {
-    double elements = 0, total = 1;
-    for (int i = 0; i < arguments->nranks; i++) {
-        double own = 1;
-        for (int axis = 0; axis < arguments->ndims; axis++)
-            own *= (double)all[i].count[axis];
-        elements += own;
+    redist_index sizes[REDIST_MAX_NDIMS], start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    char place[REDIST_PLACE_BYTES];
+    int ndims = arguments->ndims;
+    for (int i = 0; i < arguments->nranks; i++)
         for (int j = 0; j < i; j++)
-            if (boxes_meet(arguments->ndims, &all[i], &all[j]))
-                return FAIL(REDIST_ERR_OVERLAP, "options->box[%s] of ranks %d and %d overlap",
-                            fftnd__side_name(side), j, i);
-    }
-    for (int axis = 0; axis < arguments->ndims; axis++)
-        total *= (double)extent_of(arguments, side, axis);
-    if (elements < total)
-        return FAIL(REDIST_ERR_SIZE,
-                    "options->box[%s] of all ranks have %.0f elements of %.0f: they leave holes",
-                    fftnd__side_name(side), elements, total);
-    return REDIST_OK;
+            if (redist_intersect(ndims, all[i].start, all[i].count, all[j].start, all[j].count,
+                                 start, count)) {
+                redist_print_place(ndims, start, place);
+                return FAIL(REDIST_ERR_OVERLAP,
+                            "options->box[%s] of ranks %d and %d overlap: both have the element at "
+                            "%s",
+                            fftnd__side_name(side), j, i, place);
+            }
+    for (int axis = 0; axis < ndims; axis++)
+        sizes[axis] = extent_of(arguments, side, axis);
+    if (!redist_find_hole(ndims, sizes, arguments->nranks, all, 1, start))
+        return REDIST_OK;
+    redist_print_place(ndims, start, place);
+    return FAIL(REDIST_ERR_SIZE,
+                "options->box[%s] of all ranks leave a hole: no rank holds the element at %s",
+                fftnd__side_name(side), place);
 }
 
 static int check_boxes_of(const struct fftnd__arguments *arguments, int side) {

@@ -72,10 +72,6 @@ int redist__check_exchange(const struct redist__request *request, const redist_i
 int redist__check_box(const struct redist__request *request, const redist_index sizes[],
                       const char *name, const redist_box *box);
 
-/* Prints the place of an element in the global array, for messages. */
-enum { REDIST__PLACE_BYTES = 40 * REDIST_MAX_NDIMS };
-void redist__print_place(int ndims, const redist_index index[], char text[REDIST__PLACE_BYTES]);
-
 /* Compares this rank's box of a side with those of higher ranks; `all` has both boxes of each rank. */
 int redist__check_disjoint(const struct redist__request *request, const char *name, int side,
                            const redist_box all[]);

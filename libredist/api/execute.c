@@ -18,18 +18,26 @@ void redist__enter_plan(redist_plan *plan, redist_visit *visit) {
     redist__failure_note(&plan->failure, redist_enter(&plan->problem.place, visit));
 }
 
+static int check_direction(const char *function, const redist_plan *plan, int direction) {
+    redist_name_of *name_of =
+        plan->request.halo != NULL ? redist__halo_direction_name : redist_direction_name;
+    REDIST_TRY(redist_check_enum_in(function, "direction", name_of, direction));
+    if (direction == REDIST_FORWARD || !plan->transfer.one_way)
+        return REDIST_OK;
+    return redist_fail_in(
+        function, REDIST_ERR_ARGUMENT,
+        "direction = %s, but the plan has %s only: several ranks may receive the same elements, "
+        "and it adds none (%s)",
+        name_of(direction), name_of(REDIST_FORWARD),
+        plan->request.options.overlap == REDIST_OVERLAP_READ
+            ? "options->overlap = REDIST_OVERLAP_READ"
+            : "datatype has no numbers that are added here");
+}
+
 static int check_start(const char *function, const redist_plan *plan, int direction,
                        enum redist_tiles tiles) {
     REDIST_TRY(redist__check_plan(function, plan));
-    REDIST_TRY(redist_check_enum_in(function, "direction", redist_direction_name, direction));
-    if (direction == REDIST_BACKWARD && plan->transfer.one_way)
-        return redist_fail_in(
-            function, REDIST_ERR_ARGUMENT,
-            "direction = REDIST_BACKWARD, but the plan goes forward only: several "
-            "ranks may receive the same elements, and it adds none (%s)",
-            plan->request.options.overlap == REDIST_OVERLAP_READ
-                ? "options->overlap = REDIST_OVERLAP_READ"
-                : "datatype has no numbers that are added here");
+    REDIST_TRY(check_direction(function, plan, direction));
     if (plan->started || plan->opened)
         return redist_fail_in(function, REDIST_ERR_STATE,
                               "an execution of the plan is under way: complete it first");
@@ -45,10 +53,10 @@ static int check_bound(const char *function, const redist_plan *plan) {
     const redist_options *options = &plan->request.options;
     if (!options->bind_a && !options->bind_b)
         return REDIST_OK;
-    return redist_fail_in(function, REDIST_ERR_STATE,
-                          "array %s is bound at execution: call redist_plan_%s_arrays",
-                          options->bind_a ? "a" : "b",
-                          strcmp(function, "redist_plan_start") == 0 ? "start" : "execute");
+    return redist_fail_in(
+        function, REDIST_ERR_STATE, "%s%s is bound at execution: call redist_plan_%s_arrays",
+        plan->request.halo != NULL ? "" : "array ", plan->request.names[!options->bind_a],
+        strcmp(function, "redist_plan_start") == 0 ? "start" : "execute");
 }
 
 /* Refuses an array that peers have to map but cannot. */

@@ -13,14 +13,20 @@ static enum redist__number integer_of(size_t bytes) {
     return bytes == 1   ? REDIST__BYTES_1
            : bytes == 2 ? REDIST__BYTES_2
            : bytes == 4 ? REDIST__BYTES_4
-                        : REDIST__BYTES_8;
+           : bytes == 8 ? REDIST__BYTES_8
+                        : REDIST__NO_NUMBER;
 }
 
 static enum redist__number real_of(size_t bytes) {
-    return bytes == sizeof(float)         ? REDIST__FLOAT
-           : bytes == sizeof(double)      ? REDIST__DOUBLE
-           : bytes == sizeof(long double) ? REDIST__LONG_DOUBLE
-                                          : REDIST__NO_NUMBER;
+    return bytes == sizeof(float)    ? REDIST__FLOAT
+           : bytes == sizeof(double) ? REDIST__DOUBLE
+                                     : REDIST__NO_NUMBER;
+}
+
+/* Fortran's reals of 16 bytes may have another format than long double. */
+static enum redist__number c_real_of(size_t bytes) {
+    enum redist__number kind = real_of(bytes);
+    return kind == REDIST__NO_NUMBER && bytes == sizeof(long double) ? REDIST__LONG_DOUBLE : kind;
 }
 
 static int is_among(MPI_Datatype type, int n, const MPI_Datatype types[]) {
@@ -32,31 +38,37 @@ static int is_among(MPI_Datatype type, int n, const MPI_Datatype types[]) {
 
 #define IS_AMONG(type, list) is_among(type, (int)(sizeof(list) / sizeof *(list)), list)
 
-/* Returns the kind of a predefined type. */
-static enum redist__number named(MPI_Datatype type) {
-    const MPI_Datatype
-        reals[] = {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION},
-        complexes[] = {MPI_C_FLOAT_COMPLEX,   MPI_C_DOUBLE_COMPLEX,   MPI_C_LONG_DOUBLE_COMPLEX,
-                       MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX,
-                       MPI_COMPLEX,           MPI_DOUBLE_COMPLEX},
-        integers[] = {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR,
-                      MPI_SHORT,       MPI_UNSIGNED_SHORT,
-                      MPI_INT,         MPI_UNSIGNED,
-                      MPI_LONG,        MPI_UNSIGNED_LONG,
-                      MPI_LONG_LONG,   MPI_UNSIGNED_LONG_LONG,
-                      MPI_INT8_T,      MPI_INT16_T,
-                      MPI_INT32_T,     MPI_INT64_T,
-                      MPI_UINT8_T,     MPI_UINT16_T,
-                      MPI_UINT32_T,    MPI_UINT64_T,
-                      MPI_AINT,        MPI_OFFSET,
-                      MPI_COUNT,       MPI_INTEGER};
+/* Returns the kind of a predefined type, or of one of MPI_Type_create_f90_real and the like. */
+static enum redist__number named(MPI_Datatype type, int combiner) {
+    const MPI_Datatype c_reals[] = {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE},
+                       c_complexes[] = {MPI_C_FLOAT_COMPLEX,       MPI_C_DOUBLE_COMPLEX,
+                                        MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX,
+                                        MPI_CXX_DOUBLE_COMPLEX,    MPI_CXX_LONG_DOUBLE_COMPLEX},
+                       reals[] = {MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8},
+                       complexes[] = {MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16},
+                       integers[] = {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR,
+                                     MPI_SHORT,       MPI_UNSIGNED_SHORT,
+                                     MPI_INT,         MPI_UNSIGNED,
+                                     MPI_LONG,        MPI_UNSIGNED_LONG,
+                                     MPI_LONG_LONG,   MPI_UNSIGNED_LONG_LONG,
+                                     MPI_INT8_T,      MPI_INT16_T,
+                                     MPI_INT32_T,     MPI_INT64_T,
+                                     MPI_UINT8_T,     MPI_UINT16_T,
+                                     MPI_UINT32_T,    MPI_UINT64_T,
+                                     MPI_AINT,        MPI_OFFSET,
+                                     MPI_COUNT,       MPI_INTEGER,
+                                     MPI_INTEGER1,    MPI_INTEGER2,
+                                     MPI_INTEGER4,    MPI_INTEGER8};
     int size = 0;
     if (MPI_Type_size(type, &size) != MPI_SUCCESS)
         return REDIST__NO_NUMBER;
-    return IS_AMONG(type, reals)       ? real_of((size_t)size)
-           : IS_AMONG(type, complexes) ? real_of((size_t)size / 2)
-           : IS_AMONG(type, integers)  ? integer_of((size_t)size)
-                                       : REDIST__NO_NUMBER;
+    size_t bytes = (size_t)size;
+    return IS_AMONG(type, c_reals)                                      ? c_real_of(bytes)
+           : IS_AMONG(type, c_complexes)                                ? c_real_of(bytes / 2)
+           : IS_AMONG(type, reals) || combiner == MPI_COMBINER_F90_REAL ? real_of(bytes)
+           : IS_AMONG(type, complexes) || combiner == MPI_COMBINER_F90_COMPLEX ? real_of(bytes / 2)
+           : IS_AMONG(type, integers) || combiner == MPI_COMBINER_F90_INTEGER  ? integer_of(bytes)
+                                                                               : REDIST__NO_NUMBER;
 }
 
 static int find_common(MPI_Datatype type, struct numbers *common);
@@ -84,10 +96,10 @@ static int find_common(MPI_Datatype type, struct numbers *common) {
     *common = (struct numbers){REDIST__NO_NUMBER, MPI_DATATYPE_NULL};
     REDIST_TRY(
         redist_check_mpi(MPI_Type_get_envelope(type, &nintegers, &naddresses, &ntypes, &combiner)));
-    if (combiner == MPI_COMBINER_NAMED)
-        *common = (struct numbers){named(type), type};
-    if (ntypes == 0)
+    if (ntypes == 0) { /* predefined, or one of Fortran's with a precision or range */
+        *common = (struct numbers){named(type, combiner), type};
         return REDIST_OK;
+    }
     int *integers = redist_calloc((size_t)nintegers, sizeof *integers);
     MPI_Aint *addresses = redist_calloc((size_t)naddresses, sizeof *addresses);
     MPI_Datatype *types = redist_calloc((size_t)ntypes, sizeof(MPI_Datatype));

@@ -322,10 +322,10 @@ int redist__check_box(const struct redist__request *request, const redist_index 
     return REDIST_OK;
 }
 
-void redist__print_place(int ndims, const redist_index index[], char text[REDIST__PLACE_BYTES]) {
+void redist_print_place(int ndims, const redist_index index[], char text[REDIST_PLACE_BYTES]) {
     text[0] = '\0';
     for (int i = 0, end = 0; i < ndims; i++)
-        end += snprintf(text + end, REDIST__PLACE_BYTES - (size_t)end, "%s%lld along axis %d",
+        end += snprintf(text + end, REDIST_PLACE_BYTES - (size_t)end, "%s%lld along axis %d",
                         i > 0 ? ", " : "", (long long)index[i], i);
 }
 
@@ -334,7 +334,7 @@ int redist__check_disjoint(const struct redist__request *request, const char *na
     const struct redist__context *context = request->context;
     const redist_box *mine = &all[2 * context->rank + side];
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    char text[REDIST__PLACE_BYTES];
+    char text[REDIST_PLACE_BYTES];
     int other = context->rank + 1;
     while (other < context->size &&
            !redist_intersect(request->ndims, mine->start, mine->count, all[2 * other + side].start,
@@ -342,7 +342,7 @@ int redist__check_disjoint(const struct redist__request *request, const char *na
         other++;
     if (other == context->size)
         return REDIST_OK;
-    redist__print_place(request->ndims, start, text);
+    redist_print_place(request->ndims, start, text);
     return FAIL(
         REDIST_ERR_OVERLAP,
         "%s overlaps the box of rank %d of the communicator: both have the element at %s%s", name,
@@ -417,14 +417,11 @@ int redist__agree_halo(const struct redist__request *request) {
 
 int redist__check_cover(const struct redist__request *request, const redist_index sizes[],
                         const redist_box all[]) {
-    redist_box whole = REDIST_BOX_DEFAULT;
     redist_index hole[REDIST_MAX_NDIMS];
-    char text[REDIST__PLACE_BYTES];
-    for (int i = 0; i < request->ndims; i++)
-        whole.count[i] = sizes[i];
-    if (!redist__find_hole(request->ndims, &whole, request->context->size, all, hole))
+    char text[REDIST_PLACE_BYTES];
+    if (!redist_find_hole(request->ndims, sizes, request->context->size, all, 2, hole))
         return REDIST_OK;
-    redist__print_place(request->ndims, hole, text);
+    redist_print_place(request->ndims, hole, text);
     return FAIL(REDIST_ERR_SIZE, "the boxes leave a hole: no rank holds the element at %s", text);
 }
 

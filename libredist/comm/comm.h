@@ -47,7 +47,8 @@ static inline void redist__keep_first(int *code, int next) {
 
 /* ---------------------------------------------------------------- names of values (names.c) */
 
-redist_name_of redist__effort_name, redist__tiles_name, redist__binding_name, redist__overlap_name;
+redist_name_of redist__effort_name, redist__tiles_name, redist__binding_name, redist__overlap_name,
+    redist__halo_direction_name;
 
 /* ---------------------------------------------------------------- processes (process.c) */
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names of all values of the public enumerations of redist.h, for messages. */
+/* The names of all values of the public enumerations of redist.h and redist_halo.h, for messages. */
 #include "comm.h"
 
 REDIST_NAMES(redist_space_name, REDIST_NAME(REDIST_SPACE_AUTO), REDIST_NAME(REDIST_SPACE_HOST),
              REDIST_NAME(REDIST_SPACE_CUDA))
 REDIST_NAMES(redist_direction_name, REDIST_NAME(REDIST_FORWARD), REDIST_NAME(REDIST_BACKWARD))
+REDIST_NAMES(redist__halo_direction_name, REDIST_NAME(REDIST_FILL), REDIST_NAME(REDIST_ACCUMULATE))
 REDIST_NAMES(redist_staging_name, REDIST_NAME(REDIST_STAGING_AUTO),
              REDIST_NAME(REDIST_STAGING_ALWAYS), REDIST_NAME(REDIST_STAGING_NEVER))
 REDIST_NAMES(redist__effort_name, REDIST_NAME(REDIST_MEASURE), REDIST_NAME(REDIST_ESTIMATE))

@@ -174,16 +174,17 @@ int redist__transfer_halo(struct redist__transfer *transfer, const redist_index 
 
 /* ---------------------------------------------------------------- holes */
 
-int redist__find_hole(int ndims, const redist_box *whole, int nranks, const redist_box all[],
-                      redist_index hole[]) {
+static int find_hole(int ndims, const redist_box *whole, int nboxes, const redist_box boxes[],
+                     int step, redist_index hole[]) {
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    int rank = 0;
+    int found = 0;
     if (is_empty(ndims, whole->count))
         return 0;
-    while (rank < nranks && redist_intersect(ndims, whole->start, whole->count, all[2 * rank].start,
-                                             all[2 * rank].count, start, count) == 0)
-        rank++;
-    if (rank == nranks) {
+    while (found < nboxes &&
+           redist_intersect(ndims, whole->start, whole->count, boxes[found * step].start,
+                            boxes[found * step].count, start, count) == 0)
+        found++;
+    if (found == nboxes) {
         memcpy(hole, whole->start, (size_t)ndims * sizeof *hole);
         return 1;
     }
@@ -193,11 +194,30 @@ int redist__find_hole(int ndims, const redist_box *whole, int nranks, const redi
         before.count[i] = start[i] - rest.start[i];
         behind.start[i] = start[i] + count[i];
         behind.count[i] = rest.start[i] + rest.count[i] - behind.start[i];
-        if (redist__find_hole(ndims, &before, nranks, all, hole) ||
-            redist__find_hole(ndims, &behind, nranks, all, hole))
+        if (find_hole(ndims, &before, nboxes, boxes, step, hole) ||
+            find_hole(ndims, &behind, nboxes, boxes, step, hole))
             return 1;
         rest.start[i] = start[i];
         rest.count[i] = count[i];
     }
     return 0;
+}
+
+static double elements_of(int ndims, const redist_box *box) {
+    double elements = 1;
+    for (int i = 0; i < ndims; i++)
+        elements *= (double)box->count[i];
+    return elements;
+}
+
+int redist_find_hole(int ndims, const redist_index sizes[], int nboxes, const redist_box boxes[],
+                     int step, redist_index hole[]) {
+    redist_box whole = REDIST_BOX_DEFAULT;
+    double missing;
+    memcpy(whole.count, sizes, (size_t)ndims * sizeof *sizes);
+    missing = elements_of(ndims, &whole);
+    if (missing < 0x1p53) /* counted exactly */
+        for (int i = 0; i < nboxes; i++)
+            missing -= elements_of(ndims, &boxes[i * step]);
+    return missing > 0 && find_hole(ndims, &whole, nboxes, boxes, step, hole);
 }

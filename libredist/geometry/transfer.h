@@ -122,8 +122,4 @@ int redist__transfer_halo(struct redist__transfer *transfer, const redist_index 
                           const redist_halo *halo, const redist_box all[], int axis,
                           int with_boxes);
 
-/* Finds an element of `whole` that is in no box of `all`, every second one of them; 0 = none. */
-int redist__find_hole(int ndims, const redist_box *whole, int nranks, const redist_box all[],
-                      redist_index hole[]);
-
 #endif

@@ -65,7 +65,9 @@ static int applies(const struct redist__problem *problem,
     if (!as_types || problem->staged)
         REDIST_TRY(redist__check_copyable(problem->transfer, name));
     if (as_types && problem->transfer->adds != NULL)
-        return redist__fail(REDIST_ERR_METHOD, "method %s receives in array A, and adds nothing",
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method %s adds no elements to others: with options->overlap = "
+                            "REDIST_OVERLAP_READ it only copies them",
                             name);
     if (problem->tiles == REDIST_GET && problem->space->asynchronous)
         return redist__fail(REDIST_ERR_METHOD, "method %s gets tiles in host memory only", name);

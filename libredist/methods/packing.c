@@ -483,7 +483,8 @@ int redist__check_single(const struct redist__transfer *transfer, const char *me
         return REDIST_OK;
     return redist__fail(REDIST_ERR_METHOD, "method %s %s", method,
                         transfer->longest == 1
-                            ? "adds no elements to others"
+                            ? "adds no elements to others: with options->overlap = "
+                              "REDIST_OVERLAP_READ it only copies them"
                             : "moves one box between two ranks, but here there are several");
 }
 
