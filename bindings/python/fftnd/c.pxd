@@ -252,6 +252,7 @@ cdef extern from "fftnd_operators.h" nogil:
         void *data
         fftnd_box_function box_function
         const void *multiplier
+        int real_multiplier
         int conjugated
         const int *free_axes
         fftnd_green green
