@@ -63,6 +63,8 @@ typedef struct fftnd_plan_info {
     /** what a round trip with it, on random numbers when the plan was made, differed by from the exact one: the
      * relative L2 error, and the largest one of a number relative to the largest number; 0 without a format */
     double wire_error[2];
+    /** sent by this rank to others in one forward transform, as redist_plan_info.sent_bytes */
+    size_t sent_bytes;
 } fftnd_plan_info;
 
 #define FFTND_PLAN_INFO_DEFAULT                                                                    \
@@ -74,10 +76,7 @@ typedef struct fftnd_plan_info {
         .buffered = 0, .halved_axis = -1, .exchange_seconds = 0.0, .serial_seconds = 0.0,          \
         .scratch_bytes = 0, .ranks = 0, .planning_seconds = 0.0, .choice_seconds = 0.0,            \
         .steps_seconds = 0.0, .allocation_seconds = 0.0, .connection_seconds = 0.0,                \
-        .wire = REDIST_WIRE_SAME, .reserved = 0, .wire_error = {                                   \
-            0.0,                                                                                   \
-            0.0                                                                                    \
-        }                                                                                          \
+        .wire = REDIST_WIRE_SAME, .reserved = 0, .wire_error = {0.0, 0.0}, .sent_bytes = 0         \
     }
 
 /** FFTND_PLAN_INFO_DEFAULT as a function; as redist_box_init. */

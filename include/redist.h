@@ -480,12 +480,16 @@ typedef struct redist_plan_info {
     /** the format of its messages: options.wire, or REDIST_WIRE_SAME, also if no message is for it, or it was slower */
     enum redist_wire wire;
     int reserved; /**< 0 */
+    /** sent by this rank to others in one forward execution, in the format of the messages; within a node some methods
+     * copy as many bytes of arrays instead, and method kway passes on what it has got, which is not counted */
+    size_t sent_bytes;
 } redist_plan_info;
 
 #define REDIST_PLAN_INFO_DEFAULT                                                                   \
     REDIST_VALUE(redist_plan_info) {                                                               \
         .size = sizeof(redist_plan_info), .method = NULL, .workspace_bytes = 0, .moved_bytes = 0,  \
-        .space = REDIST_SPACE_AUTO, .concurrent = 0, .wire = REDIST_WIRE_SAME, .reserved = 0       \
+        .space = REDIST_SPACE_AUTO, .concurrent = 0, .wire = REDIST_WIRE_SAME, .reserved = 0,      \
+        .sent_bytes = 0                                                                            \
     }
 
 /** REDIST_PLAN_INFO_DEFAULT as a function; as redist_box_init. */

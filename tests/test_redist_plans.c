@@ -385,6 +385,8 @@ static void check_info(const exchange *given, const char *method) {
     check_all(named, "method is %s", info.method);
     check_all(info.moved_bytes == arrays[0].bytes, "%zu bytes are said to move, not %zu",
               info.moved_bytes, arrays[0].bytes);
+    check_all(info.sent_bytes <= info.moved_bytes && (harness_nranks > 1 || info.sent_bytes == 0),
+              "%zu bytes are said to be sent", info.sent_bytes);
     if (strcmp(method, "alltoallw") == 0 || strcmp(method, "p2p-type") == 0)
         check_all(info.workspace_bytes == 0, "%zu bytes of buffers", info.workspace_bytes);
     check_ok(redist_plan_free(&plan));

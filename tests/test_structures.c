@@ -36,12 +36,12 @@ union passed {
 ENDS_WITH(redist_box, offset);
 ENDS_WITH(redist_options, wire_scope);
 ENDS_WITH(redist_halo, reserved);
-ENDS_WITH(redist_plan_info, reserved);
+ENDS_WITH(redist_plan_info, sent_bytes);
 ENDS_WITH(redist_phases, own_part);
 ENDS_WITH(redist_model, network);
 ENDS_WITH(fftnd_options, filled);
 ENDS_WITH(fftnd_layout, offset);
-ENDS_WITH(fftnd_plan_info, wire_error);
+ENDS_WITH(fftnd_plan_info, sent_bytes);
 ENDS_WITH(fftnd_phases, rest);
 
 /* ---------------------------------------------------------------- initialisers */

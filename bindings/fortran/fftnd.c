@@ -11,7 +11,7 @@
 struct fftnd__f_plan {
     fftnd_plan *plan;
     MPI_Fint comm;
-    int space, batch_last, ndims;
+    int space, batch_last, ndims, precision;
     redist_halo ghosts; /* of the physical side */
 };
 
@@ -281,11 +281,26 @@ int fftnd__f_operator_create(const struct fftnd__f_plan *plan, int kind,
     return fftnd_operator_create(plan->plan, (enum fftnd_operator_kind)kind, options, op);
 }
 
-/* Finds the begin of an array of factors, of the spectral side. */
-int fftnd__f_multiplier(const struct fftnd__f_plan *plan, const CFI_cdesc_t *array,
+/* Makes the shape of complex numbers that of as many real ones. */
+static void halve(struct shape *shape) {
+    shape->element_bytes /= 2;
+    shape->offset /= 2;
+    for (int i = 0; i < shape->rank; i++)
+        shape->stride[i] /= 2;
+}
+
+/* Finds the begin of an array of factors, of the spectral side or of real numbers in the place of its complex ones. */
+int fftnd__f_multiplier(const struct fftnd__f_plan *plan, const CFI_cdesc_t *array, int *is_real,
                         void **multiplier) {
+    static const size_t bytes[] = {[FFTND_DOUBLE] = sizeof(double),
+                                   [FFTND_FLOAT] = sizeof(float),
+                                   [FFTND_LONG_DOUBLE] = sizeof(long double)};
     struct shape shape = {0};
-    REDIST_TRY(find_array(plan, NULL, FFTND_SPECTRAL, array, &shape));
+    REDIST_TRY(find_shape(plan, NULL, FFTND_SPECTRAL, 0, array->rank, &shape));
+    *is_real = array->elem_len == bytes[plan->precision];
+    if (*is_real && shape.element_bytes > array->elem_len)
+        halve(&shape);
+    REDIST_TRY(check_array(&shape, array));
     *multiplier = is_empty(&shape) ? NULL : begin_of(&shape, array);
     return REDIST_OK;
 }

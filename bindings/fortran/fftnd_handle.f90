@@ -8,7 +8,7 @@ module fftnd_handle
   !> A distributed transform, forward and backward; as struct fftnd__f_plan of fftnd.c.
   type, bind(c) :: fftnd_plan
     type(c_ptr) :: handle = c_null_ptr
-    integer(c_int) :: comm = 0, space = 0, batch_last = 0, ndims = 0
+    integer(c_int) :: comm = 0, space = 0, batch_last = 0, ndims = 0, precision = 0
     type(redist_halo) :: ghosts ! of the physical side, in C's order
   end type fftnd_plan
 

@@ -42,7 +42,7 @@ module fftnd_operators
 contains
 
   !> Makes an operator for a plan. `axes` are those that take part, `free_axes` those in free space; `data` is passed to
-  !> the function. `multiplier` is an array of the spectral side.
+  !> the function. `multiplier` is an array of the spectral side, of complex or of real numbers.
   subroutine fftnd_operator_create(plan, kind, op, lengths, axes, orders, shift, zero_mode, coefficient, shell, symbols, &
       inputs, outputs, function, data, multiplier, conjugated, free_axes, green, ierror)
     type(fftnd_plan), intent(in) :: plan
@@ -78,7 +78,7 @@ contains
     options%axes = listed('axes', axes, d, wrong, all_axes)
     options%free_axes = listed('free_axes', free_axes, d, wrong, all_free)
     if (present(multiplier)) then
-      if (c_multiplier(plan, multiplier, options%multiplier) /= REDIST_OK) &
+      if (c_multiplier(plan, multiplier, options%real_multiplier, options%multiplier) /= REDIST_OK) &
         wrong = 'multiplier is no array of the spectral side of the plan'
     end if
     if (present(conjugated)) options%conjugated = merge(1, 0, conjugated)

@@ -252,6 +252,7 @@ contains
     plan%comm = comm%MPI_VAL
     plan%space = merge(options%space, REDIST_SPACE_HOST, options%space /= 0)
     plan%batch_last = options%batch_position
+    plan%precision = precision
     plan%ghosts = held%ghosts
     call redist__finish(code, ierror)
   end subroutine plan_create_long

@@ -159,6 +159,7 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     own.steps_seconds = plan->engine_seconds - own.allocation_seconds - own.connection_seconds;
     own.wire = plan->engine.transform.settings.wire;
     memcpy(own.wire_error, plan->wire_error, sizeof own.wire_error);
+    own.sent_bytes = fftnd__engine_sends(&plan->engine);
     own.transfer_bytes = fftnd__engine_transfers(&plan->engine);
     own.tile_bytes = own.tiled ? configuration->tile_bytes : 0;
     own.scratch_bytes = plan->engine.tile_bytes;

@@ -86,6 +86,9 @@ int fftnd__engine_is_narrow(const struct fftnd__engine *engine);
 
 int fftnd__engine_exchanges(const struct fftnd__engine *engine);
 
+/* Bytes that this rank sends to others in a forward transform. */
+size_t fftnd__engine_sends(const struct fftnd__engine *engine);
+
 /* Bytes moved to a device and back by a forward transform. */
 size_t fftnd__engine_transfers(const struct fftnd__engine *engine);
 

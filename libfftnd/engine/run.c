@@ -34,6 +34,18 @@ int fftnd__engine_exchanges(const struct fftnd__engine *engine) {
     return count;
 }
 
+size_t fftnd__engine_sends(const struct fftnd__engine *engine) {
+    const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
+    size_t bytes = 0;
+    for (int i = 0; i < fftnd__end_of_exchanges(program); i++) {
+        redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
+        if (program->steps[i].exchange != NULL &&
+            redist_plan_get_info(program->steps[i].exchange, &info) == REDIST_OK)
+            bytes += info.sent_bytes;
+    }
+    return bytes;
+}
+
 size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
     const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
     size_t bytes = 0;

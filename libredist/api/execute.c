@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Executions of the public plan, whole and in tiles, and queries. */
+#include "../methods/packing.h"
 #include "api.h"
 
 #include <pthread.h>
@@ -565,6 +566,14 @@ int redist_plan_query(redist_plan *plan) {
     return redist__failure_report(&plan->failure);
 }
 
+/* Bytes of the messages to other ranks in a forward execution. */
+static size_t sent_bytes(const redist_plan *plan) {
+    size_t bytes = 0;
+    for (int peer = 0; peer < plan->transfer.nranks; peer++)
+        bytes += peer != plan->transfer.rank ? redist__message_bytes(&plan->problem, 0, peer) : 0;
+    return bytes;
+}
+
 int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
     REDIST_TRY(redist__check_plan(__func__, plan));
     const redist_plan_info own = {
@@ -573,7 +582,8 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
         .moved_bytes = plan->transfer.side[0].elements * plan->transfer.item,
         .space = plan->problem.space->id,
         .concurrent = allows_threads(plan),
-        .wire = plan->problem.format != NULL ? plan->request.options.wire : REDIST_WIRE_SAME};
+        .wire = plan->problem.format != NULL ? plan->request.options.wire : REDIST_WIRE_SAME,
+        .sent_bytes = sent_bytes(plan)};
     return redist_struct_write(__func__, "info", &own, sizeof own, info);
 }
 

@@ -265,22 +265,26 @@ contains
     call fftnd_operator_free(op)
   end subroutine test_errors
 
-  ! A kernel that moves a field by one point along the first axis, and factors of 2.
+  ! A kernel that moves a field by one point along the first axis, and factors of 2, complex and real.
   subroutine test_factors()
     type(fftnd_operator) :: op
     real(real64), pointer :: u(:, :, :), v(:, :, :)
     complex(real64), pointer :: factors(:, :, :)
+    real(real64), allocatable :: real_factors(:, :, :)
     integer :: i, j, k, turn, code
     call fftnd_alloc(plan, FFTND_PHYSICAL, u)
     call fftnd_alloc(plan, FFTND_PHYSICAL, v)
     call fftnd_alloc(plan, FFTND_SPECTRAL, factors)
-    do turn = -1, 1
+    allocate(real_factors(size(factors, 1), size(factors, 2), size(factors, 3)), source=2.0_real64)
+    do turn = -1, 2
       u = 0
       if (size(u) > 0 .and. lbound(u, 1) <= 2 .and. ubound(u, 1) >= 2 .and. lbound(u, 2) == 1 .and. lbound(u, 3) == 1) &
         u(2, 1, 1) = 1
       factors = (2, 0)
       if (turn == 0) then
         call fftnd_operator_create(plan, FFTND_MULTIPLY, op, multiplier=factors)
+      else if (turn == 2) then
+        call fftnd_operator_create(plan, FFTND_MULTIPLY, op, multiplier=real_factors)
       else
         call fftnd_operator_from_kernel(plan, u, op, conjugated=turn < 0)
       end if
@@ -295,7 +299,7 @@ contains
       do k = lbound(u, 3), ubound(u, 3)
         do j = lbound(u, 2), ubound(u, 2)
           do i = lbound(u, 1), ubound(u, 1)
-            v(i, j, k) = v(i, j, k) - merge(2, 1, turn == 0)*value(i - turn, j, k)
+            v(i, j, k) = v(i, j, k) - merge(value(i - turn, j, k), 2*value(i, j, k), abs(turn) == 1)
           end do
         end do
       end do

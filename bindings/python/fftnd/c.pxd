@@ -171,6 +171,7 @@ cdef extern from "fftnd.h" nogil:
         redist_index ranks
         redist_wire wire
         double *wire_error
+        size_t sent_bytes
     int fftnd_plan_info_init(fftnd_plan_info *info, size_t size)
     int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info)
     int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm)
@@ -252,6 +253,7 @@ cdef extern from "fftnd_operators.h" nogil:
         void *data
         fftnd_box_function box_function
         const void *multiplier
+        int real_multiplier
         int conjugated
         const int *free_axes
         fftnd_green green

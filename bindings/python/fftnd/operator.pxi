@@ -163,7 +163,7 @@ cdef class OperatorArguments:
     cdef int set_factors(self, Plan plan, multiplier, conjugated, free_axes, green) except -1:
         cdef int d = len(plan.shape)
         if multiplier is not None:
-            self.options.multiplier = plan._view(multiplier, &plan.side[1], "multiplier", False).data
+            self.set_multiplier(plan, multiplier)
         self.options.conjugated = _arguments.flag("conjugated", conjugated)
         self.options.green = <fftnd_green>(<int>choice("green", green, _GREEN))
         if free_axes is not None:
@@ -172,6 +172,20 @@ cdef class OperatorArguments:
             for axis in _arguments.integers("free_axes", free_axes, low=-d, high=d - 1):
                 self.free_axes[axis % d] = 1
             self.options.free_axes = self.free_axes
+        return 0
+
+    cdef int set_multiplier(self, Plan plan, multiplier) except -1:
+        """Factors of the type of the spectral side, or real ones, a real number for each complex one of its layout."""
+        cdef Side side = plan.side[1]
+        cdef int i
+        real = np.dtype(chr(side.code).lower())
+        if side.code != ord(real.char) and view_of("multiplier", multiplier, False, plan.stream).code == ord(real.char):
+            self.options.real_multiplier = 1
+            side.code = ord(real.char)
+            side.offset //= 2
+            for i in range(side.ndim):
+                side.stride[i] //= 2
+        self.options.multiplier = plan._elements(multiplier, &side, "multiplier", False).data
         return 0
 
     cdef int set_symbols(self, symbols, sizes) except -1:
@@ -251,7 +265,7 @@ cdef class Operator:
         self.function, self.on_device = function, plan.works_on_device
         try:
             if from_kernel:
-                values = plan._view(kernel, &plan.side[0], "kernel", False).data
+                values = plan._elements(kernel, &plan.side[0], "kernel", False).data
             elif kernel is not None:
                 raise TypeError("kernel is given; Plan.convolution takes it")
             else:

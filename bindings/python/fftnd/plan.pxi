@@ -317,6 +317,13 @@ cdef class Plan:
 
     cdef View _view(self, object array, const Side *side, str name, bint writable):
         """The address of an array, if it fits the plan."""
+        cdef View view = self._elements(array, side, name, writable)
+        if self.in_place or self.overwrites or side.has_ghosts:
+            self._check_memory(array, <uintptr_t>view.data, side, name)
+        return view
+
+    cdef View _elements(self, object array, const Side *side, str name, bint writable):
+        """As _view, of an array of which the library uses the elements alone, not the room around them."""
         cdef View view = view_of(name, array, writable, self.stream)
         cdef int i
         if view.code != side.code:
@@ -333,8 +340,6 @@ cdef class Plan:
                                  f"of the plan are {_strides(side)}, as in the arrays that it makes (empty_physical, "
                                  "empty_spectral)")
         view.data = <char *>view.data - side.offset
-        if self.in_place or self.overwrites or side.has_ghosts:
-            self._check_memory(array, <uintptr_t>view.data, side, name)
         return view
 
     cdef str _not_in_space(self, View view):
@@ -531,7 +536,7 @@ cdef class Plan:
                 temporary arrays do not live as long as the graph
             inputs, outputs: fields of "modes" and "points"
             multiplier: array of the spectral side with the factor of each mode, of which the operator keeps a copy; of a
-                batch the first field
+                batch the first field. It may be of real numbers
             conjugated: multiply by the conjugates
             free_axes: the axes in free space, of which the first half is the domain; None = all that take part
             green: Green's function of "open_poisson": "truncated", "integrated", or "point"
@@ -598,7 +603,7 @@ cdef class Plan:
                 "workspace_bytes": i.workspace_bytes, "tile_bytes": i.tile_bytes, "device_bytes": i.device_bytes,
                 "transfer_bytes": i.transfer_bytes, "buffered": bool(i.buffered), "halved_axis": i.halved_axis,
                 "exchange_seconds": i.exchange_seconds, "serial_seconds": i.serial_seconds,
-                "scratch_bytes": i.scratch_bytes, "ranks": i.ranks}
+                "scratch_bytes": i.scratch_bytes, "ranks": i.ranks, "sent_bytes": i.sent_bytes}
 
     @property
     def phases(self):

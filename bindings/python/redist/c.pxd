@@ -151,6 +151,7 @@ cdef extern from "redist.h" nogil:
         size_t moved_bytes
         redist_space space
         redist_wire wire
+        size_t sent_bytes
     int redist_plan_info_init(redist_plan_info *info, size_t size)
     int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info)
 

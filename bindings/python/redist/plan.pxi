@@ -232,13 +232,15 @@ cdef class AnyPlan:
 
     @property
     def info(self):
-        """Properties: method, workspace_bytes, moved_bytes (sent in one forward execution), space, wire."""
+        """Properties: method, workspace_bytes, moved_bytes (of one forward execution), sent_bytes (of these to other
+        ranks, in the format of the messages), space, wire."""
         cdef redist_plan_info info
         redist_plan_info_init(&info, sizeof(info))
         check(redist_plan_get_info(<redist_plan *>alive(self.handle, "the plan"), &info))
         wires = {value: name for name, value in _WIRES.items()}
         return {"method": info.method.decode(), "wire": wires[info.wire], "workspace_bytes": info.workspace_bytes,
-                "moved_bytes": info.moved_bytes, "space": "cuda" if info.space == REDIST_SPACE_CUDA else "host"}
+                "moved_bytes": info.moved_bytes, "sent_bytes": info.sent_bytes,
+                "space": "cuda" if info.space == REDIST_SPACE_CUDA else "host"}
 
     @property
     def method(self):

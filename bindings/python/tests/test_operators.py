@@ -125,6 +125,36 @@ def test_convolutions(random):
                 plan.operator("multiply", multiplier="all" if LAST else factors)
 
 
+def test_factors(random):
+    """Complex and real ones, for modes of which an array has padding, in memory without the room that steps need."""
+    shape = (4, 6, 10)
+    for dtype, real in (("f", "f"), ("D", "d")):
+        for options in (dict(overwrite_input=True, filled=(2, 3, 5)), dict(padding=(None, (1, 0, 2))), dict(batch=2)):
+            with fftnd.Plan(comm, shape, dtype=dtype, **options, **FAST) as plan:
+                modes = plan.empty_spectral()
+                factors = [np.ndarray(modes.shape, kind, np.zeros(plan.spectral.nbytes, np.uint8), 0,
+                                      [step * np.dtype(kind).itemsize // modes.itemsize for step in modes.strides])
+                           for kind in (real, modes.dtype)]
+                values = random.random(tuple(n // 2 + 1 if dtype == "f" and n == 10 else n for n in shape))
+                results = []
+                for one in factors:
+                    one[...] = values[plan.spectral_slices]
+                    op = plan.operator("multiply", multiplier=one)
+                    a, out = op.empty_input(), op.empty_output()
+                    a[...] = np.arange(a.size).reshape(a.shape)
+                    results.append(op(a, out).copy())
+                assert np.array_equal(*results) and (results[0].size == 0 or abs(results[0]).max() > 0)
+                kernel = np.ones(plan.physical_shape, dtype)
+                expected = np.prod([n for n in options.get("filled", shape)])
+                with plan.convolution(kernel) as sums:
+                    a = sums.empty_input()
+                    a[...] = 1
+                    total = sums(a, sums.empty_output())
+                    assert "filled" in options or close(total, np.full_like(total, expected), dtype)
+                with pytest.raises((TypeError, redist.Error) if LAST else redist.Error):
+                    plan.operator("multiply", multiplier=np.zeros(modes.shape, int) if LAST else factors[0])
+
+
 def test_open_poisson():
     """A sheet of constant charge: of 4 points, 1/2 apart."""
     with fftnd.Plan(comm, (8, 5, 6), **FAST) as plan:
