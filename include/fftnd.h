@@ -73,8 +73,8 @@
  * side has boxes, another split, or more ranks than the chain, that exchange fills them, too, and the one with which
  * forward begins adds them, unless the transform beside it does it in mapped_arrays; else one exchange more moves the
  * ghosts alone, after the last transform or before the first one. Asynchronous plans add ghosts in a copy of the input
- * in work space, or, with in_place or overwrite_input, by that exchange alone. A method that is named has to serve these
- * exchanges (redist_plan_halo). Not for one axis over several ranks.
+ * in work space, or, with in_place or overwrite_input, by that exchange alone. A method that is named has to serve
+ * these exchanges (redist_plan_halo). Not for one axis over several ranks.
  *
  * Conventions, failures and threads are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, and
  * redist_error_message() explains. Wrong arguments, and failures while something is made, are an error on all ranks,

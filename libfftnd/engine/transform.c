@@ -125,8 +125,8 @@ static int keep_sides(struct fftnd__transform *transform) {
     return REDIST_OK;
 }
 
-/* Enqueues steps unless a rank wants to know how long each takes. Peers of a plan that is complete on return may be late
- * for as long as they like. Collective. */
+/* Enqueues steps unless a rank wants to know how long each takes. Peers of a plan that is complete on return may be
+ * late for as long as they like. Collective. */
 static int take_enqueued(struct fftnd__transform *transform, const struct fftnd__request *request) {
     static const double for_ever = 1e6; /* seconds */
     struct fftnd__settings *settings = &transform->settings;
