@@ -332,7 +332,7 @@ void fft_use_chunks(int segments, int transposed, int partitions, int stored) {
     char text[160];
     snprintf(text, sizeof(text),
              " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d "
-             "transposed=%d untiled=0 partitions=%d direct_stores=%d enqueued=%d",
-             SIZE_MAX, segments, transposed, partitions, stored, random_between(0, 1));
+             "transposed=%d untiled=0 partitions=%d direct_stores=%d",
+             SIZE_MAX, segments, transposed, partitions, stored);
     setenv("FFTND_CONFIGURATION", text, 1);
 }

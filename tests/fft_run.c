@@ -11,7 +11,6 @@
 #include "harness.h"
 #include "poison.h"
 #include "random.h"
-#include "redist_support.h"
 
 /* ---------------------------------------------------------------- making a run */
 
@@ -189,10 +188,6 @@ int fft_run_execute(fft_run *run, enum fftnd_side side) {
     poison_forget();
     const int code = transform(run, side);
     run->raised = poison_raised();
-    if (run->given->options.space == REDIST_SPACE_CUDA) {
-        const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
-        (void)space->stream_is_idle(run->given->options.stream, &run->is_idle);
-    }
     move_arrays(run, fft_array_download);
     return code;
 }

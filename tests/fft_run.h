@@ -21,8 +21,7 @@ typedef struct fft_run {
     fft_array store[2];
     fft_array *array[2]; /**< by side; both the same in place */
     fft_array own_workspace;
-    const char *raised; /**< an exception of the processor in the last transform; NULL = none */
-    int is_idle; /**< the stream was when the last transform returned, for arrays of a device */
+    const char *raised;   /**< an exception of the processor in the last transform; NULL = none */
     fft_array *workspace; /**< NULL unless the case has user_workspace */
 } fft_run;
 

@@ -6,8 +6,6 @@
  * With an argument nodes are imitated by REDIST_NODE_SIZE, and exchanges between them are NCCL's, or by both links;
  * with "short" only the tests in which it matters how many ranks and nodes there are.
  */
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,30 +84,6 @@ START_TEST(stored) {
             fft_random_format(&given);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
-}
-END_TEST
-
-/* Plans that are complete on return may enqueue all steps at once, for which the host waits. */
-START_TEST(enqueued) {
-    char text[160];
-    NEEDS_FFT_STREAMS();
-    snprintf(text, sizeof(text),
-             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=1 transposed=0 untiled=0 "
-             "partitions=1 direct_stores=0 enqueued=1",
-             SIZE_MAX);
-    setenv("FFTND_CONFIGURATION", text, 1);
-    for (int i = 0; i < 12; i++) {
-        fft_case given = FFT_CASE(i % 2 ? FFTND_R2C : FFTND_C2C, 24 + i, 17, 20);
-        fft_run run;
-        given.options.space = REDIST_SPACE_CUDA;
-        fft_run_create(MPI_COMM_WORLD, &given, &run);
-        for (int side = FFTND_PHYSICAL; side <= FFTND_SPECTRAL; side++) {
-            fft_run_transform(&run, (enum fftnd_side)side);
-            check_all(harness_nranks == 1 || run.is_idle, "the stream is still at work");
-        }
-        fft_run_free(&run);
-    }
-    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 
@@ -325,7 +299,6 @@ int main(int argc, char **argv) {
     const TTest *const tests[] = {slabs_and_pencils,
                                   by_partitions,
                                   stored,
-                                  enqueued,
                                   by_messages,
                                   real_to_real,
                                   retained_modes,

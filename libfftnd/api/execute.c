@@ -29,7 +29,7 @@ int fftnd__enter(fftnd_plan *plan, redist_visit *visit) {
 
 redist_place fftnd__place_of_rest(const fftnd_plan *plan) {
     redist_place place = plan->place;
-    place.has_stream = place.has_stream && fftnd__stays_enqueued(&plan->engine.transform);
+    place.has_stream = place.has_stream && plan->engine.transform.settings.asynchronous;
     return place;
 }
 
@@ -72,7 +72,7 @@ int fftnd__check_execution(const char *function, const struct fftnd__engine *eng
     REDIST_TRY(fftnd__check_arrays(function, arrays, transform->settings.in_place));
     if (transform->space->asynchronous)
         REDIST_TRY(redist_check_capture(function, redist_place_entered(),
-                                        fftnd__stays_enqueued(transform)));
+                                        transform->settings.asynchronous));
     for (int i = 0; i < 2 && checks; i++)
         if (arrays[i].bytes != 0)
             REDIST_TRY(check_place(function, engine, &arrays[i]));

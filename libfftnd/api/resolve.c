@@ -23,8 +23,6 @@ static struct fftnd__settings settings_of(const fftnd_options *options) {
         settings.space = REDIST_SPACE_HOST;
     if (settings.space == REDIST_SPACE_HOST) /* without streams */
         settings.asynchronous = 0;
-    if (!settings.asynchronous)
-        settings.wait_seconds = 0;
     return settings;
 }
 

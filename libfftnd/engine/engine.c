@@ -464,7 +464,6 @@ static struct fftnd__settings settings_of(const struct fftnd__engine *plan,
     struct fftnd__settings settings = plan->transform.settings;
     settings.overwrite_input = settings.overwrite_input && !op->keeps_input;
     settings.user_workspace = 0;
-    settings.asynchronous = settings.asynchronous && !plan->transform.waits;
     settings.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
     return settings;
 }
@@ -477,7 +476,6 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     transform->applied = op;
     transform->chain.is_borrowed = 1;
     transform->settings = settings_of(plan, op);
-    transform->waits = 0; /* functions of the user find what is before them done */
     transform->fields[0] = op->inputs;
     transform->fields[1] = op->outputs;
     transform->batch = fftnd__batch_of(transform->settings.batch,

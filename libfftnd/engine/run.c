@@ -79,27 +79,6 @@ static void pin_arrays(const struct fftnd__engine *engine, int direction, void *
                        fftnd__engine_array_bytes(engine, fftnd__engine_output(engine, direction)));
 }
 
-/* Checks the stream besides the exchanges, of which a program may have none, unless it failed and may be gone. */
-int fftnd__engine_query(struct fftnd__engine *engine) {
-    const struct fftnd__transform *transform = &engine->transform;
-    for (int direction = 0; direction < 2; direction++)
-        fftnd__query(&engine->programs[direction], &engine->failure);
-    if (engine->failure.code == REDIST_OK && transform->space->stream_check != NULL)
-        fftnd__failure_note(&engine->failure,
-                            transform->space->stream_check(transform->settings.stream));
-    return fftnd__failure_report(&engine->failure);
-}
-
-/* Waits for an execution that was only enqueued. */
-static int finish(struct fftnd__engine *engine) {
-    const struct fftnd__transform *transform = &engine->transform;
-    double begin = MPI_Wtime();
-    fftnd__failure_note(&engine->failure,
-                        transform->space->stream_wait(transform->settings.stream));
-    engine->seconds[0] += MPI_Wtime() - begin;
-    return fftnd__engine_query(engine);
-}
-
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
     void *work[3];
     pin_arrays(engine, direction, in, out);
@@ -109,5 +88,16 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
     if (!fftnd__replay(engine, direction, buffers))
         fftnd__execute(&engine->programs[direction], &engine->transform, buffers, engine->seconds,
                        &engine->failure);
-    return engine->transform.waits ? finish(engine) : fftnd__failure_report(&engine->failure);
+    return fftnd__failure_report(&engine->failure);
+}
+
+/* Checks the stream besides the exchanges, of which a program may have none, unless it failed and may be gone. */
+int fftnd__engine_query(struct fftnd__engine *engine) {
+    const struct fftnd__transform *transform = &engine->transform;
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__query(&engine->programs[direction], &engine->failure);
+    if (engine->failure.code == REDIST_OK && transform->space->stream_check != NULL)
+        fftnd__failure_note(&engine->failure,
+                            transform->space->stream_check(transform->settings.stream));
+    return fftnd__failure_report(&engine->failure);
 }

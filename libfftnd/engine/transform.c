@@ -125,21 +125,6 @@ static int keep_sides(struct fftnd__transform *transform) {
     return REDIST_OK;
 }
 
-/* Enqueues steps unless a rank wants to know how long each takes. Peers of a plan that is complete on return may be
- * late for as long as they like. Collective. */
-static int take_enqueued(struct fftnd__transform *transform, const struct fftnd__request *request) {
-    static const double for_ever = 1e6; /* seconds */
-    struct fftnd__settings *settings = &transform->settings;
-    if (!transform->configuration.enqueued || !transform->in_one_node ||
-        !fftnd__may_enqueue(request))
-        return REDIST_OK;
-    REDIST_TRY(redist_all_common(transform->comm, !settings->phases, &transform->waits));
-    settings->asynchronous = transform->waits;
-    if (transform->waits && settings->wait_seconds <= 0)
-        settings->wait_seconds = for_ever;
-    return REDIST_OK;
-}
-
 int fftnd__transform_create(struct fftnd__transform *transform,
                             const struct fftnd__request *request,
                             const struct fftnd__configuration *configuration) {
@@ -157,7 +142,6 @@ int fftnd__transform_create(struct fftnd__transform *transform,
     transform->fields[0] = transform->fields[1] = 1;
     set_r2r(transform, request);
     REDIST_TRY(create_grid(transform, request));
-    REDIST_TRY(take_enqueued(transform, request));
     REDIST_TRY(create_offload(transform));
     transform->workplace = fftnd__workplace_of(transform->space, transform->offload);
     transform->worker = transform->offload != NULL ? transform->offload->device : transform->space;

@@ -285,15 +285,6 @@ static int vary_stored(struct fftnd__candidates *candidates, int i,
     return 1;
 }
 
-/* Where arrays are small, the host takes longer to wait for each step than the device for the step. On one node peers
- * signal to each other's devices; methods that the user names may not. */
-static int vary_enqueued(struct fftnd__candidates *candidates, int i,
-                         struct fftnd__configuration *candidate) {
-    candidate->enqueued = 1;
-    return i == 0 && candidates->nnodes == 1 && fftnd__may_enqueue(candidates->request) &&
-           share_bytes(candidates->request) <= small_bytes;
-}
-
 /* A transform that stores what stays on its rank saves a copy, but is not always the fastest one of its lines. */
 static int vary_own(struct fftnd__candidates *candidates, int i,
                     struct fftnd__configuration *candidate) {
@@ -342,8 +333,8 @@ int fftnd__candidates_next(struct fftnd__candidates *candidates,
                            const struct fftnd__configuration *best,
                            struct fftnd__configuration *candidate) {
     static vary *const on_host[] = {vary_grid, NULL};
-    static vary *const on_device[] = {vary_stored,   vary_enqueued, vary_own, vary_grid,
-                                      vary_arrivals, vary_segments, vary_own, NULL};
+    static vary *const on_device[] = {vary_stored,   vary_own, vary_grid, vary_arrivals,
+                                      vary_segments, vary_own, NULL};
     vary *const *kinds = is_on_device(candidates->request) ? on_device : on_host;
     for (; kinds[candidates->kind] != NULL; candidates->kind++, candidates->next = 0) {
         *candidate = *best;

@@ -73,10 +73,10 @@ static int is_best(const struct fftnd__search *search,
     return strcmp(texts[0], texts[1]) == 0;
 }
 
-/* On a device the first plan of a process takes time that others do not: whole arrays, stored ones, and enqueued steps
- * have their turn all the same. */
+/* On a device the first plan of a process takes time that others do not: whole arrays, and stored ones, have their turn
+ * all the same. */
 static int sure_candidates(const struct fftnd__search *search) {
-    return search->space == REDIST_SPACE_HOST ? 0 : 3;
+    return search->space == REDIST_SPACE_HOST ? 0 : 2;
 }
 
 static void measure(struct fftnd__search *search, struct fftnd__candidates *candidates) {

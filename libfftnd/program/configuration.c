@@ -28,8 +28,7 @@ static const struct {
               {"transposed", FIELD(transposed), 1, 0, FFTND__TRANSPOSED_ARRIVALS},
               {"untiled", FIELD(untiled), 1, 0, 1},
               {"partitions", FIELD(partitions), 1, 1, MOST_CUTS},
-              {"direct_stores", FIELD(direct_stores), 1, 0, FFTND__DIRECT_LOCAL},
-              {"enqueued", FIELD(enqueued), 1, 0, 1}};
+              {"direct_stores", FIELD(direct_stores), 1, 0, FFTND__DIRECT_LOCAL}};
 
 enum { NFIELDS = sizeof fields / sizeof *fields };
 
@@ -68,8 +67,6 @@ void fftnd__configuration_print(const struct fftnd__configuration *configuration
         fftnd__append(text, "%s%d", i > 0 ? "," : " order=", configuration->order[i]);
     for (int i = 0; i < NFIELDS; i++) {
         size_t number = get(configuration, i);
-        if (number == 0 && fields[i].offset == FIELD(enqueued)) /* as on the host */
-            continue;
         fftnd__append(text, " %s=", fields[i].name);
         if (number == SIZE_MAX)
             fftnd__append(text, "%s", unlimited);

@@ -38,7 +38,6 @@ struct fftnd__configuration {
     int segments;  /* whole arrays: of a transform before an exchange; each is sent as it is done */
     int partitions;    /* of the transform after that exchange; each begins as it arrives */
     int direct_stores; /* of enum fftnd__direct: of a segment */
-    int enqueued; /* all steps at once, as asynchronous plans do, for which the host waits then */
 };
 
 enum { FFTND__CONFIGURATION_BYTES = REDIST_WISDOM_BYTES };

@@ -60,15 +60,6 @@ struct fftnd__request {
     char arguments[REDIST_WISDOM_BYTES]; /* as text: all that decide how fast a plan can be */
 };
 
-/* Returns nonzero if a plan that is complete on return may enqueue all of its steps at once, as asynchronous ones do:
- * between devices of one node, whose peers signal to each other. */
-static inline int fftnd__may_enqueue(const struct fftnd__request *request) {
-    const struct fftnd__settings *settings = &request->settings;
-    return settings->space != REDIST_SPACE_HOST && !settings->offloads && request->nranks > 1 &&
-           !settings->asynchronous && settings->method == NULL && !request->room.fills &&
-           !request->room.accumulates;
-}
-
 /* Returns the elements of an axis on the spectral side. */
 static inline redist_index fftnd__request_extent(const struct fftnd__request *request, int axis) {
     const struct fftnd__shape *shape = &request->shape;

@@ -126,23 +126,17 @@ struct fftnd__transform {
     struct fftnd__room *room;              /* NULL = this rank's arrays have no padding */
     int padded[2];                         /* an array of the side has some, on any rank */
     const struct lines__library *library;
-    int waits;                  /* for what its executions, asynchronous inside, have enqueued */
-    const redist__space *space; /* of the arrays */
-    int in_one_node;            /* the ranks of the user's communicator are */
-    void *event;                /* of the space */
-    void *second;               /* stream of a device, for every other segment; NULL = none */
-    void *forked;               /* event at which one of both streams waits for the other */
-    void *begun;                /* event before pieces that begin as they arrive; NULL = none */
-    struct fftnd__pool *pool;   /* of threads */
+    const redist__space *space;     /* of the arrays */
+    int in_one_node;                /* the ranks of the user's communicator are */
+    void *event;                    /* of the space */
+    void *second;                   /* stream of a device, for every other segment; NULL = none */
+    void *forked;                   /* event at which one of both streams waits for the other */
+    void *begun;                    /* event before pieces that begin as they arrive; NULL = none */
+    struct fftnd__pool *pool;       /* of threads */
     struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
     const struct fftnd__workplace *workplace;
     const redist__space *worker; /* in which pieces are transformed */
 };
-
-/* Returns nonzero if executions return before their work is done. */
-static inline int fftnd__stays_enqueued(const struct fftnd__transform *transform) {
-    return transform->settings.asynchronous && !transform->waits;
-}
 
 /* Returns nonzero if this rank has no elements of the array, of which it may have padding. */
 int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd__step *step);
