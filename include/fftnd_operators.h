@@ -179,7 +179,11 @@ typedef struct fftnd_operator_options {
      * half */
     const int *free_axes;
     enum fftnd_green green; /**< FFTND_OPEN_POISSON */
-    int reserved2;          /**< 0; no padding follows the last field */
+    int reserved2;          /**< 0; no padding follows */
+    /** fftnd_operator_from_kernel: the plan of whose physical side the kernel is an array; NULL = that of the operator.
+     * It must agree in communicator, precision, memory space, axes, sizes, halved axis and retained modes, and differ
+     * only in what it fills, in its grid, layouts and options; it is needed in this call only */
+    fftnd_plan *kernel_plan;
 } fftnd_operator_options;
 
 #define FFTND_OPERATOR_OPTIONS_DEFAULT                                                             \
@@ -188,7 +192,8 @@ typedef struct fftnd_operator_options {
         .shift = NULL, .zero_mode = 0.0, .coefficient = 0.0, .shell = {0.0, 0.0}, .symbols = NULL, \
         .inputs = 1, .outputs = 1, .function = NULL, .data = NULL, .box_function = NULL,           \
         .last_axis_first = 0, .reserved = 0, .multiplier = NULL, .real_multiplier = 0,             \
-        .conjugated = 0, .free_axes = NULL, .green = FFTND_GREEN_TRUNCATED, .reserved2 = 0         \
+        .conjugated = 0, .free_axes = NULL, .green = FFTND_GREEN_TRUNCATED, .reserved2 = 0,        \
+        .kernel_plan = NULL                                                                        \
     }
 
 /** FFTND_OPERATOR_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -223,13 +228,13 @@ REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind 
  *   plan     as in fftnd_operator_create; its transformed axes are Fourier axes, and its work space is set
  *   kernel   this rank's part, in an array of fftnd_plan_layout(plan, FFTND_PHYSICAL), of whose batch the first field
  *            is read: the kernel's value at 0 is the element of index 0, negative offsets follow at the end (-1 is the
- *            last element of an axis). With fftnd_options.filled it has no negative offsets: with them pass its modes
- *            to FFTND_MULTIPLY, from a plan without `filled`. Unchanged; NULL where this rank has no points
- *   options  NULL = defaults; only `conjugated` has an effect
+ *            last element of an axis). With fftnd_options.filled it has no negative offsets: with them it is an array
+ *            of a plan without `filled`, options.kernel_plan. Unchanged; NULL where this rank has no points
+ *   options  NULL = defaults; only `conjugated` and `kernel_plan` have an effect
  *   op       out: the operator, freed with fftnd_operator_free
  * Collective on the plan's communicator; options must agree. It transforms forward once, and needs memory for both
- * sides while it does; a failure in the middle breaks the plan, as in fftnd_forward. Errors: as fftnd_operator_create
- * and fftnd_forward; ERR_AXIS for a real-to-real axis.
+ * sides while it does; a failure in the middle breaks the plan, or options.kernel_plan, as in fftnd_forward. Errors: as
+ * fftnd_operator_create and fftnd_forward; ERR_AXIS for a real-to-real axis; ERR_ARGUMENT for another kernel_plan.
  */
 REDIST_API int fftnd_operator_from_kernel(fftnd_plan *plan, const void *kernel,
                                           const fftnd_operator_options *options,

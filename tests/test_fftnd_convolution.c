@@ -252,6 +252,25 @@ static void set_fields(const struct fields *fields, const fftnd_layout *layout, 
     fft_array_upload(array);
 }
 
+/* Applies an operator to the fields twice, and compares the results. */
+static void check_operator(fftnd_plan *plan, fftnd_operator *op, const struct fields *fields,
+                           fft_array *arrays[2], const fftnd_layout *layout, int conjugated) {
+    const fft_case *given = fields->given;
+    const double scale =
+        (double)(fft_case_scale(given, FFTND_PHYSICAL) * fft_case_scale(given, FFTND_SPECTRAL) *
+                 fft_case_logical_size(given));
+    const double eps = given->precision == FFTND_FLOAT ? 1e-5 : 1e-14;
+    for (int turn = 0; turn < 2; turn++) {
+        set_fields(fields, layout, arrays[0], given->options.batch, fields->values + fields->n);
+        check_ok(fftnd_apply(plan, op, fft_array_address(arrays[0]), fft_array_address(arrays[1])));
+        fft_array_download(arrays[1]);
+        const double error = find_error(fields, layout, arrays[1]->data, conjugated, scale);
+        check_all(error <= eps * scale * (double)fields->n, "%s is off by %g, above %g",
+                  conjugated ? "a correlation" : "a convolution", error,
+                  eps * scale * (double)fields->n);
+    }
+}
+
 static void convolve(fftnd_plan *plan, const struct fields *fields, fft_array *arrays[2],
                      const fftnd_layout *layout) {
     const fft_case *given = fields->given;
@@ -268,45 +287,112 @@ static void convolve(fftnd_plan *plan, const struct fields *fields, fft_array *a
         return;
     }
     check_ok(code);
-    for (int turn = 0; turn < 2; turn++) {
-        set_fields(fields, layout, arrays[0], given->options.batch, fields->values + fields->n);
-        check_ok(fftnd_apply(plan, op, fft_array_address(arrays[0]), fft_array_address(arrays[1])));
-        fft_array_download(arrays[1]);
-        const double scale =
-            (double)(fft_case_scale(given, FFTND_PHYSICAL) * fft_case_scale(given, FFTND_SPECTRAL) *
-                     fft_case_logical_size(given));
-        const double eps = given->precision == FFTND_FLOAT ? 1e-5 : 1e-14;
-        const double error = find_error(fields, layout, arrays[1]->data, options.conjugated, scale);
-        check_all(error <= eps * scale * (double)fields->n, "%s is off by %g, above %g",
-                  options.conjugated ? "a correlation" : "a convolution", error,
-                  eps * scale * (double)fields->n);
-    }
+    check_operator(plan, op, fields, arrays, layout, options.conjugated);
     check_ok(fftnd_operator_free(&op));
 }
 
+/* A plan of a case, and the arrays of its operators: two, or one in place. */
+struct convolver {
+    fftnd_plan *plan;
+    fftnd_layout layout;
+    fft_array own[2], *arrays[2];
+};
+
+static void open_convolver(const fft_case *given, struct convolver *convolver) {
+    convolver->plan = NULL;
+    convolver->layout = FFTND_LAYOUT_DEFAULT;
+    check_ok(fft_case_plan(MPI_COMM_WORLD, given, &convolver->plan));
+    check_ok(fftnd_plan_layout(convolver->plan, FFTND_PHYSICAL, &convolver->layout));
+    for (int i = 0; i < 2; i++) {
+        convolver->arrays[i] = &convolver->own[given->options.in_place ? 0 : i];
+        if (convolver->arrays[i] == &convolver->own[i]) {
+            convolver->own[i] = allocate(given, convolver->layout.bytes);
+        }
+    }
+}
+
+static void close_convolver(struct convolver *convolver) {
+    check_ok(fftnd_plan_free(&convolver->plan));
+    for (int i = 1; i >= 0; i--) {
+        if (convolver->arrays[i] == &convolver->own[i]) {
+            check_ok(fft_array_free(&convolver->own[i]));
+        }
+    }
+}
+
+static void free_fields(struct fields *fields) {
+    free(fields->values);
+    free(fields->retained);
+    free(fields->by_fftw);
+}
+
 static void check_against(const fft_case *given, int fftw) {
-    fftnd_plan *plan = NULL;
-    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
-    fft_array own[2], *arrays[2] = {&own[0], &own[!given->options.in_place]};
+    struct convolver own;
     harness_case("%s", fft_case_text(given));
-    check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));
-    check_ok(fftnd_plan_layout(plan, FFTND_PHYSICAL, &layout));
+    open_convolver(given, &own);
     struct fields fields = make_fields(given);
     fields.by_fftw =
         fftw ? calloc(fields.n * (size_t)given->options.batch, sizeof *fields.by_fftw) : NULL;
-    own[0] = allocate(given, layout.bytes);
-    if (arrays[1] != arrays[0]) {
-        own[1] = allocate(given, layout.bytes);
+    convolve(own.plan, &fields, own.arrays, &own.layout);
+    free_fields(&fields);
+    close_convolver(&own);
+}
+
+/* The place of an offset x - z in a kernel, with negative ones at the ends of its axes. */
+static size_t place_of_offset(const struct fields *fields, size_t x, size_t z) {
+    size_t place = 0, stride = 1;
+    for (int axis = fields->given->ndims - 1; axis >= 0; axis--) {
+        const size_t size = (size_t)fields->sizes[axis], all = (size_t)fields->given->sizes[axis];
+        place += stride * ((x % size + all - z % size) % all);
+        stride *= all;
+        x /= size;
+        z /= size;
     }
-    convolve(plan, &fields, arrays, &layout);
-    free(fields.values);
-    free(fields.retained);
-    free(fields.by_fftw);
-    check_ok(fftnd_plan_free(&plan));
-    if (arrays[1] != arrays[0]) {
-        check_ok(fft_array_free(&own[1]));
+    return place;
+}
+
+/* The results for all fields: direct sums over the points that are filled. */
+static void sum_all_offsets(struct fields *fields, const double complex *kernel, int correlates) {
+    const size_t batch = (size_t)fields->given->options.batch;
+    fields->by_fftw = calloc(batch * fields->n, sizeof *fields->by_fftw);
+    for (size_t i = 0; i < batch * fields->n; i++) {
+        const double complex *values = fields->values + (i / fields->n + 1) * fields->n;
+        const size_t x = i % fields->n;
+        for (size_t z = 0; z < fields->n; z++) {
+            fields->by_fftw[i] +=
+                values[z] * (correlates ? conj(kernel[place_of_offset(fields, z, x)])
+                                        : kernel[place_of_offset(fields, x, z)]);
+        }
     }
-    check_ok(fft_array_free(&own[0]));
+}
+
+/* Filled axes, and a kernel of a plan without, which has all offsets. */
+static void check_all_offsets(const fft_case *given) {
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    fftnd_operator *op = NULL;
+    struct convolver own, other;
+    fft_case whole = *given;
+    whole.drops_points = whole.has_order = 0;
+    whole.options.grid_ndims = random_between(0, 2);
+    whole.options.in_place = random_chance(50);
+    whole.options.batch = random_between(1, 2);
+    whole.options.scaling = (enum fftnd_scaling)random_between(0, 3);
+    harness_case("%s", fft_case_text(given));
+    open_convolver(given, &own);
+    open_convolver(&whole, &other);
+    struct fields fields = make_fields(given), kernel = make_fields(&whole);
+    options.kernel_plan = other.plan;
+    options.conjugated = random_chance(50);
+    sum_all_offsets(&fields, kernel.values, options.conjugated);
+    set_fields(&kernel, &other.layout, other.arrays[0], 1, kernel.values);
+    check_ok(
+        fftnd_operator_from_kernel(own.plan, fft_array_address(other.arrays[0]), &options, &op));
+    close_convolver(&other);
+    check_operator(own.plan, op, &fields, own.arrays, &own.layout, options.conjugated);
+    check_ok(fftnd_operator_free(&op));
+    free_fields(&kernel);
+    free_fields(&fields);
+    close_convolver(&own);
 }
 
 static void check_case(const fft_case *given) {
@@ -331,6 +417,27 @@ START_TEST(boxes) {
         }
         fft_use_device(&given);
         check_case(&given);
+    }
+}
+END_TEST
+
+START_TEST(kernels_of_all_offsets) {
+    NEEDS_FFT_ARRAYS();
+    for (int i = 0; harness_another(i, 6); i++) {
+        fft_case given = FFT_CASE(i % 2 ? FFTND_R2C : FFTND_C2C, random_between(2, 11),
+                                  random_between(2, 11), random_between(2, 12));
+        fft_case_fill(&given, (const int[]){(given.sizes[0] + 1) / 2, given.sizes[1] - 1,
+                                            (given.sizes[2] + 1) / 2});
+        given.options.grid_ndims = random_between(0, 2);
+        given.options.in_place = random_chance(30);
+        given.options.batch = random_between(1, 2);
+        given.options.scaling = (enum fftnd_scaling)random_between(0, 3);
+        given.precision = fft_case_precision((enum fftnd_precision)random_between(0, 2));
+        if (given.kind == FFTND_C2C && random_chance(40)) {
+            fft_random_order(&given);
+        }
+        fft_use_device(&given);
+        check_all_offsets(&given);
     }
 }
 END_TEST
@@ -445,6 +552,16 @@ START_TEST(bad_input) {
     check_named(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_ARGUMENT,
                 "options->reserved2 = 1");
     options.reserved2 = 0;
+    fftnd_plan *other = plan_of(FFTND_C2C);
+    options.kernel_plan = is_last ? other : plan;
+    check_named(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_ARGUMENT,
+                "options->kernel_plan has another kind of axis 2");
+    options.kernel_plan = is_last ? NULL : plan;
+    if (harness_nranks > 1) {
+        check_code(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_DISAGREE);
+    }
+    options.kernel_plan = NULL;
+    check_ok(fftnd_plan_free(&other));
     options.multiplier = factors;
     options.axes = without;
     check_named(fftnd_operator_create(plan, FFTND_MULTIPLY, &options, &op), REDIST_ERR_AXIS,
@@ -490,9 +607,15 @@ START_TEST(one_axis) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        boxes, against_serial_fftw, half_way, random_cases, bad_input, one_axis, NULL};
-    const TTest *const with_device[] = {boxes, on_device, NULL};
+    const TTest *const tests[] = {boxes,
+                                  kernels_of_all_offsets,
+                                  against_serial_fftw,
+                                  half_way,
+                                  random_cases,
+                                  bad_input,
+                                  one_axis,
+                                  NULL};
+    const TTest *const with_device[] = {boxes, kernels_of_all_offsets, on_device, NULL};
     return harness_run(argc, argv, "test_fftnd_convolution",
                        has_fft_device() ? with_device : tests);
 }

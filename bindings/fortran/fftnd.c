@@ -305,15 +305,16 @@ int fftnd__f_multiplier(const struct fftnd__f_plan *plan, const CFI_cdesc_t *arr
     return REDIST_OK;
 }
 
-/* Makes the operator of a kernel. Options without a size, which the library refuses on all ranks, replace those of an
- * array that does not fit. */
-int fftnd__f_operator_from_kernel(const struct fftnd__f_plan *plan, const CFI_cdesc_t *kernel,
-                                  int conjugated, fftnd_operator **op) {
+/* Makes the operator of a kernel, an array of the second plan. Options without a size, which the library refuses on all
+ * ranks, replace those of an array that does not fit. */
+int fftnd__f_operator_from_kernel(const struct fftnd__f_plan *plan, const struct fftnd__f_plan *of,
+                                  const CFI_cdesc_t *kernel, int conjugated, fftnd_operator **op) {
     struct shape shape = {0};
     fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
     char message[512];
-    int wrong = find_array(plan, NULL, FFTND_PHYSICAL, kernel, &shape);
+    int wrong = find_array(of, NULL, FFTND_PHYSICAL, kernel, &shape);
     snprintf(message, sizeof(message), "%s", redist_error_message());
+    options.kernel_plan = of->plan != plan->plan ? of->plan : NULL;
     options.conjugated = conjugated;
     options.size = wrong ? 0 : options.size;
     void *begin = wrong || is_empty(&shape) ? NULL : begin_of(&shape, kernel);

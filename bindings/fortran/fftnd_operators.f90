@@ -164,18 +164,23 @@ contains
     end do
   end subroutine find_tables
 
-  !> Makes the operator that convolves with a kernel, an array of the physical side; `conjugated`: the correlation.
-  subroutine fftnd_operator_from_kernel(plan, kernel, op, conjugated, ierror)
+  !> Makes the operator that convolves with a kernel, an array of the physical side, perhaps of another plan;
+  !> `conjugated`: the correlation.
+  subroutine fftnd_operator_from_kernel(plan, kernel, op, conjugated, kernel_plan, ierror)
     type(fftnd_plan), intent(in) :: plan
     type(*), intent(in) :: kernel(..)
     type(fftnd_operator), intent(out) :: op
     logical, intent(in), optional :: conjugated
+    type(fftnd_plan), intent(in), optional :: kernel_plan
     integer, intent(out), optional :: ierror
+    type(fftnd_plan) :: of
     integer(c_int) :: correlates
     correlates = 0
     if (present(conjugated)) correlates = merge(1, 0, conjugated)
+    of = plan
+    if (present(kernel_plan)) of = kernel_plan
     op%plan = plan
-    call redist__finish(c_operator_from_kernel(plan, kernel, correlates, op%handle), ierror)
+    call redist__finish(c_operator_from_kernel(plan, of, kernel, correlates, op%handle), ierror)
   end subroutine fftnd_operator_from_kernel
 
   !> Frees an operator; does nothing for one that was never made.

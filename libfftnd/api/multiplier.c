@@ -33,10 +33,11 @@ struct passage {
         *arrays[2]; /* dense, in host memory; number 0 page-locked: kernels of a device may write */
 };
 
-/* Copies this rank's factors to host memory, without padding, in the order of the library's axes. */
-static int fetch(const struct passage *passage, const fftnd_plan *plan, const fftnd_layout *layout,
+/* Copies this rank's factors, of an array of `of`, to host memory, without padding, in the order of the axes of the
+ * operator's plan. */
+static int fetch(const struct passage *passage, const struct fftnd__transform *transform,
+                 const struct fftnd__transform *of, const fftnd_layout *layout,
                  const void *multiplier) {
-    const struct fftnd__transform *transform = &plan->engine.transform;
     const int ndims = layout->ndims;
     ptrdiff_t from[REDIST_MAX_NDIMS], to[REDIST_MAX_NDIMS], next = (ptrdiff_t)passage->item;
     if (fftnd__volume(ndims, passage->from.count) == 0)
@@ -47,12 +48,9 @@ static int fetch(const struct passage *passage, const fftnd_plan *plan, const ff
         next *= (ptrdiff_t)passage->from.count[axis];
     }
     const char *first = (const char *)multiplier + layout->offset * (ptrdiff_t)passage->item;
-    REDIST_TRY(redist_copy_box_in(transform->space->id, transform->settings.stream, ndims,
-                                  passage->from.count, passage->item, first, from,
-                                  passage->arrays[0], to));
-    return transform->space->asynchronous
-               ? transform->space->stream_wait(transform->settings.stream)
-               : REDIST_OK;
+    REDIST_TRY(redist_copy_box_in(of->space->id, of->settings.stream, ndims, passage->from.count,
+                                  passage->item, first, from, passage->arrays[0], to));
+    return of->space->asynchronous ? of->space->stream_wait(of->settings.stream) : REDIST_OK;
 }
 
 static void find_boxes(struct passage *passage, const struct fftnd__operator *op,
@@ -88,6 +86,7 @@ int fftnd__multiply_by_array(struct fftnd__operator *op, const fftnd_plan *plan,
                              const struct fftnd__engine *engine,
                              const fftnd_operator_options *options,
                              const struct fftnd__factors *factors) {
+    const fftnd_plan *of = factors->kernel_plan != NULL ? factors->kernel_plan : plan;
     const struct fftnd__transform *transform = &plan->engine.transform;
     const int real_side = transform->chain.real[FFTND_SPECTRAL];
     const int is_real = real_side || options->real_multiplier;
@@ -95,7 +94,7 @@ int fftnd__multiply_by_array(struct fftnd__operator *op, const fftnd_plan *plan,
     struct passage passage = {.space = transform->space,
                               .type = fftnd__element_type(transform, is_real),
                               .item = fftnd__element_bytes(transform, is_real)};
-    int code = fftnd_plan_layout(plan, FFTND_SPECTRAL, &layout);
+    int code = fftnd_plan_layout(of, FFTND_SPECTRAL, &layout);
     if (code == REDIST_OK)
         code = fftnd__multiplier_create(op, &engine->transform, &engine->programs[REDIST_FORWARD],
                                         is_real ? 1 : 2);
@@ -103,7 +102,7 @@ int fftnd__multiply_by_array(struct fftnd__operator *op, const fftnd_plan *plan,
     if (code == REDIST_OK)
         code = allocate(&passage, layout.ndims);
     if (code == REDIST_OK)
-        code = fetch(&passage, plan, &layout, options->multiplier);
+        code = fetch(&passage, transform, &of->engine.transform, &layout, options->multiplier);
     code = redist_agree(transform->comm, code);
     if (code == REDIST_OK)
         code =
@@ -112,7 +111,7 @@ int fftnd__multiply_by_array(struct fftnd__operator *op, const fftnd_plan *plan,
     if (code == REDIST_OK)
         fftnd__multiplier_fill(op, transform->precision, passage.arrays[1], factors->scale,
                                options->conjugated);
-    if (code == REDIST_OK && factors->are_of_kernel)
+    if (code == REDIST_OK && factors->kernel_plan != NULL)
         fftnd__multiplier_halve(op, &engine->transform);
     release(&passage);
     return code;

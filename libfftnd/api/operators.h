@@ -30,7 +30,9 @@ int fftnd__agree_on_operator(const char *function, const struct fftnd__engine *p
 /* What the factors of FFTND_MULTIPLY are made of. */
 struct fftnd__factors {
     long double scale; /* of the user's array */
-    int are_of_kernel; /* nonzero: the array has the modes of a kernel */
+    const fftnd_plan *
+        kernel_plan; /* the array has the modes of a kernel that this plan transformed; NULL = it is one
+                                    * of the operator's plan */
 };
 
 /* Sets the factors of FFTND_MULTIPLY, for the modes of the engine that applies the operator. Collective. */

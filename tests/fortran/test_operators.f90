@@ -306,6 +306,7 @@ contains
       call check(all(abs(v) < 1e-12_real64), 'a convolution')
       call fftnd_operator_free(op)
     end do
+    call test_kernel_plan()
     call fftnd_operator_create(plan, FFTND_MULTIPLY, op, multiplier=u(:, 1, 1), ierror=code)
     call check(code /= REDIST_OK, 'factors of another rank')
     call fftnd_operator_from_kernel(plan, u(:, 1, 1), op, ierror=code)
@@ -316,6 +317,44 @@ contains
     call redist_free(v)
     call redist_free(factors)
   end subroutine test_factors
+
+  ! A kernel at offset -1 moves a field whose axis is filled in part, and its end is lost.
+  subroutine test_kernel_plan()
+    type(fftnd_plan) :: half, whole
+    type(fftnd_operator) :: op
+    real(real64), pointer :: u(:, :), v(:, :), kernel(:, :)
+    integer :: i, j
+    call fftnd_plan_create(MPI_COMM_WORLD, [8, 6], FFTND_R2C, FFTND_DOUBLE, half, filled=[4, 3], &
+      scaling=FFTND_SCALE_BACKWARD)
+    call fftnd_plan_create(MPI_COMM_WORLD, [8, 6], FFTND_R2C, FFTND_DOUBLE, whole)
+    call fftnd_alloc(half, FFTND_PHYSICAL, u)
+    call fftnd_alloc(half, FFTND_PHYSICAL, v)
+    call fftnd_alloc(whole, FFTND_PHYSICAL, kernel)
+    do j = lbound(kernel, 2), ubound(kernel, 2)
+      do i = lbound(kernel, 1), ubound(kernel, 1)
+        kernel(i, j) = merge(1, 0, i == 8 .and. j == 1)
+      end do
+    end do
+    call fftnd_operator_from_kernel(half, kernel, op, kernel_plan=whole)
+    do j = lbound(u, 2), ubound(u, 2)
+      do i = lbound(u, 1), ubound(u, 1)
+        u(i, j) = i + 10*j
+      end do
+    end do
+    call fftnd_apply(half, op, u, v)
+    do j = lbound(v, 2), ubound(v, 2)
+      do i = lbound(v, 1), ubound(v, 1)
+        v(i, j) = v(i, j) - merge(i + 1 + 10*j, 0, i < 4)
+      end do
+    end do
+    call check(all(abs(v) < 1e-12_real64), 'a kernel of another plan')
+    call fftnd_operator_free(op)
+    call redist_free(u)
+    call redist_free(v)
+    call redist_free(kernel)
+    call fftnd_plan_free(half)
+    call fftnd_plan_free(whole)
+  end subroutine test_kernel_plan
 
   pure real(real64) function value(i, j, k)
     integer, intent(in) :: i, j, k

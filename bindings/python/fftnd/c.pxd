@@ -257,6 +257,7 @@ cdef extern from "fftnd_operators.h" nogil:
         int conjugated
         const int *free_axes
         fftnd_green green
+        fftnd_plan *kernel_plan
         size_t size
     int fftnd_operator_options_init(fftnd_operator_options *options, size_t size)
 

@@ -253,7 +253,7 @@ cdef class Operator:
 
     def __init__(self, Plan plan not None, kind, *, lengths=None, axes=None, orders=None, shift=None, zero_mode=0.0,
                  coefficient=0.0, shell=None, symbols=None, function=None, inputs=1, outputs=1, multiplier=None,
-                 conjugated=False, free_axes=None, green="truncated", kernel=None):
+                 conjugated=False, free_axes=None, green="truncated", kernel=None, Plan kernel_plan=None):
         cdef Owner owner = owner_of(plan.comm)
         cdef OperatorArguments given = OperatorArguments()
         cdef fftnd_plan *its_plan = plan._plan()
@@ -265,7 +265,11 @@ cdef class Operator:
         self.function, self.on_device = function, plan.works_on_device
         try:
             if from_kernel:
-                values = plan._elements(kernel, &plan.side[0], "kernel", False).data
+                if kernel_plan is not None:
+                    given.options.kernel_plan = kernel_plan._plan()
+                    values = kernel_plan._elements(kernel, &kernel_plan.side[0], "kernel", False).data
+                else:
+                    values = plan._elements(kernel, &plan.side[0], "kernel", False).data
             elif kernel is not None:
                 raise TypeError("kernel is given; Plan.convolution takes it")
             else:

@@ -547,18 +547,20 @@ cdef class Plan:
         """
         return Operator(self, kind, **options)
 
-    def convolution(self, kernel, *, conjugated=False):
+    def convolution(self, kernel, *, conjugated=False, kernel_plan=None):
         """The operator that convolves fields with a kernel, which is transformed once.
 
         Args:
             kernel: array of the physical side: its value at 0 is element 0, negative offsets are at the end of each axis;
                 of a batch the first field
             conjugated: the correlation instead
+            kernel_plan: the plan that the kernel is an array of, None = this one. For a plan with filled axes it is one
+                without, so that the kernel has negative offsets; otherwise of the same axes, shape, modes and dtype
         Returns:
             Operator
         Collective on the plan's ranks. Errors as operator.
         """
-        return Operator(self, _KERNEL, kernel=kernel, conjugated=conjugated)
+        return Operator(self, _KERNEL, kernel=kernel, conjugated=conjugated, kernel_plan=kernel_plan)
 
     def apply(self, kind, array, out=None, **options):
         """operator(kind, ...).apply(array, out) with an operator for this call alone; in a loop make it once."""

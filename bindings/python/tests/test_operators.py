@@ -125,6 +125,20 @@ def test_convolutions(random):
                 plan.operator("multiply", multiplier="all" if LAST else factors)
 
 
+def test_kernels_of_another_plan(random):
+    """A kernel with negative offsets, for half-filled axes."""
+    shape, filled = (6, 8), (3, 4)
+    with fftnd.Plan(comm, shape, dtype="d", filled=filled, **FAST) as plan, fftnd.Plan(comm, shape, **FAST) as whole:
+        kernel, full = random.random(shape), np.zeros(shape)
+        full[:3, :4] = random.random(filled)
+        a, b = whole.empty_physical(), plan.empty_physical()
+        a[...], b[...] = kernel[whole.physical_slices], full[plan.physical_slices]
+        expected = np.fft.ifft2(np.fft.fft2(kernel) * np.fft.fft2(full)).real[plan.physical_slices]
+        assert close(plan.convolution(a, kernel_plan=whole)(b), expected, "d")
+        with pytest.raises((TypeError, redist.Error) if LAST else redist.Error):
+            plan.convolution(a, kernel_plan="whole" if LAST else whole)
+
+
 def test_factors(random):
     """Complex and real ones, for modes of which an array has padding, in memory without the room that steps need."""
     shape = (4, 6, 10)
