@@ -253,7 +253,7 @@ cdef class Operator:
 
     def __init__(self, Plan plan not None, kind, *, lengths=None, axes=None, orders=None, shift=None, zero_mode=0.0,
                  coefficient=0.0, shell=None, symbols=None, function=None, inputs=1, outputs=1, multiplier=None,
-                 conjugated=False, free_axes=None, green="truncated", kernel=None, Plan kernel_plan=None):
+                 conjugated=False, free_axes=None, green="truncated", kernel=None, kernel_plan=None):
         cdef Owner owner = owner_of(plan.comm)
         cdef OperatorArguments given = OperatorArguments()
         cdef fftnd_plan *its_plan = plan._plan()
@@ -262,14 +262,15 @@ cdef class Operator:
         cdef int number = FFTND_MULTIPLY, code
         cdef bint from_kernel = kind is _KERNEL
         cdef const void *values = NULL
+        cdef Plan its
         self.function, self.on_device = function, plan.works_on_device
         try:
             if from_kernel:
-                if kernel_plan is not None:
-                    given.options.kernel_plan = kernel_plan._plan()
-                    values = kernel_plan._elements(kernel, &kernel_plan.side[0], "kernel", False).data
-                else:
-                    values = plan._elements(kernel, &plan.side[0], "kernel", False).data
+                if not isinstance(kernel_plan, (Plan, type(None))):
+                    raise TypeError(f"kernel_plan is {_arguments.shown(kernel_plan)}; it is a Plan")
+                its = plan if kernel_plan is None else kernel_plan
+                given.options.kernel_plan = NULL if kernel_plan is None else its._plan()
+                values = its._elements(kernel, &its.side[0], "kernel", False).data
             elif kernel is not None:
                 raise TypeError("kernel is given; Plan.convolution takes it")
             else:
