@@ -137,7 +137,7 @@ struct lines__stores {
     int (*execute)(void *plan, const void *in, int ntargets, const struct lines__target targets[],
                    void *stream);
 
-    /* As `scale_results` of struct lines__library. */
+    /* Sets a factor of the results, as `scale_results` of struct lines__library does. */
     int (*scale_results)(void *plan, long double factor);
 
     void (*destroy)(void *plan);

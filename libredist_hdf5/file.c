@@ -10,16 +10,16 @@ enum { BUFFER_BYTES = 1 << 26 };
 static REDIST_NAMES(mode_name, REDIST_NAME(REDIST_HDF5_READ), REDIST_NAME(REDIST_HDF5_CREATE),
                     REDIST_NAME(REDIST_HDF5_APPEND))
 
-    static REDIST_NAMES(access_name, REDIST_NAME(REDIST_HDF5_AUTO), REDIST_NAME(REDIST_HDF5_ALL),
-                        REDIST_NAME(REDIST_HDF5_ROOT))
+static REDIST_NAMES(access_name, REDIST_NAME(REDIST_HDF5_AUTO), REDIST_NAME(REDIST_HDF5_ALL),
+                    REDIST_NAME(REDIST_HDF5_ROOT))
 
-        REDIST_INITIALISER(redist_hdf5_file_options, REDIST_HDF5_FILE_OPTIONS_DEFAULT)
+REDIST_INITIALISER(redist_hdf5_file_options, REDIST_HDF5_FILE_OPTIONS_DEFAULT)
 
-    /* ---------------------------------------------------------------- opening */
+/* ---------------------------------------------------------------- opening */
 
-    static int check(const char *function, const char *path, int mode,
-                     const redist_hdf5_file_options *user, redist_hdf5_file_options *own,
-                     redist_hdf5 **file) {
+static int check(const char *function, const char *path, int mode,
+                 const redist_hdf5_file_options *user, redist_hdf5_file_options *own,
+                 redist_hdf5 **file) {
     if (user != NULL)
         REDIST_TRY(redist_struct_read(function, "options", user, own, sizeof *own));
     REDIST_TRY(redist_check_reserved_in(function, "options", own->reserved));

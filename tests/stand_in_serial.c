@@ -258,12 +258,17 @@ static int scales(const struct lines__problem *problem) {
     return problem->naxes > 0 && loop % 5 != 2 && problem->axes[0].n % 4 != 1;
 }
 
+/* Sets the factor of a plan, if that scales. */
+static int take_factor(const struct lines__problem *problem, long double factor, long double *its) {
+    if (!scales(problem))
+        return 0;
+    *its = factor;
+    return 1;
+}
+
 static int scale_results(void *data, long double factor) {
     struct plan *plan = data;
-    if (!scales(&plan->problem))
-        return 0;
-    plan->factor = factor;
-    return 1;
+    return take_factor(&plan->problem, factor, &plan->factor);
 }
 
 static void run_change(void *data) {
@@ -438,10 +443,7 @@ static int execute_stores(void *data, const void *in, int nparts,
 
 static int scale_stores(void *data, long double factor) {
     struct stores *stores = data;
-    if (!scales(&stores->problem))
-        return 0;
-    stores->factor = factor;
-    return 1;
+    return take_factor(&stores->problem, factor, &stores->factor);
 }
 
 static void destroy_stores(void *data) {

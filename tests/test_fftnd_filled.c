@@ -173,7 +173,7 @@ static long long count_lines(const fft_case *given) {
     return lines;
 }
 
-/* Of axes that are filled to a half, one after the other, a quarter of the lines, a half, and all. */
+/* Axes that are filled to a half have, one after the other, a quarter of the lines, a half, and all. */
 START_TEST(no_lines_of_zeros) {
     fft_case given = FFT_CASE(FFTND_R2R, 16, 16, 16);
     setenv("FFTND_CONFIGURATION", all_at_once, 1);

@@ -371,6 +371,14 @@ static int take_stepwise(struct fftnd__engine *engine) {
     return plan_exchanges(engine);
 }
 
+/* Allocates work space anew, for other programs. Collective. */
+static int renew_work(struct fftnd__engine *engine) {
+    free_work(engine);
+    memset(engine->work_bytes, 0, sizeof engine->work_bytes);
+    count_work(engine);
+    return allocate_work(engine);
+}
+
 /* Has arrays of all segments, as the method needs them. Collective. */
 static int take_arrays(struct fftnd__engine *engine) {
     engine->needs_arrays = 1;
@@ -378,10 +386,7 @@ static int take_arrays(struct fftnd__engine *engine) {
     free_programs(engine);
     REDIST_TRY(build_stepwise(engine));
     REDIST_TRY(plan_once(engine));
-    free_work(engine);
-    memset(engine->work_bytes, 0, sizeof engine->work_bytes);
-    count_work(engine);
-    REDIST_TRY(allocate_work(engine));
+    REDIST_TRY(renew_work(engine));
     return take_stepwise(engine);
 }
 
@@ -394,10 +399,7 @@ static int take_workspace(struct fftnd__engine *engine) {
     if (engine->may_fuse) {
         engine->may_fuse = 0;
         REDIST_TRY(build_stepwise(engine));
-        free_work(engine);
-        memset(engine->work_bytes, 0, sizeof engine->work_bytes);
-        count_work(engine);
-        REDIST_TRY(allocate_work(engine));
+        REDIST_TRY(renew_work(engine));
     }
     int code = take_stepwise(engine);
     return code == REDIST_ERR_METHOD && engine->takes_turns ? take_arrays(engine) : code;

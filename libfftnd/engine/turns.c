@@ -6,7 +6,7 @@
 #include "../program/program.h"
 #include "parts.h"
 
-/* Of two segments both are in flight. */
+/* Two segments are both in flight, and have no memory to share. */
 enum { FEWEST = 3 };
 
 static int lacks_points(const struct fftnd__chain *chain) {

@@ -21,7 +21,7 @@ int fftnd__direct_stores_create(struct fftnd__direct_stores *stores, struct fftn
                                 const struct fftnd__kernel_problem *problem, int axis, int direct);
 void fftnd__direct_stores_free(struct fftnd__direct_stores *stores);
 
-/* As fftnd__kernel_scale. */
+/* Multiplies results by a factor, as fftnd__kernel_scale does. */
 int fftnd__direct_stores_scale(const struct fftnd__direct_stores *stores, int is_shorter,
                                long double factor);
 

@@ -428,7 +428,7 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
     return fftnd__add_half_way(LINES__NYQUIST_ALONE, out);
 }
 
-/* By any of its plans, since the others are linear: the last one that can. */
+/* Scales by one of its plans, since all are linear: the last one that can. */
 int fftnd__kernel_scale(const struct fftnd__kernel *kernel, int is_shorter, long double factor) {
     int i = kernel->nplans - 1;
     while (i >= 0 && !lines__scale_results(&kernel->plans[i].serial[is_shorter], factor))

@@ -95,7 +95,7 @@ static char *memory_of(const struct fftnd__execution *execution,
     return execution->memory + (size_t)flight->slot * execution->step->stage->piece_bytes;
 }
 
-/* Where a piece is in an array. */
+/* Returns the address of a piece in an array. */
 static char *place_in(const struct fftnd__execution *execution, const struct fftnd__flight *flight,
                       const struct fftnd__side *side, const struct fftnd__terminal *terminal) {
     const struct fftnd__stage *stage = execution->step->stage;
