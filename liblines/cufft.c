@@ -10,6 +10,7 @@
 
 #include <cufftXt.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { ALIGNMENT = 256 };
 
@@ -327,6 +328,16 @@ static int set_area(void *data, void *area) {
     return REDIST_OK;
 }
 
+static int execute_handle(const struct plan *plan, const struct sweep *sweep, char *from,
+                          char *to) {
+    int direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
+    cufftResult result = cufftXtExec(sweep->handle, from, to, direction);
+    char what[80] = "cufftXtExec";
+    if (result != CUFFT_SUCCESS)
+        (void)snprintf(what, sizeof what, "cufftXtExec from %p to %p", (void *)from, (void *)to);
+    return check_cufft(result, what);
+}
+
 static int launch(const struct plan *plan, const struct sweep *sweep, char *from, char *to) {
     char *list = plan->area + plan->area_bytes;
     if (sweep->panels != NULL)
@@ -334,10 +345,8 @@ static int launch(const struct plan *plan, const struct sweep *sweep, char *from
                                          from, to, plan->problem.stream);
     if (sweep->gathers)
         REDIST_TRY(copy(plan, 2, sweep->lines, element_bytes(plan, 1), from, list));
-    REDIST_TRY(check_cufft(
-        cufftXtExec(sweep->handle, sweep->gathers ? list : from, sweep->scatters ? list : to,
-                    plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE),
-        "cufftXtExec"));
+    REDIST_TRY(
+        execute_handle(plan, sweep, sweep->gathers ? list : from, sweep->scatters ? list : to));
     if (sweep->scatters)
         return copy(plan, 2, sweep->lines, element_bytes(plan, 1), list, to);
     return REDIST_OK;

@@ -215,14 +215,29 @@ static int set_area(void *data, void *area) {
     return REDIST_OK;
 }
 
-/* Whether cuFFT takes lines there: real ones at odd distances are gathered in a list, from anywhere. */
+/* Whether a loop continues another one, so that both are one loop. */
+static int continues(const struct lines__problem *problem, const struct lines__loop *loop) {
+    for (int i = 0; i < problem->nloops; i++) {
+        const struct lines__loop *inner = &problem->loops[i];
+        if (inner != loop && inner->n > 1 && loop->in == inner->n * inner->in &&
+            loop->out == inner->n * inner->out) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether cuFFT takes lines there: real ones at odd distances along several loops are gathered in a list, from
+ * anywhere. */
 static int is_aligned(const struct plan *plan, int side, const void *array) {
     const struct lines__problem *problem = &plan->problem;
-    int is_anywhere = problem->kind == FFTND_R2R;
+    int odd = 0;
     for (int i = 0; i < problem->nloops; i++) {
-        is_anywhere |= (side ? problem->loops[i].out : problem->loops[i].in) % 2 != 0;
+        const struct lines__loop *loop = &problem->loops[i];
+        odd += loop->n > 1 && (side ? loop->out : loop->in) % 2 != 0 && !continues(problem, loop);
     }
-    return is_anywhere || (uintptr_t)array % lines__item_bytes(problem->precision, 0) == 0;
+    return problem->kind == FFTND_R2R || odd > 1 || plan->line[0] != NULL ||
+           (uintptr_t)array % lines__item_bytes(problem->precision, 0) == 0;
 }
 
 /* cuFFT fails without its scratch memory, with data there, and with data between two complex elements. */

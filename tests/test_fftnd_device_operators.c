@@ -82,6 +82,59 @@ START_TEST(arriving) {
 }
 END_TEST
 
+/* Applies an operator to a field; returns its results in memory of the host. */
+static double *apply_on_device(fftnd_plan *plan, enum fftnd_operator_kind kind, const int orders[],
+                               const double *field) {
+    const test_device *device = stream_device_memory();
+    fftnd_operator *op = NULL;
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    fftnd_layout layouts[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+    void *arrays[2];
+    options.orders = orders;
+    check_ok(fftnd_operator_create(plan, kind, &options, &op));
+    for (int i = 0; i < 2; i++) {
+        check_ok(fftnd_operator_layout(op, i, &layouts[i]));
+        arrays[i] = device->allocate(MPI_COMM_WORLD, layouts[i].bytes, 1);
+    }
+    double *result = malloc(layouts[1].bytes + 1);
+    device->copy(arrays[0], field, layouts[0].bytes);
+    check_ok(fftnd_apply(plan, op, arrays[0], arrays[1]));
+    device->copy(result, arrays[1], layouts[1].bytes);
+    check_ok(fftnd_operator_free(&op));
+    for (int i = 0; i < 2; i++)
+        device->release(arrays[i], 1);
+    return result;
+}
+
+/* Fields of an odd number of real numbers begin between complex elements, where devices take no lines. */
+START_TEST(odd_fields) {
+    NEEDS_DEVICE();
+    const redist_index sizes[2] = {9, 11};
+    fftnd_plan *plan = NULL;
+    fftnd_options choice = FFTND_OPTIONS_DEFAULT;
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    choice.space = REDIST_SPACE_CUDA;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 2, sizes, FFTND_R2C, FFTND_DOUBLE, &choice, &plan));
+    check_ok(fftnd_plan_layout(plan, FFTND_PHYSICAL, &layout));
+    const size_t n = layout.bytes / sizeof(double);
+    double *field = malloc(layout.bytes + 1), difference = 0;
+    for (size_t i = 0; i < n; i++)
+        field[i] = random_between(-100, 100) / 100.0;
+    double *gradient = apply_on_device(plan, FFTND_GRADIENT, NULL, field);
+    for (int axis = 0; axis < 2; axis++) {
+        const int orders[2] = {axis == 0, axis == 1};
+        double *derivative = apply_on_device(plan, FFTND_DERIVATIVE, orders, field);
+        for (size_t i = 0; i < n; i++)
+            difference = fmax(difference, fabs(derivative[i] - gradient[(size_t)axis * n + i]));
+        free(derivative);
+    }
+    check_all(difference < 1e-11, "gradient and derivatives differ by %g", difference);
+    check_ok(fftnd_plan_free(&plan));
+    free(gradient);
+    free(field);
+}
+END_TEST
+
 static int count_box(void *data, const fftnd_box *box) {
     (void)box;
     ++*(int *)data;
@@ -300,7 +353,7 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {
-        random_cases, boxes,   arriving, chunks_of_partitions, larger_than_device, padding_alone,
-        refusals,     kernels, NULL};
+        random_cases,       boxes,         odd_fields, arriving, chunks_of_partitions,
+        larger_than_device, padding_alone, refusals,   kernels,  NULL};
     return harness_run(argc, argv, "test_fftnd_device_operators", tests);
 }

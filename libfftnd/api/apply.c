@@ -38,6 +38,18 @@ REDIST_INITIALISER(fftnd_operator_options, FFTND_OPERATOR_OPTIONS_DEFAULT)
 
 /* ---------------------------------------------------------------- the appliers */
 
+/* Returns nonzero if each field of the physical side begins with a complex element, where devices take real lines. */
+static int are_fields_aligned(const struct fftnd__transform *transform) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int are_even = chain->halved < 0 || transform->library->space == REDIST_SPACE_HOST;
+    for (int axis = 0; axis < chain->ndims; axis++)
+        are_even |= chain->points[axis] % 2 == 0 &&
+                    chain->links[0].physical.count[axis] == chain->points[axis] &&
+                    (transform->room == NULL ||
+                     transform->room->padding[FFTND_PHYSICAL].added[axis] % 2 == 0);
+    return are_even;
+}
+
 /* Returns nonzero if gradient, divergence or curl are applied as derivatives along one axis each: their fields have to
  * be arrays of the plan, a device adds no results, and each derivative would add the ghosts of its input again. */
 static int is_by_axis(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
@@ -50,7 +62,7 @@ static int is_by_axis(const struct fftnd__operator *op, const struct fftnd__tran
     int adds_ghosts = transform->room != NULL && transform->room->accumulates;
     return has_derivatives && op->naxes > 1 && !transform->settings.in_place && !adds_ghosts &&
            transform->settings.batch_position == FFTND_BATCH_FIRST &&
-           fftnd__subset_suits(transform, depends);
+           are_fields_aligned(transform) && fftnd__subset_suits(transform, depends);
 }
 
 static int describe_derivative(fftnd_operator *op, int i, const fftnd_operator_options *options) {
