@@ -232,9 +232,9 @@ struct lines__library {
     /* ---- optional abilities */
 
     /* Nonzero if the library truncates an axis of n points, the only one of its problem: modes that the array does not
-     * retain, and points that are not filled, are neither written nor read. Halved axes are contiguous on both sides
-     * then, and real lines, of which an even number of points is filled, aligned to complex elements. `stores` and
-     * `round_trips` treat points alike. NULL = 0. */
+     * retain, and points that are not filled, are neither written nor read. Halved axes that do not retain all modes
+     * are contiguous on both sides, and their real lines, of which an even number of points is filled, aligned to
+     * complex elements. `stores` and `round_trips` treat points alike. NULL = 0. */
     int (*truncates)(redist_index n, int is_halved, enum fftnd_precision precision);
 
     /* Multiplies all real numbers in `bytes` bytes; as `execute`, in a stream. */

@@ -164,12 +164,14 @@ static int has_aligned_lines(const struct fftnd__transform *transform,
            !(step->real && step->layout->local.extent[halved + batch->shift] % 2 != 0);
 }
 
-/* Returns nonzero if real lines have an even number of points, and the modes after them are in lines, too: those in the
- * middle of an operator's step have the axes in their order. */
-static int lies_well(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+/* Returns nonzero if the library truncates the halved axis of these arrays. Where modes are dropped, real lines have an
+ * even number of points. Modes in the middle of an operator's step have the axes in their order. */
+static int lies_well(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                     int drops_modes) {
     const struct fftnd__chain *chain = &transform->chain;
-    return has_aligned_lines(transform, fftnd__previous(step)) &&
-           has_aligned_lines(transform, step) && chain->filled[chain->halved] % 2 == 0 &&
+    return (!drops_modes ||
+            (has_aligned_lines(transform, fftnd__previous(step)) &&
+             has_aligned_lines(transform, step) && chain->filled[chain->halved] % 2 == 0)) &&
            (!step->applies || chain->halved == chain->ndims - 1);
 }
 
@@ -184,7 +186,7 @@ static int may_truncate(const struct fftnd__transform *transform, const struct f
         return 1;
     if (fftnd__is_r2r(transform, axis))
         return transform->library->r2r != NULL && !(truncated & 1 << FFTND_SPECTRAL);
-    return (!is_halved || lies_well(transform, step)) &&
+    return (!is_halved || lies_well(transform, step, truncated & 1 << FFTND_SPECTRAL)) &&
            transform->library->truncates(chain->points[axis], is_halved, transform->precision);
 }
 

@@ -7,8 +7,6 @@
 #include "rates.h"
 #include "tasks.h"
 
-#include <limits.h>
-
 /* A loop: strides in elements of the arrays, and among the modes half-way. */
 struct loop {
     struct lines__loop arrays;
@@ -63,10 +61,13 @@ static void choose_variant(const struct lines__problem *problem,
 static int make_plan(struct lines__retained_plan *plan, const struct lines__problem *problem) {
     const struct lines__task task = lines__task_make(problem, 1, problem->axes, 0, 1, -1);
     struct lines__panel_lines lines;
-    lines__task_all_lines(&task, &lines);
+    if (problem->retained[0].modes > 0)
+        lines__task_all_lines(&task, &lines);
+    else
+        lines__task_filled_lines(&task, problem->filled[0], &lines);
+    lines.filled = problem->filled[0];
     lines.is_double = problem->precision == FFTND_DOUBLE;
     lines.direction = problem->direction;
-    lines.filled = problem->filled[0];
     plan->retained = problem->retained[0];
     plan->forward = problem->direction == REDIST_FORWARD;
     plan->is_real = problem->kind == FFTND_R2C;
@@ -165,11 +166,13 @@ static struct lines__panel_gap find_gap(const struct lines__retained_plan *plan,
 }
 
 static int launch(const struct lines__retained_plan *plan, const char *in, char *out, char *area) {
-    static const struct lines__panel_gap none = {
-        .low = UINT_MAX, .high = UINT_MAX, .half = {UINT_MAX, UINT_MAX}};
-    const struct lines__panel_gap gap = plan->retained.modes > 0 ? find_gap(plan, area) : none;
-    return lines__panel_plan_execute(plan->lines, &(struct lines__panel_work){.gap = &gap}, in, out,
-                                     plan->stream);
+    struct lines__panel_work work = {.gap = NULL};
+    struct lines__panel_gap gap;
+    if (plan->retained.modes > 0) {
+        gap = find_gap(plan, area);
+        work.gap = &gap;
+    }
+    return lines__panel_plan_execute(plan->lines, &work, in, out, plan->stream);
 }
 
 /* Loops that a launch lacks are several launches. */

@@ -57,12 +57,10 @@ __device__ __forceinline__ void read_array(const lines__panels &p, unsigned pass
                 x[k] = read_retained(p, at, butterfly + k * apart, from);
             return;
         }
-    if constexpr (how != WHOLE)
-        if (how == RETAINED || (p.filled < p.n && (how == APPLIED || !p.backward))) {
-            load_filled(p, at, butterfly, apart, from, step, x);
-            return;
-        }
-    load(p, at, from, step, x);
+    if (p.filled < p.n && (how == APPLIED || !p.backward))
+        load_filled(p, at, butterfly, apart, from, step, x);
+    else
+        load(p, at, from, step, x);
 }
 
 template <class value, int radix, kind which, sort how>
@@ -116,8 +114,8 @@ __device__ __forceinline__ void write_array(const lines__panels &p, unsigned pas
                     write_retained(p, at, i + k * apart, to, x[k]);
                 return;
             }
-        if constexpr (how != WHOLE)
-            if (how == RETAINED || p.filled < p.n) {
+        if (p.filled < p.n)
+            if (how == APPLIED || p.backward) {
                 store_filled(p, at, i, apart, to, step, x);
                 return;
             }

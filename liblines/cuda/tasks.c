@@ -160,11 +160,23 @@ static int are_odd(const struct lines__task *task) {
            (axis->n % 2 != 0 || axis->in != 1 || axis->out != 1 || count_misaligning(task) > 0);
 }
 
+static void list_odd(const struct lines__task *task, struct lines__panel_lines *lines) {
+    list_numbers(task, (const int[2]){2 - task->is_real[0], 2 - task->is_real[1]}, lines);
+    lines->r2r = task->is_real[0] ? LINES__HALVED : LINES__UNHALVED;
+}
+
+void lines__task_filled_lines(const struct lines__task *task, redist_index filled,
+                              struct lines__panel_lines *lines) {
+    if (are_odd(task) || (task->is_real[0] != task->is_real[1] && filled % 2 != 0))
+        list_odd(task, lines);
+    else
+        lines__task_all_lines(task, lines);
+}
+
 int lines__task_lines(const struct lines__task *task, struct lines__panel_lines *lines) {
     const struct lines__loop *axis = &task->axes[0], *side = &lines->side;
     if (task->rank == 1 && are_odd(task)) {
-        list_numbers(task, (const int[2]){2 - task->is_real[0], 2 - task->is_real[1]}, lines);
-        lines->r2r = task->is_real[0] ? LINES__HALVED : LINES__UNHALVED;
+        list_odd(task, lines);
         return 1;
     }
     lines__task_all_lines(task, lines);

@@ -42,6 +42,11 @@ int lines__task_misaligns(const struct lines__task *task);
  * loop. */
 void lines__task_all_lines(const struct lines__task *task, struct lines__panel_lines *lines);
 
+/* The same, of lines of which `filled` points are on the physical side, 0 = all: two real ones that cannot be read in
+ * pairs of numbers become one complex line. */
+void lines__task_filled_lines(const struct lines__task *task, redist_index filled,
+                              struct lines__panel_lines *lines);
+
 /* Describes lines that panels may transform faster than cuFFT: contiguous, neighbouring complex, or real ones. 0 =
  * there are none. */
 int lines__task_lines(const struct lines__task *task, struct lines__panel_lines *lines);
