@@ -404,18 +404,37 @@ START_TEST(late_operator) {
         begin_operator(&pair);
         stay_away(&pair, apply);
         free_operator(&pair);
+        const int code = run_pair(&pair);
         if (own) {
-            check_ok(run_pair(&pair));
+            check_ok(code);
             check_pair(&pair);
-            end_pair(&pair);
         } else {
-            (void)run_pair(&pair);
             stream_device_wait(pair.stream);
             check_code(fftnd_plan_query(pair.plan), REDIST_ERR_PEER);
-            end_pair(&pair);
         }
+        end_pair(&pair);
         check_ok(redist_free(&work));
     }
+}
+END_TEST
+
+/* The device of a rank that was too late learns from the plan's next transform, before any host asks. */
+START_TEST(late_operator_before_a_pair) {
+    NEEDS_FFT_STREAMS();
+    struct pair pair;
+    NEEDS_TIMEOUTS();
+    if (harness_nranks == 1)
+        skip_test("one rank waits for nobody");
+    begin_pair(&pair, FFTND_ESTIMATE, 0.2);
+    begin_operator(&pair);
+    if (harness_rank != 0)
+        (void)apply(&pair);
+    stream_device_wait(pair.stream);
+    (void)run_pair(&pair);
+    stream_device_wait(pair.stream);
+    check_code(fftnd_plan_query(pair.plan), REDIST_ERR_PEER);
+    free_operator(&pair);
+    end_pair(&pair);
 }
 END_TEST
 
@@ -439,9 +458,19 @@ START_TEST(measured_in_vain) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        enqueued,  replayed, spoilt,      many_arrays,   another_workspace, function_of_user,
-        operators, late,     late_inside, late_operator, measured_in_vain,  NULL};
+    const TTest *const tests[] = {enqueued,
+                                  replayed,
+                                  spoilt,
+                                  many_arrays,
+                                  another_workspace,
+                                  function_of_user,
+                                  operators,
+                                  late,
+                                  late_inside,
+                                  late_operator,
+                                  late_operator_before_a_pair,
+                                  measured_in_vain,
+                                  NULL};
     const TTest *const both_links[] = {enqueued, replayed, NULL};
     has_nodes = argc > 1;
     if (has_nodes)
