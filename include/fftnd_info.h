@@ -33,7 +33,7 @@ typedef struct fftnd_plan_info {
     int partitions;         /**< of a transform, each begun on its arrival; 1 = none */
 
     /* Memory of this rank */
-    size_t workspace_bytes; /**< work space, of operators too */
+    size_t workspace_bytes; /**< work space, in which operators work, too */
     size_t tile_bytes;      /**< of a tile, approximately; 0 without tiles */
     size_t device_bytes;    /**< on the device for tiles; 0 = transforms in the arrays' memory */
     size_t transfer_bytes;  /**< copied by one transform to the device, and as many back */
