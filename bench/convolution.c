@@ -132,7 +132,7 @@ static double find_error(struct own *own) {
 static double work_mebibytes(const struct own *own) {
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     bench_must(fftnd_plan_get_info(own->plan, &info));
-    return (double)info.workspace_bytes / (1 << 20);
+    return (double)(info.workspace_bytes + info.operator_bytes) / (1 << 20);
 }
 
 static void close_own(struct own *own) {
@@ -247,7 +247,7 @@ static void print(const bench_candidate candidates[], int n, const char *other, 
         error[i] = find_error(&own[i]);
     bench_print_times(candidates, n, names, 0, "filled");
     for (int i = 0; i < 2 && rank == 0; i++)
-        printf("%-20s work space of the plan %.1f MiB, array %.1f MiB, error %.2g\n", names[i],
+        printf("%-20s work space %.1f MiB, array %.1f MiB, error %.2g\n", names[i],
                work_mebibytes(&own[i]), (double)own[i].layout.bytes / (1 << 20), error[i]);
 }
 

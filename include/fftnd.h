@@ -60,9 +60,10 @@
  * others as the limit allows. It is uploaded, transformed and downloaded, while other tiles are being copied; between
  * ranks the exchange's method moves it from and to the host. Arrays that the device cannot access (page-locked neither
  * by their allocation nor by pin_arrays) are copied through buffers of the plan by the host; `threads` share that work,
- * and the exchange's if its method permits. retained_modes, `filled` and FFTND_LOCAL_TRANSPOSE_ALWAYS are unavailable
- * there. Such a plan measures no configurations and methods, which may need too much memory: it takes those remembered,
- * named by `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
+ * and the exchange's if its method permits. With retained_modes and `filled` a tile has all modes and points, and what
+ * the arrays have of them is copied. FFTND_LOCAL_TRANSPOSE_ALWAYS is unavailable there. Such a plan measures no
+ * configurations and methods, which may need too much memory: it takes those remembered, named by `method`, or usual
+ * (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
  *
  * Ghosts: with fftnd_options.ghosts the physical side has copies of neighbours' points around each rank's part, as in
  * redist_halo.h. Backward fills them: each becomes the point that it shows. With accumulate_ghosts forward transforms

@@ -33,7 +33,7 @@ typedef struct fftnd_plan_info {
     int partitions;         /**< of a transform, each begun on its arrival; 1 = none */
 
     /* Memory of this rank */
-    size_t workspace_bytes; /**< work space */
+    size_t workspace_bytes; /**< work space, in which operators work, too */
     size_t tile_bytes;      /**< of a tile, approximately; 0 without tiles */
     size_t device_bytes;    /**< on the device for tiles; 0 = transforms in the arrays' memory */
     size_t transfer_bytes;  /**< copied by one transform to the device, and as many back */
@@ -65,6 +65,8 @@ typedef struct fftnd_plan_info {
     double wire_error[2];
     /** sent by this rank to others in one forward transform, as redist_plan_info.sent_bytes */
     size_t sent_bytes;
+    /** work space that the plan's operators have allocated, besides the plan's */
+    size_t operator_bytes;
 } fftnd_plan_info;
 
 #define FFTND_PLAN_INFO_DEFAULT                                                                    \
@@ -76,7 +78,8 @@ typedef struct fftnd_plan_info {
         .buffered = 0, .halved_axis = -1, .exchange_seconds = 0.0, .serial_seconds = 0.0,          \
         .scratch_bytes = 0, .ranks = 0, .planning_seconds = 0.0, .choice_seconds = 0.0,            \
         .steps_seconds = 0.0, .allocation_seconds = 0.0, .connection_seconds = 0.0,                \
-        .wire = REDIST_WIRE_SAME, .reserved = 0, .wire_error = {0.0, 0.0}, .sent_bytes = 0         \
+        .wire = REDIST_WIRE_SAME, .reserved = 0, .wire_error = {0.0, 0.0}, .sent_bytes = 0,        \
+        .operator_bytes = 0                                                                        \
     }
 
 /** FFTND_PLAN_INFO_DEFAULT as a function; as redist_box_init. */

@@ -8,8 +8,8 @@
  * array. Axes on whose wavenumbers an operator does not depend are not transformed, and cost no exchange: a derivative
  * along one axis transforms that axis alone, and gradient, divergence and curl, on devices the gradient only, are such
  * derivatives one after the other (if all modes are retained, the plan is not in place, and has neither boxes nor given
- * blocks or split axes; with the batch last these three transform all axes). Then each axis has its own work space, and
- * sums of derivatives need room for one field. Functions of the user and FFTND_MULTIPLY depend on all axes, and so does
+ * blocks or split axes; with the batch last these three transform all axes). Then sums of derivatives need room for one
+ * field. Functions of the user and FFTND_MULTIPLY depend on all axes, and so does
  * FFTND_SYMBOLS of real data without a table for the halved axis. With a halved axis, functions and tables of the user
  * multiply a mode's mirror image by the conjugate of the mode's factor, so that fields stay real; the results of others
  * depend on the serial library. fftnd_apply_physical is the mirror image: spectra become fields, a function of the user
@@ -203,8 +203,9 @@ REDIST_API int fftnd_operator_options_init(fftnd_operator_options *options, size
 typedef struct fftnd_operator fftnd_operator;
 
 /**
- * Makes an operator for a plan. It shares the plan's process grid, threads, device and configuration, and allocates its
- * own work space in the plan's memory space, also with options.user_workspace.
+ * Makes an operator for a plan. It shares the plan's process grid, threads, device, configuration and work space, and
+ * allocates what that has no room for, which later operators share (fftnd_plan_info.operator_bytes). With
+ * options.user_workspace it allocates all of its work space, in the plan's memory space.
  *   plan     outlives the operator; not one of a single axis over several ranks
  *   kind     what it does
  *   options  NULL = defaults; its arrays may be freed after the call
@@ -260,7 +261,8 @@ REDIST_API int fftnd_operator_layout(const fftnd_operator *op, int is_output, ff
  *   input   array of fftnd_operator_layout(op, 0); unchanged unless the plan's options allow otherwise
  *   output  array of fftnd_operator_layout(op, 1), overwritten; the same pointer if and only if the plan is in place
  * Collective on the plan's communicator. After an error that is not one of arguments the output is undefined, and the
- * operator is broken, the plan is not.
+ * operator is broken, the plan is not; with options.asynchronous, unless options.user_workspace is set, the plan and
+ * all its operators are, as the device may still write to the work space that they share.
  * Errors: as fftnd_forward; ERR_ARGUMENT (another plan's operator, or one of the other kind), ERR_DISAGREE (another
  * operator than on rank 0), both before any array is changed unless options.skip_agreement; ERR_PEER or ERR_ARGUMENT
  * when a function of the user returned an error, on all ranks, now or in the next call with the operator.

@@ -51,11 +51,12 @@ struct plan {
 };
 
 struct work {
-    enum { COPY, TRANSFORM, SCALE, R2R, SET, FOLLOW } kind;
+    enum { COPY, TRANSFORM, SCALE, CHANGE, R2R, SET, FOLLOW } kind;
     struct copy copy;
     struct plan *plan;
     void *in, *out;
     struct factor scale;
+    struct lines__modes modes;
     struct lines__r2r_lines lines;
     int after; /* the transform of the rows */
     struct event *event;
@@ -97,6 +98,9 @@ static void do_work(const struct work *work) {
     case SCALE:
         lines__library_fftw.scale(scale->array, scale->bytes, scale->precision, scale->factor,
                                   NULL);
+        break;
+    case CHANGE:
+        lines__change_modes(&work->modes);
         break;
     case R2R:
         r2r_move_lines(&work->lines, work->after);
@@ -311,6 +315,12 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
     return REDIST_OK;
 }
 
+static int change(const struct lines__modes *modes, void *stream) {
+    give(stream, (struct work){.kind = CHANGE, .modes = *modes});
+    go_on();
+    return REDIST_OK;
+}
+
 static int r2r(const struct lines__r2r_lines *lines, int after, void *stream) {
     give(stream, (struct work){.kind = R2R, .lines = *lines, .after = after});
     go_on();
@@ -331,6 +341,7 @@ const struct lines__library lines__library_late = {
     .set_area = set_area,
     .execute = execute,
     .scale = scale,
+    .change = change,
     .destroy = destroy,
     .r2r = r2r,
 };

@@ -29,7 +29,7 @@ static fft_case random_transform(MPI_Comm comm) {
         given.options.threads = random_between(2, 3);
     if (random_chance(15))
         fft_random_kept(&given);
-    else if (!given.drops_modes && !given.drops_points && random_chance(15))
+    else if (random_chance(15))
         limit_memory(comm, &given);
     return given;
 }

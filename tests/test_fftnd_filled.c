@@ -586,9 +586,6 @@ START_TEST(what_goes_without_zeros) {
     given = FFT_CASE(FFTND_C2C, 6, 7);
     given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS;
     check_refusal(given, (const int[]){5, 7}, REDIST_ERR_ARGUMENT, "options->filled", 0);
-    given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
-    given.options.device_bytes = 1 << 20;
-    check_refusal(given, (const int[]){5, 7}, REDIST_ERR_ARGUMENT, "options->filled", 0);
     given = FFT_CASE(FFTND_C2C, 36);
     if (harness_nranks > 1) {
         check_refusal(given, (const int[]){30}, REDIST_ERR_SIZE, "options->filled[0] = 30", 0);

@@ -80,11 +80,8 @@ END_TEST
 
 START_TEST(random_cases) {
     for (int i = 0; harness_another(i, 4); i++) {
-        fft_case given;
-        do {
-            given = random_chance(50) ? fft_random_case(harness_nranks, 0)
-                                      : fft_random_mixed_case(harness_nranks, 0);
-        } while (given.drops_modes || given.drops_points);
+        fft_case given = random_chance(50) ? fft_random_case(harness_nranks, 0)
+                                           : fft_random_mixed_case(harness_nranks, 0);
         given.options.threads = random_between(1, 3);
         given.options.pin_arrays = random_chance(50);
         given.options.effort = FFTND_ESTIMATE;
@@ -286,10 +283,6 @@ START_TEST(refusals) {
     given.options.device_bytes = 1 << 20;
     given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS;
     check_refused(&given, "options->local_transpose");
-    given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
-    given.drops_modes = 1;
-    given.retained[0] = given.retained[1] = given.retained[2] = 4;
-    check_refused(&given, "options->retained_modes");
 }
 END_TEST
 

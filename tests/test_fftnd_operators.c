@@ -19,7 +19,7 @@ START_TEST(random_cases) {
     for (int i = 0; harness_another(i, 12); i++) {
         fft_case given = fft_random_mixed_case(harness_nranks, 0);
         given.options.threads = random_chance(30) ? random_between(2, 3) : 1;
-        if (random_chance(20) && !given.drops_modes && !given.drops_points) {
+        if (random_chance(20)) {
             offload(&given);
         }
         if (random_chance(25)) {

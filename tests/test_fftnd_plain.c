@@ -261,7 +261,20 @@ START_TEST(transforms) {
 }
 END_TEST
 
-/* Several parts, and an array of the operator's own. */
+/* Runs the plan there and back. */
+static void check_round_trip(fftnd_plan *plan, const fftnd_layout layouts[2], void *points,
+                             void *modes) {
+    const size_t n = layouts[0].bytes / sizeof(double);
+    fill(points, n);
+    check_ok(fftnd_forward(plan, points, modes));
+    memset(points, 0, layouts[0].bytes);
+    check_ok(fftnd_backward(plan, modes, points));
+    const double gap = difference(points, n, 1);
+    check_all(gap < 1e-9, "%g away", gap);
+}
+
+/* Several parts, and an array of the operator's own; the plan takes other work space while the operator has arrays in
+ * the first, or later. */
 START_TEST(operators) {
     const redist_index sizes[3] = {12, 10, 8};
     for (int call = 0; call < REFUSALS; call++) {
@@ -269,22 +282,29 @@ START_TEST(operators) {
         fftnd_plan *plan = NULL;
         fftnd_operator *op = NULL;
         fftnd_layout layouts[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
-        void *arrays[2] = {NULL, NULL};
+        fftnd_layout sides[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+        void *arrays[4] = {NULL, NULL, NULL, NULL};
         options.effort = FFTND_ESTIMATE;
         options.mapped_arrays = 1;
         harness_case("%s fails on all ranks", names[call]);
         check_ok(
             fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &options, &plan));
         check_ok(fftnd_operator_create(plan, FFTND_CURL, NULL, &op));
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
             check_ok(fftnd_operator_layout(op, side, &layouts[side]));
+            check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &sides[side]));
+        }
         refuse(call, harness_nranks);
         for (int side = 0; side < 2; side++) {
             alloc(layouts[side].bytes, &arrays[side]);
             memset(arrays[side], side, layouts[side].bytes);
+            alloc(sides[side].bytes, &arrays[2 + side]);
         }
-        for (int round = 0; round < 2; round++)
-            check_ok(fftnd_apply(plan, op, arrays[0], arrays[1]));
+        for (int round = 0; round < 3; round++)
+            if ((round + call) % 2)
+                check_round_trip(plan, sides, arrays[2], arrays[3]);
+            else
+                check_ok(fftnd_apply(plan, op, arrays[0], arrays[1]));
         double most = 0;
         for (size_t i = 0; i < layouts[1].bytes / sizeof(double); i++)
             most = ((double *)arrays[1])[i] > most ? ((double *)arrays[1])[i] : most;
@@ -292,8 +312,8 @@ START_TEST(operators) {
         allow();
         check_ok(fftnd_operator_free(&op));
         check_ok(fftnd_plan_free(&plan));
-        for (int side = 0; side < 2; side++)
-            check_ok(redist_free(&arrays[side]));
+        for (int i = 0; i < 4; i++)
+            check_ok(redist_free(&arrays[i]));
     }
 }
 END_TEST

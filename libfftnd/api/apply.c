@@ -192,6 +192,17 @@ static void empty_operator(fftnd_operator *op) {
     redist_release(op->appliers);
 }
 
+/* Waits for an operator that its plan fails with, and notes whether it has failed. */
+static void settle(fftnd_operator *op) {
+    for (int i = 0; i < op->nappliers; i++) {
+        struct fftnd__engine *engine = &op->appliers[i].engine;
+        if (!fftnd__fails_with_plan(engine) || redist_place_is_gone())
+            continue;
+        engine->transform.space->drain();
+        (void)fftnd__engine_query(engine);
+    }
+}
+
 static void destroy(fftnd_operator *op) {
     if (op == NULL)
         return;
@@ -302,6 +313,7 @@ int fftnd_operator_free(fftnd_operator **op) {
         REDIST_TRY(fftnd__check_idle(__func__, (*op)->plan));
         place = fftnd__place_of_rest((*op)->plan);
         (void)redist_enter(&place, &visit);
+        settle(*op);
         remove_from_plan(*op);
     }
     destroy(*op);

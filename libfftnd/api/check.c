@@ -259,7 +259,6 @@ static int check_pairs(const struct fftnd__arguments *arguments) {
     const fftnd_options *options = &arguments->options;
     int there = fftnd__is_on_device(options->space), sent = fftnd__is_on_device(options->device);
     int offloads = fftnd__offloads(options);
-    int truncates = options->retained_modes != NULL;
     int pads = drops_some(arguments, options->filled);
     int fuses = options->fusion == FFTND_FUSION_ALWAYS;
     int transposes = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
@@ -278,11 +277,6 @@ static int check_pairs(const struct fftnd__arguments *arguments) {
         {offloads && transposes, REDIST_ERR_ARGUMENT,
          "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS is not supported with "
          "options->device_bytes or a device, which move rows"},
-        {offloads && truncates, REDIST_ERR_ARGUMENT,
-         "options->retained_modes is not supported with options->device_bytes or a device"},
-        {offloads && pads, REDIST_ERR_ARGUMENT,
-         "options->filled is below sizes, which is not supported with options->device_bytes or a "
-         "device for arrays of the host"},
         {transposes && fuses, REDIST_ERR_ARGUMENT,
          "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS needs whole arrays, but "
          "options->fusion = FFTND_FUSION_ALWAYS"},

@@ -125,6 +125,14 @@ void *fftnd_layout_at(const fftnd_layout *layout, void *array, const redist_inde
     return (char *)array + element * (ptrdiff_t)layout->element_bytes;
 }
 
+/* An operator of a plan with work space of the user lists its own. */
+static size_t operator_bytes(const fftnd_plan *plan) {
+    size_t bytes = fftnd__work_allocated(&plan->engine, 0);
+    for (const struct fftnd__engine *at = plan->applying; at != NULL; at = at->next)
+        bytes += fftnd__work_allocated(at, 1);
+    return bytes;
+}
+
 int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     REDIST_TRY(fftnd__check_idle(__func__, plan));
     const struct fftnd__configuration *configuration = &plan->engine.transform.configuration;
@@ -160,6 +168,7 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     own.wire = plan->engine.transform.settings.wire;
     memcpy(own.wire_error, plan->wire_error, sizeof own.wire_error);
     own.sent_bytes = fftnd__engine_sends(&plan->engine);
+    own.operator_bytes = operator_bytes(plan);
     own.transfer_bytes = fftnd__engine_transfers(&plan->engine);
     own.tile_bytes = own.tiled ? configuration->tile_bytes : 0;
     own.scratch_bytes = plan->engine.tile_bytes;

@@ -223,14 +223,6 @@ static int build_programs(struct fftnd__engine *engine) {
 
 /* ---------------------------------------------------------------- work space and exchanges */
 
-void fftnd__engine_work_arrays(const struct fftnd__engine *engine, void *work[3]) {
-    char *next = engine->workspace;
-    for (int i = 0; i < 3; i++) {
-        work[i] = next;
-        next = next != NULL ? next + engine->work_bytes[i] : NULL;
-    }
-}
-
 static void find_method(struct fftnd__engine *engine) {
     const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
     strcpy(engine->method, "none");
@@ -278,8 +270,7 @@ int fftnd__engine_is_narrow(const struct fftnd__engine *engine) {
 
 size_t fftnd__engine_memory(const struct fftnd__engine *engine) {
     int is_narrow;
-    return engine->tile_bytes + (engine->owns_workspace ? engine->workspace_bytes : 0) +
-           find_buffers(engine, &is_narrow);
+    return engine->tile_bytes + fftnd__work_allocated(engine, 1) + find_buffers(engine, &is_narrow);
 }
 
 static int join_with(const struct fftnd__engine *engine, const redist_plan *one) {
@@ -289,11 +280,14 @@ static int join_with(const struct fftnd__engine *engine, const redist_plan *one)
     return REDIST_OK;
 }
 
-/* Joins all exchanges: if one fails on a device, all fail. Not every one can be the one that others join. */
+/* Joins all exchanges: if one fails on a device, all fail. Not every one can be the one that others join. Exchanges of
+ * an operator fail with those of the plan: a late peer may still write into the memory that they share. */
 static int join_exchanges(const struct fftnd__engine *engine) {
-    int code = REDIST_OK;
-    redist_plan *one = next_exchange(engine, NULL);
-    for (; one != NULL; one = next_exchange(engine, one)) {
+    int code = REDIST_OK,
+        has_lender = engine->lender != NULL && next_exchange(engine->lender, NULL);
+    const struct fftnd__engine *first = has_lender ? engine->lender : engine;
+    redist_plan *one = next_exchange(first, NULL);
+    for (; one != NULL; one = next_exchange(first, one)) {
         code = join_with(engine, one);
         if (code != REDIST_ERR_METHOD)
             return code;
@@ -303,16 +297,17 @@ static int join_exchanges(const struct fftnd__engine *engine) {
 
 /* Collective. */
 static int connect_exchanges(struct fftnd__engine *engine) {
-    void *work[3];
     int code = REDIST_OK;
-    fftnd__engine_work_arrays(engine, work);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = fftnd__set_stages_memory(&engine->programs[direction], FFTND__IN_AREA, work[AREA]);
+        code = fftnd__set_stages_memory(&engine->programs[direction], FFTND__IN_AREA,
+                                        engine->work[AREA]);
     REDIST_TRY(redist_agree(engine->transform.comm, code));
     for (int direction = 0; direction < 2; direction++)
-        REDIST_TRY(fftnd__plan_exchanges(&engine->programs[direction], &engine->transform, work));
+        REDIST_TRY(
+            fftnd__plan_exchanges(&engine->programs[direction], &engine->transform, engine->work));
     find_method(engine);
-    return join_exchanges(engine);
+    code = join_exchanges(engine);
+    return fftnd__fails_with_plan(engine) ? redist_agree(engine->transform.comm, code) : code;
 }
 
 static int plan_exchanges(struct fftnd__engine *engine) {
@@ -322,34 +317,11 @@ static int plan_exchanges(struct fftnd__engine *engine) {
     return code;
 }
 
-size_t fftnd__engine_work(const struct fftnd__engine *engine) {
-    return engine->work_bytes[0] + engine->work_bytes[1] + engine->work_bytes[AREA];
-}
-
-/* Lets the device reach work space of the plan, and with pin_arrays of the user. Operators pin theirs only if the plan
- * has none. */
-static void pin_work(struct fftnd__engine *engine) {
-    const struct fftnd__transform *transform = &engine->transform;
-    if (engine->owns_workspace || transform->settings.pin_arrays)
-        fftnd__offload_pin(transform->offload, FFTND__PIN_WORK, engine->workspace,
-                           fftnd__engine_work(engine));
-}
-
 static int allocate_work(struct fftnd__engine *engine) {
     double begin = MPI_Wtime();
-    REDIST_TRY(fftnd__spare_take(engine, fftnd__engine_work(engine)));
+    REDIST_TRY(fftnd__work_take(engine));
     engine->allocation_seconds += MPI_Wtime() - begin;
-    engine->has_workspace = engine->owns_workspace = 1;
-    pin_work(engine);
     return REDIST_OK;
-}
-
-static void free_work(struct fftnd__engine *engine) {
-    fftnd__offload_unpin_work(engine->transform.offload, engine->workspace);
-    if (engine->owns_workspace)
-        fftnd__spare_put(engine);
-    engine->workspace = NULL;
-    engine->has_workspace = engine->owns_workspace = 0;
 }
 
 /* Plans fused programs. Methods that cannot are an error if the user insists. Collective. */
@@ -373,7 +345,7 @@ static int take_stepwise(struct fftnd__engine *engine) {
 
 /* Allocates work space anew, for other programs. Collective. */
 static int renew_work(struct fftnd__engine *engine) {
-    free_work(engine);
+    fftnd__work_give(engine);
     memset(engine->work_bytes, 0, sizeof engine->work_bytes);
     count_work(engine);
     return allocate_work(engine);
@@ -421,10 +393,8 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
 
 int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
     free_exchanges(engine);
-    free_work(engine);
-    engine->workspace = workspace;
-    engine->has_workspace = 1;
-    pin_work(engine);
+    fftnd__work_give(engine);
+    fftnd__work_take_from_user(engine, workspace);
     int code = try_fused(engine);
     if (code == REDIST_OK && !engine->is_fused)
         code = take_stepwise(engine);
@@ -435,11 +405,20 @@ int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
 int fftnd__engine_take_plain(struct fftnd__engine *engine) {
     engine->transform.settings.mapped_arrays = 0;
     free_programs(engine);
-    free_work(engine);
+    fftnd__work_give(engine);
     memset(engine->work_bytes, 0, sizeof engine->work_bytes);
     redist_warn_plain(engine->transform.comm);
     REDIST_TRY(build_programs(engine));
     return take_workspace(engine);
+}
+
+/* Takes work space of its own instead of the plan's, with which it cannot fail. Collective. */
+static int take_apart(struct fftnd__engine *engine) {
+    free_exchanges(engine);
+    fftnd__work_give(engine);
+    engine->lender = NULL;
+    REDIST_TRY(allocate_work(engine));
+    return take_stepwise(engine);
 }
 
 /* Gives the side without an array the layout that the steps leave. */
@@ -470,11 +449,12 @@ static struct fftnd__settings settings_of(const struct fftnd__engine *plan,
     return settings;
 }
 
-int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine *plan,
+int fftnd__engine_apply(struct fftnd__engine *engine, struct fftnd__engine *plan,
                         const struct fftnd__operator *op, int direction) {
     struct fftnd__transform *transform = &engine->transform;
     *engine = (struct fftnd__engine){
         .transform = plan->transform, .first = direction, .last = direction, .life = plan->life};
+    engine->lender = plan->works != NULL ? plan : NULL; /* not the user's memory */
     transform->applied = op;
     transform->chain.is_borrowed = 1;
     transform->settings = settings_of(plan, op);
@@ -495,7 +475,8 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     engine->scales[direction] = 1;
     find_method(engine);
     REDIST_TRY(build_programs(engine));
-    return take_workspace(engine);
+    int code = take_workspace(engine);
+    return code == REDIST_ERR_METHOD && fftnd__fails_with_plan(engine) ? take_apart(engine) : code;
 }
 
 void fftnd__engine_destroy(struct fftnd__engine *engine) {
@@ -503,7 +484,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     free_programs(engine);
     for (int direction = 0; direction < 2; direction++)
         fftnd__free_steps(&engine->programs[direction]);
-    free_work(engine);
+    fftnd__work_give(engine);
     fftnd__failure_forget(&engine->failure);
     fftnd__chain_free(&transform->chain);
     redist_release(transform->room);

@@ -16,6 +16,17 @@ struct fftnd__replays {
     long long runs;
 };
 
+/* Memory for arrays of the work space, of one engine or of several that run one at a time (work.c). */
+struct fftnd__work {
+    void *memory;
+    size_t bytes; /* allocated, at least those in use */
+    int number;   /* of the allocation, if it may wait for another plan */
+    int users;    /* arrays of engines that are there */
+    struct fftnd__work *next;
+};
+
+enum { FFTND__WORK_ARRAYS = 3 }; /* two arrays, scratch of the serial library */
+
 struct fftnd__engine {
     struct fftnd__transform transform;
     struct fftnd__program programs[2]; /* forward, backward */
@@ -35,15 +46,19 @@ struct fftnd__engine {
     struct fftnd__replays replays;
     redist_phases past;   /* of freed exchanges */
     size_t largest_bytes; /* of the arrays of any step */
-    size_t work_bytes[3]; /* two arrays, scratch of the serial library */
     size_t tile_bytes;    /* of tiles in the caches, for all stages, */
     void *tiles;          /* and their memory, */
     size_t tile_room;     /* of so many bytes */
-    char *workspace;
-    size_t workspace_bytes; /* allocated, at least those in use */
-    int workspace_number;   /* of the allocation, if the work space may wait for another plan */
-    int has_workspace, owns_workspace;
-    int owns_resources; /* else grid, threads and device are another engine's */
+    /* The arrays of the work space are in these allocations, or in memory of the user (else NULL). */
+    size_t work_bytes[FFTND__WORK_ARRAYS];
+    void *work[FFTND__WORK_ARRAYS];
+    struct fftnd__work *held[FFTND__WORK_ARRAYS];
+    void *workspace;
+    int has_workspace;
+    struct fftnd__work *works;    /* in the plan's engine: all allocations, of operators too */
+    struct fftnd__engine *lender; /* the plan's engine, where operators share work space */
+    int works_differ;             /* ranks may have other allocations */
+    int owns_resources;           /* else grid, threads and device are another engine's */
     char method[64];
     struct fftnd__engine *next; /* of the plan's operators */
 };
@@ -54,9 +69,9 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
                          const struct fftnd__configuration *configuration);
 void fftnd__engine_destroy(struct fftnd__engine *engine);
 
-/* Makes an engine that transforms in a direction, applies an operator, and transforms back. Uses grid, threads and
- * device of the plan's engine, which must outlive it. As fftnd__engine_create. */
-int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine *plan,
+/* Makes an engine that transforms in a direction, applies an operator, and transforms back. Uses grid, threads, device
+ * and work space of the plan's engine, which must outlive it, and not run at the same time. As fftnd__engine_create. */
+int fftnd__engine_apply(struct fftnd__engine *engine, struct fftnd__engine *plan,
                         const struct fftnd__operator *op, int direction);
 
 /* Plans the exchanges with the user's work space. Collective. */
@@ -74,9 +89,11 @@ const struct fftnd__step *fftnd__engine_output(const struct fftnd__engine *engin
 size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
                                  const struct fftnd__step *array);
 
-/* Bytes of work space, and its arrays: two, and scratch of the serial library. */
+/* Bytes of the arrays of the work space. */
 size_t fftnd__engine_work(const struct fftnd__engine *engine);
-void fftnd__engine_work_arrays(const struct fftnd__engine *engine, void *work[3]);
+
+/* Bytes of the allocations listed in this engine that have arrays of it, or that have none. */
+size_t fftnd__work_allocated(const struct fftnd__engine *engine, int is_held);
 
 /* Bytes that the engine holds on this rank: its own work space, tiles, and buffers of its exchanges. */
 size_t fftnd__engine_memory(const struct fftnd__engine *engine);
@@ -100,6 +117,10 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
 
 /* Returns the first failure that is known by now. */
 int fftnd__engine_query(struct fftnd__engine *engine);
+
+/* Returns nonzero for an operator that breaks its plan by a failure, and the other way round: executions in a stream of
+ * which one has failed may still write to the work space that they share. */
+int fftnd__fails_with_plan(const struct fftnd__engine *engine);
 
 /* Number of partitions of exchanges whose arrivals begin a transform; 1 = none has any. */
 int fftnd__engine_partitions(const struct fftnd__engine *engine);

@@ -32,6 +32,18 @@ int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__trans
 /* Chooses whether segments of the stepwise programs take turns in their work space. The same on all ranks. */
 void fftnd__find_turns(struct fftnd__engine *engine);
 
+/* ---------------------------------------------------------------- work.c: work space */
+
+/* Provides the arrays of the work space, of counted bytes: in memory of the plan and its operators, or in new memory.
+ * Collective. */
+int fftnd__work_take(struct fftnd__engine *engine);
+
+/* Puts the arrays of the work space one behind another into memory of the user. */
+void fftnd__work_take_from_user(struct fftnd__engine *engine, char *memory);
+
+/* Leaves the work space, and frees what no engine has arrays in. As fftnd__spare_put. */
+void fftnd__work_give(struct fftnd__engine *engine);
+
 /* ---------------------------------------------------------------- teach.c: serial plans */
 
 /* Plans the stages of some directions; the result is this rank's. */
@@ -49,12 +61,12 @@ int fftnd__plan_scaling(struct fftnd__engine *engine);
 
 /* ---------------------------------------------------------------- spare.c: memory of freed plans */
 
-/* Gives the engine work space of `bytes`: the spare one, or new memory. Collective. */
-int fftnd__spare_take(struct fftnd__engine *engine, size_t bytes);
+/* Gives work space memory of `bytes`: the spare one, or new memory. Collective. */
+int fftnd__spare_take(const struct fftnd__engine *engine, size_t bytes, struct fftnd__work *work);
 
-/* Takes the engine's work space: as the spare one, if it is small and nothing has failed, or frees it. Collective, but
- * no rank waits for another one. */
-void fftnd__spare_put(struct fftnd__engine *engine);
+/* Takes the memory: as the spare one, if it is small and the engine has not failed, or frees it. Collective, but no
+ * rank waits for another one. */
+void fftnd__spare_put(const struct fftnd__engine *engine, const struct fftnd__work *work);
 
 /* Gives the engine memory for tiles, with undefined contents: the spare one, or a new allocation. Returns 0 without
  * memory. Not collective. */

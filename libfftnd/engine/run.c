@@ -66,6 +66,17 @@ int fftnd__engine_partitions(const struct fftnd__engine *engine) {
 
 /* ---------------------------------------------------------------- executions */
 
+int fftnd__fails_with_plan(const struct fftnd__engine *engine) {
+    return engine->lender != NULL && engine->transform.settings.asynchronous;
+}
+
+static int report(struct fftnd__engine *engine) {
+    int code = fftnd__failure_report(&engine->failure);
+    if (fftnd__fails_with_plan(engine))
+        fftnd__failure_note(&engine->lender->failure, code);
+    return code;
+}
+
 /* Lets the device reach arrays of the user, with pin_arrays. */
 static void pin_arrays(const struct fftnd__engine *engine, int direction, void *in, void *out) {
     struct fftnd__offload *offload = engine->transform.offload;
@@ -80,15 +91,13 @@ static void pin_arrays(const struct fftnd__engine *engine, int direction, void *
 }
 
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
-    void *work[3];
     pin_arrays(engine, direction, in, out);
-    fftnd__engine_work_arrays(engine, work);
     engine->executions++;
-    void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
+    void *const buffers[FFTND__BUFFERS] = {in, out, engine->work[0], engine->work[1]};
     if (!fftnd__replay(engine, direction, buffers))
         fftnd__execute(&engine->programs[direction], &engine->transform, buffers, engine->seconds,
                        &engine->failure);
-    return fftnd__failure_report(&engine->failure);
+    return report(engine);
 }
 
 /* Checks the stream besides the exchanges, of which a program may have none, unless it failed and may be gone. */
@@ -99,5 +108,5 @@ int fftnd__engine_query(struct fftnd__engine *engine) {
     if (engine->failure.code == REDIST_OK && transform->space->stream_check != NULL)
         fftnd__failure_note(&engine->failure,
                             transform->space->stream_check(transform->settings.stream));
-    return fftnd__failure_report(&engine->failure);
+    return report(engine);
 }

@@ -48,40 +48,37 @@ static int find_fitting(struct spare *spare, MPI_Comm comm, size_t bytes, int *f
     return code;
 }
 
-static void use_spare(struct fftnd__engine *engine, struct spare *spare) {
-    engine->workspace = spare->memory;
-    engine->workspace_bytes = spare->bytes;
-    engine->workspace_number = spare->number;
+static void use_spare(struct fftnd__work *work, struct spare *spare) {
+    work->memory = spare->memory;
+    work->bytes = spare->bytes;
+    work->number = spare->number;
     spare->memory = NULL;
 }
 
-static int allocate(struct fftnd__engine *engine, size_t bytes) {
-    void *memory = NULL;
-    REDIST_TRY(redist_alloc_in(engine->transform.plan_comm, engine->transform.library->space, bytes,
-                               &memory));
-    engine->workspace = memory;
-    engine->workspace_bytes = bytes;
-    engine->workspace_number = 0;
-    return REDIST_OK;
+static int allocate(const struct fftnd__engine *engine, size_t bytes, struct fftnd__work *work) {
+    work->bytes = bytes;
+    work->number = 0;
+    return redist_alloc_in(engine->transform.plan_comm, engine->transform.library->space, bytes,
+                           &work->memory);
 }
 
-int fftnd__spare_take(struct fftnd__engine *engine, size_t bytes) {
+int fftnd__spare_take(const struct fftnd__engine *engine, size_t bytes, struct fftnd__work *work) {
     void *data = NULL;
     MPI_Comm comm = engine->transform.plan_comm;
     int fits;
     if (engine->transform.library->space != REDIST_SPACE_HOST)
-        return allocate(engine, bytes);
+        return allocate(engine, bytes, work);
     REDIST_TRY(redist_kept_provide(comm, sizeof(struct spare), dispose, &data));
     struct spare *spare = data;
     if (spare == NULL) /* on all ranks: the user has freed the communicator */
-        return allocate(engine, bytes);
+        return allocate(engine, bytes, work);
     REDIST_TRY(find_fitting(spare, comm, bytes, &fits));
     if (fits) {
-        use_spare(engine, spare);
+        use_spare(work, spare);
         return REDIST_OK;
     }
-    REDIST_TRY(allocate(engine, bytes));
-    engine->workspace_number = ++spare->allocations;
+    REDIST_TRY(allocate(engine, bytes, work));
+    work->number = ++spare->allocations;
     return REDIST_OK;
 }
 
@@ -92,10 +89,10 @@ static struct spare *find_spare(const struct fftnd__engine *engine) {
                                           : NULL;
 }
 
-void fftnd__spare_put(struct fftnd__engine *engine) {
-    void *memory = engine->workspace;
-    int may_wait = engine->workspace_number != 0 && engine->workspace_bytes <= MOST_BYTES &&
-                   engine->failure.code == REDIST_OK;
+void fftnd__spare_put(const struct fftnd__engine *engine, const struct fftnd__work *work) {
+    void *memory = work->memory;
+    int may_wait =
+        work->number != 0 && work->bytes <= MOST_BYTES && engine->failure.code == REDIST_OK;
     struct spare *spare = may_wait ? find_spare(engine) : NULL;
     if (spare == NULL) {
         redist_free(&memory);
@@ -103,8 +100,8 @@ void fftnd__spare_put(struct fftnd__engine *engine) {
     }
     redist_free(&spare->memory);
     spare->memory = memory;
-    spare->bytes = engine->workspace_bytes;
-    spare->number = engine->workspace_number;
+    spare->bytes = work->bytes;
+    spare->number = work->number;
 }
 
 int fftnd__spare_take_tiles(struct fftnd__engine *engine, size_t bytes) {

@@ -46,6 +46,14 @@ static size_t staging_bytes(const struct fftnd__stage *stage) {
     return stage->in.bytes > stage->out.bytes ? stage->in.bytes : stage->out.bytes;
 }
 
+/* Lays out a side of a tile, which has all modes and points. */
+static void lay_out(struct fftnd__side *side, int ndims, const redist_index box[]) {
+    redist_index count[REDIST_MAX_NDIMS];
+    fftnd__widen(side->truncation, ndims, box, count);
+    side->bytes =
+        fftnd__lay_out(ndims, count, side->item, 0, FFTND__DEVICE_ALIGNMENT, side->stride);
+}
+
 /* Tiles have no gaps. Real lines that are padded in the array are so in the tile: both are copied as they are, in
  * one run instead of one for each line. */
 static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transform *transform,
@@ -56,17 +64,15 @@ static void lay_out_tiles(struct fftnd__stage *stage, const struct fftnd__transf
     const struct fftnd__side *other = fftnd__previous(step)->real ? &stage->out : &stage->in;
     struct fftnd__piece first;
     fftnd__find_piece(&stage->cut, 0, &first);
-    stage->in.bytes = fftnd__lay_out(last + 1, first.before, stage->in.item, 0,
-                                     FFTND__DEVICE_ALIGNMENT, stage->in.stride);
-    stage->out.bytes = fftnd__lay_out(last + 1, first.after, stage->out.item, 0,
-                                      FFTND__DEVICE_ALIGNMENT, stage->out.stride);
+    lay_out(&stage->in, last + 1, first.before);
+    lay_out(&stage->out, last + 1, first.after);
     redist_index padded =
         (fftnd__previous(step)->real ? fftnd__previous(step) : step)->layout->local.extent[last];
     int begins =
         fftnd__previous(step)->layout->local.offset == 0 && step->layout->local.offset == 0;
     redist_index complex_count = (fftnd__previous(step)->real ? first.after : first.before)[last];
     if (transform->settings.in_place && changes && begins && halved == last &&
-        padded == 2 * complex_count) {
+        stage->truncation == NULL && padded == 2 * complex_count) {
         for (int i = 0; i < last; i++)
             real->stride[i] = other->stride[i];
         real->bytes = other->bytes;
@@ -151,17 +157,33 @@ static int plan(struct fftnd__stage *stage, const struct fftnd__stage_problem *p
 
 /* ---------------------------------------------------------------- a run */
 
-/* A side of a tile, with padding, in the slot's staging memory. */
-static struct fftnd__block staged_block(const struct fftnd__execution *execution,
-                                        const struct fftnd__flight *flight, int is_after) {
+/* Work on a part of a tile that its array has: in staging memory, and on the device. */
+typedef int part_work(struct fftnd__execution *execution, const struct fftnd__block *staged,
+                      char *memory);
+
+/* Does that for all parts of a side of a tile, with padding. */
+static int visit_parts(struct fftnd__execution *execution, const struct fftnd__flight *flight,
+                       int is_after, part_work *work) {
     const struct fftnd__stage *stage = execution->step->stage;
-    struct fftnd__block block = is_after ? flight->out : flight->in;
-    redist_index padded = is_after ? stage->out.padded : stage->in.padded;
-    block.memory = fftnd__align(execution->transform->offload->staging, FFTND__DEVICE_ALIGNMENT) +
-                   (size_t)flight->slot * staging_bytes(stage);
-    if (padded)
-        block.count[block.ndims - 1] = padded;
-    return block;
+    const struct fftnd__block *tile = is_after ? &flight->out : &flight->in;
+    const redist_index *count = is_after ? flight->piece.after : flight->piece.before,
+                       padded = is_after ? stage->out.padded : stage->in.padded;
+    char *staging = fftnd__align(execution->transform->offload->staging, FFTND__DEVICE_ALIGNMENT) +
+                    (size_t)flight->slot * staging_bytes(stage);
+    struct fftnd__retained_box part;
+    for (int i = 0; i < fftnd__count_retained(tile->truncation); i++) {
+        if (!fftnd__find_retained(tile->truncation, i, tile->ndims, flight->piece.start, count,
+                                  tile->stride, &part))
+            continue;
+        struct fftnd__block block = *tile;
+        block.memory = staging + part.offset;
+        block.start = part.start;
+        memcpy(block.count, part.count, sizeof block.count);
+        if (padded)
+            block.count[block.ndims - 1] = padded;
+        REDIST_TRY(work(execution, &block, tile->memory + part.offset));
+    }
+    return REDIST_OK;
 }
 
 /* A tile in staging memory that threads move, each a part of it along an axis. */
@@ -215,44 +237,56 @@ static int hand_over(const struct fftnd__offload *offload, int slot,
                                           offload->events[slot][activity]);
 }
 
-static int upload(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
+static int upload_part(struct fftnd__execution *execution, const struct fftnd__block *block,
+                       char *memory) {
     const struct fftnd__offload *offload = execution->transform->offload;
     const struct fftnd__terminal *source = &execution->source;
-    const struct fftnd__block block = staged_block(execution, flight, 0);
-    const char *from = block.memory;
+    const char *from = block->memory;
     if (source->is_reached)
-        from = source->array + fftnd__offset(block.ndims, block.start, source->stride);
+        from = source->array + fftnd__offset(block->ndims, block->start, source->stride);
     else
-        REDIST_TRY(move_by_threads(execution, source, &block, 0));
-    REDIST_TRY(redist_copy_box_in(
-        offload->device->id, offload->streams[FFTND__UPLOAD], block.ndims, block.count, block.item,
-        from, source->is_reached ? source->stride : block.stride, flight->in.memory, block.stride));
-    return hand_over(offload, flight->slot, FFTND__UPLOAD);
+        REDIST_TRY(move_by_threads(execution, source, block, 0));
+    return redist_copy_box_in(offload->device->id, offload->streams[FFTND__UPLOAD], block->ndims,
+                              block->count, block->item, from,
+                              source->is_reached ? source->stride : block->stride, memory,
+                              block->stride);
+}
+
+static int upload(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
+    REDIST_TRY(visit_parts(execution, flight, 0, upload_part));
+    return hand_over(execution->transform->offload, flight->slot, FFTND__UPLOAD);
+}
+
+static int download_part(struct fftnd__execution *execution, const struct fftnd__block *block,
+                         char *memory) {
+    const struct fftnd__offload *offload = execution->transform->offload;
+    const struct fftnd__terminal *sink = &execution->sink;
+    char *to = block->memory;
+    if (sink->is_reached)
+        to = sink->array + fftnd__offset(block->ndims, block->start, sink->stride);
+    return redist_copy_box_in(offload->device->id, offload->streams[FFTND__DOWNLOAD], block->ndims,
+                              block->count, block->item, memory, block->stride, to,
+                              sink->is_reached ? sink->stride : block->stride);
 }
 
 static int download(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
     const struct fftnd__offload *offload = execution->transform->offload;
-    const struct fftnd__terminal *sink = &execution->sink;
-    const struct fftnd__block block = staged_block(execution, flight, 1);
-    char *to = block.memory;
-    if (sink->is_reached)
-        to = sink->array + fftnd__offset(block.ndims, block.start, sink->stride);
     REDIST_TRY(hand_over(offload, flight->slot, FFTND__TRANSFORM));
-    REDIST_TRY(redist_copy_box_in(offload->device->id, offload->streams[FFTND__DOWNLOAD],
-                                  block.ndims, block.count, block.item, flight->out.memory,
-                                  block.stride, to,
-                                  sink->is_reached ? sink->stride : block.stride));
+    REDIST_TRY(visit_parts(execution, flight, 1, download_part));
     return record(offload, flight->slot, FFTND__DOWNLOAD);
+}
+
+static int store_part(struct fftnd__execution *execution, const struct fftnd__block *block,
+                      char *memory) {
+    (void)memory;
+    return move_by_threads(execution, &execution->sink, block, 1);
 }
 
 /* Waits until a tile is back; its slot is free for another one then. */
 static int bring_back(struct fftnd__execution *execution, const struct fftnd__flight *flight) {
     const struct fftnd__offload *offload = execution->transform->offload;
     REDIST_TRY(offload->device->event_wait(offload->events[flight->slot][FFTND__DOWNLOAD]));
-    if (execution->sink.is_reached)
-        return REDIST_OK;
-    const struct fftnd__block block = staged_block(execution, flight, 1);
-    return move_by_threads(execution, &execution->sink, &block, 1);
+    return execution->sink.is_reached ? REDIST_OK : visit_parts(execution, flight, 1, store_part);
 }
 
 static int is_reached(const struct fftnd__execution *execution,

@@ -172,6 +172,7 @@ cdef extern from "fftnd.h" nogil:
         redist_wire wire
         double *wire_error
         size_t sent_bytes
+        size_t operator_bytes
     int fftnd_plan_info_init(fftnd_plan_info *info, size_t size)
     int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info)
     int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm)

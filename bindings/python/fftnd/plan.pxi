@@ -605,7 +605,8 @@ cdef class Plan:
                 "workspace_bytes": i.workspace_bytes, "tile_bytes": i.tile_bytes, "device_bytes": i.device_bytes,
                 "transfer_bytes": i.transfer_bytes, "buffered": bool(i.buffered), "halved_axis": i.halved_axis,
                 "exchange_seconds": i.exchange_seconds, "serial_seconds": i.serial_seconds,
-                "scratch_bytes": i.scratch_bytes, "ranks": i.ranks, "sent_bytes": i.sent_bytes}
+                "scratch_bytes": i.scratch_bytes, "ranks": i.ranks, "sent_bytes": i.sent_bytes,
+                "operator_bytes": i.operator_bytes}
 
     @property
     def phases(self):
