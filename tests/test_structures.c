@@ -41,7 +41,7 @@ ENDS_WITH(redist_phases, own_part);
 ENDS_WITH(redist_model, network);
 ENDS_WITH(fftnd_options, filled);
 ENDS_WITH(fftnd_layout, offset);
-ENDS_WITH(fftnd_plan_info, sent_bytes);
+ENDS_WITH(fftnd_plan_info, operator_bytes);
 ENDS_WITH(fftnd_phases, rest);
 
 /* ---------------------------------------------------------------- initialisers */
