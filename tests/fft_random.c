@@ -267,6 +267,12 @@ void fft_random_filled(fft_case *given) {
     }
 }
 
+void fft_random_boxes(fft_case *given) {
+    given->box_seed = random_bits();
+    given->has_box[FFTND_PHYSICAL] = 1;
+    given->has_box[FFTND_SPECTRAL] = random_chance(50);
+}
+
 void fft_random_format(fft_case *given) {
     static const char *const methods[] = {NULL, "p2p", "alltoallv", "kway:2"};
     const int nmethods = given->options.ghosts != NULL ? 3 : 4; /* kway moves one box */
