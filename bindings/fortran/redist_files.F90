@@ -156,6 +156,7 @@ contains
       request%handle), ierror)
   end subroutine redist_write_start
 
+  !> Completes a write of redist_write_start. Collective on its communicator.
   subroutine redist_file_wait(request, ierror)
     type(redist_file_request), intent(inout) :: request
     integer, intent(out), optional :: ierror
@@ -224,6 +225,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine redist_checkpoint_write_start
 
+  !> Completes a checkpoint of redist_checkpoint_write_start. Collective on its communicator.
   subroutine redist_checkpoint_wait(request, ierror)
     type(redist_checkpoint_request), intent(inout) :: request
     integer, intent(out), optional :: ierror

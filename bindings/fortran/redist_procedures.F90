@@ -178,6 +178,7 @@ contains
     call redist__finish(c_grid_create(comm%MPI_VAL, node, size(dims), dims(size(dims):1:-1), grid%handle), ierror)
   end subroutine redist_grid_create
 
+  !> Frees a grid. Collective on its communicator.
   subroutine redist_grid_free(grid, ierror)
     type(redist_grid), intent(inout) :: grid
     integer, intent(out), optional :: ierror
@@ -197,6 +198,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine redist_grid_get
 
+  !> Returns the communicator of all ranks in grid order, which the grid owns.
   subroutine redist_grid_comm(grid, comm, ierror)
     type(redist_grid), intent(in) :: grid
     type(MPI_Comm), intent(out) :: comm
@@ -466,6 +468,7 @@ contains
     call redist__finish(c_plan_start_arrays(plan%handle, direction, a, b), ierror)
   end subroutine redist_plan_start_arrays
 
+  !> Completes an execution of redist_plan_start. Collective on the plan's communicator.
   subroutine redist_plan_wait(plan, ierror)
     type(redist_plan), intent(in) :: plan
     integer, intent(out), optional :: ierror
@@ -491,12 +494,14 @@ contains
     call redist__finish(c_plan_put(plan%handle, plan%ndims, size(start), start(size(start):1:-1) - 1, tile), ierror)
   end subroutine redist_plan_put
 
+  !> Lets an execution in puts make progress, without waiting.
   subroutine redist_plan_put_progress(plan, ierror)
     type(redist_plan), intent(in) :: plan
     integer, intent(out), optional :: ierror
     call redist__finish(c_plan_put_progress(plan%handle), ierror)
   end subroutine redist_plan_put_progress
 
+  !> Counts the partitions of array B that have arrived, without waiting.
   subroutine redist_plan_put_arrived(plan, partitions, ierror)
     type(redist_plan), intent(in) :: plan
     integer, intent(out) :: partitions
@@ -512,6 +517,7 @@ contains
     call redist__finish(c_plan_put_wait(plan%handle, partitions), ierror)
   end subroutine redist_plan_put_wait
 
+  !> Closes an execution in puts, after which array B is complete. Collective on the plan's communicator.
   subroutine redist_plan_put_end(plan, ierror)
     type(redist_plan), intent(in) :: plan
     integer, intent(out), optional :: ierror
@@ -535,12 +541,14 @@ contains
     call redist__finish(c_plan_get(plan%handle, plan%ndims, size(start), start(size(start):1:-1) - 1, tile), ierror)
   end subroutine redist_plan_get
 
+  !> Closes an execution in gets. Collective on the plan's communicator.
   subroutine redist_plan_get_end(plan, ierror)
     type(redist_plan), intent(in) :: plan
     integer, intent(out), optional :: ierror
     call redist__finish(c_plan_get_end(plan%handle), ierror)
   end subroutine redist_plan_get_end
 
+  !> Frees a plan; completes a pending execution first. Collective on the plan's communicator.
   subroutine redist_plan_free(plan, ierror)
     type(redist_plan), intent(inout) :: plan
     integer, intent(out), optional :: ierror
@@ -560,6 +568,7 @@ contains
     mappable = found /= 0
   end subroutine redist_alloc_info
 
+  !> Returns the properties of a plan.
   subroutine redist_plan_get_info(plan, info, ierror)
     type(redist_plan), intent(in) :: plan
     type(redist_plan_info), intent(out) :: info
@@ -570,6 +579,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine redist_plan_get_info
 
+  !> Returns the plan's communicator, which the library owns: for its ranks, not for messages.
   subroutine redist_plan_get_comm(plan, comm, ierror)
     type(redist_plan), intent(in) :: plan
     type(MPI_Comm), intent(out) :: comm
@@ -597,6 +607,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine redist_plan_get_method
 
+  !> Returns the time of a plan's executions by phase, if it was made with `phases`.
   subroutine redist_plan_get_phases(plan, phases, ierror)
     type(redist_plan), intent(in) :: plan
     type(redist_phases), intent(out) :: phases
@@ -607,6 +618,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine redist_plan_get_phases
 
+  !> Returns the number of methods.
   integer function redist_method_count()
     redist_method_count = c_method_count()
   end function redist_method_count
@@ -625,11 +637,13 @@ contains
     summary = redist__text(c_method_summary(index - 1))
   end function redist_method_summary
 
+  !> Returns whether `method` of a plan may be `request`.
   logical function redist_method_exists(request)
     character(len=*), intent(in) :: request
     redist_method_exists = c_method_exists(trim(request)//c_null_char) /= 0
   end function redist_method_exists
 
+  !> Forgets the measurements of this process, not those in files. All ranks call it, or none.
   subroutine redist_forget_wisdom()
     call c_forget_wisdom()
   end subroutine redist_forget_wisdom
