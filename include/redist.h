@@ -310,7 +310,7 @@ REDIST_API int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
  * The other arguments are those of redist_exchange. The arrays are not touched.
  * Collective on comm. Errors: those of redist_exchange, ERR_METHOD (unknown, or does not apply; the message says
  * why), ERR_DATATYPE also for elements that options.wire is not for, and ERR_LIMIT also if MPI has no message tags left
- * for another plan of comm: MPI_TAG_UB / 16 plans, or 65,536 if that is less, may be alive.
+ * for another plan of comm: MPI_TAG_UB / 17 plans, or 65,536 if that is less, may be alive.
  */
 REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                                     const redist_index sizes_a[], void *a, int axis_a,
