@@ -267,10 +267,14 @@ void fft_random_filled(fft_case *given) {
     }
 }
 
-void fft_random_boxes(fft_case *given) {
-    given->box_seed = random_bits();
-    given->has_box[FFTND_PHYSICAL] = 1;
-    given->has_box[FFTND_SPECTRAL] = random_chance(50);
+fft_case fft_random_filled_boxes(enum fftnd_kind kind) {
+    fft_case given = FFT_CASE(kind, 6, 8, 10);
+    fft_case_fill(&given, (const int[]){3, 4, 5});
+    given.box_seed = random_bits();
+    given.has_box[FFTND_PHYSICAL] = 1;
+    given.has_box[FFTND_SPECTRAL] = random_chance(50);
+    given.options.batch = random_between(1, 2);
+    return given;
 }
 
 void fft_random_format(fft_case *given) {

@@ -181,11 +181,8 @@ END_TEST
 /* Both sides in boxes of any shape, in all precisions. */
 START_TEST(boxes) {
     for (int i = 0; i < NKINDS * 3; i++) {
-        fft_case given = FFT_CASE(kinds[i % NKINDS], 6, 8, 10);
+        fft_case given = fft_random_filled_boxes(kinds[i % NKINDS]);
         given.precision = fft_case_precision((enum fftnd_precision)(i / NKINDS));
-        fft_case_fill(&given, (const int[]){3, 4, 5});
-        fft_random_boxes(&given);
-        given.options.batch = random_between(1, 2);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
 }
