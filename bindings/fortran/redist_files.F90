@@ -5,7 +5,7 @@ module redist_files
   use, intrinsic :: iso_fortran_env, only: int32, int64
   use mpi_f08, only: MPI_Comm
   use redist_c, c_info => redist_checkpoint_info, c_info_field => redist_checkpoint_field
-  use redist_procedures, only: redist_index
+  use redist_grids, only: redist_index
   use redist_support
   implicit none
   private
