@@ -112,7 +112,7 @@ enum fftnd_side {
 
 /** The effort of the serial library's planner, and of the choice of configurations and methods. */
 enum fftnd_effort {
-    FFTND_ESTIMATE = 0, /**< nothing is measured: what is remembered, else the best guess */
+    FFTND_ESTIMATE = 0, /**< nothing is measured: best guesses, and methods that are remembered */
     FFTND_MEASURE = 1,  /**< measured, within fftnd_options.plan_seconds */
     FFTND_PATIENT = 2   /**< as FFTND_MEASURE; FFTW tries more (FFTW_PATIENT), and for longer */
 };
