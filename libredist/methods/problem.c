@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What methods ask of a problem: whose array peers use and know; and waiting for its device. */
-#include "method.h"
+/* Whose array peers use and know; and waiting for the device of a problem. */
+#include "problem.h"
 
 static int is_known(const struct redist__problem *problem, int side) {
     return problem->bound[side] && (problem->mapped[side] || problem->context->size == 1);
