@@ -41,23 +41,6 @@ int bench_refuse_grid(const bench_program *program, const bench_list *grid, int 
     return bench_refuse(program, "--grid does not fit %d ranks", nranks);
 }
 
-_Noreturn void bench_abort(const char *format, ...) {
-    va_list values;
-    va_start(values, format);
-    vfprintf(stderr, format, values);
-    fputc('\n', stderr);
-    va_end(values);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    abort();
-}
-
-static const char *program_name = "bench";
-
-void bench_must(int code) {
-    if (code != REDIST_OK)
-        bench_abort("%s: %s", program_name, redist_error_message());
-}
-
 void bench_sizes(const bench_settings *settings, redist_index sizes[]) {
     for (int axis = 0; axis < settings->shape.count; axis++)
         sizes[axis] = settings->shape.values[axis];
@@ -173,7 +156,7 @@ static enum parsed parse(const bench_program *program, int argc, char **argv) {
 }
 
 int bench_main(const bench_program *program, int argc, char **argv) {
-    program_name = program->name;
+    bench_program_name = program->name;
     bench_space_prepare(argc, argv);
     MPI_Init(&argc, &argv);
     enum parsed parsed = parse(program, argc, argv);

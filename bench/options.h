@@ -3,7 +3,7 @@
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
-#include "redist.h"
+#include "failure.h"
 #include "space.h"
 
 enum bench_option_kind {
@@ -113,12 +113,6 @@ int bench_refuse(const bench_program *program, const char *format, ...) REDIST_P
 
 /* Refuses a --grid that does not fit so many axes or ranks: 2; else 0. */
 int bench_refuse_grid(const bench_program *program, const bench_list *grid, int ndims);
-
-/* Ends all ranks with a message: for what should not happen once the command line is accepted. */
-_Noreturn void bench_abort(const char *format, ...) REDIST_PRINTF(1, 2);
-
-/* Ends all ranks with the program's name and the library's message unless `code` is REDIST_OK. */
-void bench_must(int code);
 
 /* The extents of the shape. */
 void bench_sizes(const bench_settings *settings, redist_index sizes[]);

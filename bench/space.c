@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "space.h"
-#include "options.h"
+#include "failure.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Arrays on CUDA devices, which the ranks of a node take in turn, and how fast these copy. */
 #include "../examples/choose_device.h"
 #include "../libredist/runtime/space.h"
-#include "options.h"
+#include "failure.h"
 #include "space.h"
 #include <stdlib.h>
 

@@ -263,6 +263,7 @@ typedef struct fftnd_options {
     const redist_index *filled;
 } fftnd_options;
 
+/** One field, measured (FFTND_MEASURE), scaled backward, with all modes and points, in arrays of the host. */
 #define FFTND_OPTIONS_DEFAULT                                                                      \
     REDIST_VALUE(fftnd_options) {                                                                  \
         .size = sizeof(fftnd_options), .grid_ndims = 0, .by_node = 0, .grid = NULL, .order = NULL, \
@@ -327,6 +328,7 @@ typedef struct fftnd_layout {
     ptrdiff_t offset; /**< elements in the array before the first one of this rank */
 } fftnd_layout;
 
+/** Nothing known; sets the size for fftnd_plan_layout. */
 #define FFTND_LAYOUT_DEFAULT                                                                       \
     REDIST_VALUE(fftnd_layout) {                                                                   \
         .size = sizeof(fftnd_layout), .ndims = 0, .sizes = {0}, .start = {0}, .count = {0},        \
@@ -472,7 +474,7 @@ REDIST_API int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_
  *   model      from redist_model_fit, or of known numbers
  *   nranks     ranks, in the grid's order
  *   ndims, sizes, kind, precision  as in fftnd_plan_create
- *   options    used: grid_ndims and grid (both given, the product is nranks), batch, halved_axis, order,
+ *   options    not NULL; used: grid_ndims and grid (both given, the product is nranks), batch, halved_axis, order,
  *              retained_modes, filled
  *   seconds    out: of all exchanges together
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT, ERR_SIZE, ERR_GRID, ERR_AXIS.

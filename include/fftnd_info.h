@@ -69,6 +69,7 @@ typedef struct fftnd_plan_info {
     size_t operator_bytes;
 } fftnd_plan_info;
 
+/** Nothing known; sets the size for fftnd_plan_get_info. */
 #define FFTND_PLAN_INFO_DEFAULT                                                                    \
     REDIST_VALUE(fftnd_plan_info) {                                                                \
         .size = sizeof(fftnd_plan_info), .grid_ndims = 0, .nexchanges = 0, .grid = {0},            \
@@ -105,6 +106,7 @@ typedef struct fftnd_phases {
     double rest; /**< in a fused plan, loading and storing tiles in this rank's own arrays */
 } fftnd_phases;
 
+/** No time; sets the size for fftnd_plan_get_phases. */
 #define FFTND_PHASES_DEFAULT                                                                       \
     REDIST_VALUE(fftnd_phases) {                                                                   \
         .size = sizeof(fftnd_phases), .executions = 0, .total = 0.0, .transform = 0.0,             \

@@ -23,9 +23,10 @@ enum fftnd_ranks {
     FFTND_CHOOSE_RANKS = -1 /**< the planner tries all ranks, half of them, a quarter and so on */
 };
 
+/** Precisions of the numbers on both sides. */
 enum fftnd_precision {
-    FFTND_DOUBLE = 0,
-    FFTND_FLOAT = 1, /**< in host memory if the build found FFTW in float */
+    FFTND_DOUBLE = 0, /**< always there */
+    FFTND_FLOAT = 1,  /**< in host memory if the build found FFTW in float */
     FFTND_LONG_DOUBLE =
         2 /**< for arrays in host memory that are transformed there; as FFTND_FLOAT */
 };
@@ -109,8 +110,12 @@ enum fftnd_side {
     FFTND_SPECTRAL = 1  /**< output of forward, input of backward */
 };
 
-/** The effort of the serial library's planner and of the choice of methods. */
-enum fftnd_effort { FFTND_ESTIMATE = 0, FFTND_MEASURE = 1, FFTND_PATIENT = 2 };
+/** The effort of the serial library's planner, and of the choice of configurations and methods. */
+enum fftnd_effort {
+    FFTND_ESTIMATE = 0, /**< nothing is measured: best guesses, and methods that are remembered */
+    FFTND_MEASURE = 1,  /**< measured, within fftnd_options.plan_seconds */
+    FFTND_PATIENT = 2   /**< as FFTND_MEASURE; FFTW tries more (FFTW_PATIENT), and for longer */
+};
 
 #ifdef __cplusplus
 }

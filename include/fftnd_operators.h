@@ -186,6 +186,7 @@ typedef struct fftnd_operator_options {
     fftnd_plan *kernel_plan;
 } fftnd_operator_options;
 
+/** All axes that are transformed, of length 2 pi (DCT and DST: pi); inverse operators give a mean of 0. */
 #define FFTND_OPERATOR_OPTIONS_DEFAULT                                                             \
     REDIST_VALUE(fftnd_operator_options) {                                                         \
         .size = sizeof(fftnd_operator_options), .lengths = NULL, .axes = NULL, .orders = NULL,     \

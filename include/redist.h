@@ -19,9 +19,9 @@
  *
  * Failures (docs/guarantees.md): functions that make something, and redist_exchange, fail on all ranks if they fail on
  * one, and leak nothing. An execution that fails in the middle fails on all ranks, in that call or in the next
- * collective call on the plan; then the plan is broken: free it and make a new one. With a wrong handle, state or
- * direction of an execution only the calling rank fails, and takes no part. No rank waits for ever. A call without MPI
- * or with a null communicator returns at once, without communication.
+ * collective call on the plan; then the plan is broken: free it and make a new one. With a wrong handle (null or freed:
+ * ERR_STATE), state or direction of an execution only the calling rank fails, and takes no part. No rank waits for
+ * ever. A call without MPI or with a null communicator returns at once, without communication.
  *
  * Work that stays on the stream (docs/guarantees.md): with options.asynchronous, executions of arrays on a device only
  * enqueue their work in options.stream, which may be captured in a CUDA graph. Each rank has its own device. Within a
@@ -221,7 +221,7 @@ typedef struct redist_options {
      * memory those in a format are cut along this axis, into pieces of their own. Other tiles are allowed; 0 = unknown;
      * must agree */
     int segments;
-    int segment_axis; /**< the axis of these */
+    int segment_axis; /**< the axis of these; must agree */
 
     /** whether boxes in B may overlap, and what backward does then; without tiles; must agree */
     enum redist_overlap overlap;
@@ -242,6 +242,7 @@ typedef struct redist_options {
     enum redist_wire_scope wire_scope; /**< must agree */
 } redist_options;
 
+/** Whole arrays that are bound when the plan is made, by the method that is measured to be the fastest. */
 #define REDIST_OPTIONS_DEFAULT                                                                     \
     REDIST_VALUE(redist_options) {                                                                 \
         .size = sizeof(redist_options), .method = NULL, .effort = REDIST_MEASURE, .verbose = 0,    \
@@ -309,7 +310,7 @@ REDIST_API int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
  * The other arguments are those of redist_exchange. The arrays are not touched.
  * Collective on comm. Errors: those of redist_exchange, ERR_METHOD (unknown, or does not apply; the message says
  * why), ERR_DATATYPE also for elements that options.wire is not for, and ERR_LIMIT also if MPI has no message tags left
- * for another plan of comm: MPI_TAG_UB / 16 plans, or 65,536 if that is less, may be alive.
+ * for another plan of comm: MPI_TAG_UB / 17 plans, or 65,536 if that is less, may be alive.
  */
 REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
                                     const redist_index sizes_a[], void *a, int axis_a,
@@ -362,7 +363,10 @@ REDIST_API int redist_plan_execute_arrays(redist_plan *plan, int direction, void
  */
 REDIST_API int redist_plan_start(redist_plan *plan, int direction);
 
-/** Starts an execution on other arrays, as redist_plan_execute_arrays. */
+/**
+ * Starts an execution on other arrays, as redist_plan_start; the arrays are those of redist_plan_execute_arrays.
+ * Collective on the plan's communicator. Errors: those of redist_plan_execute_arrays that concern arguments and state.
+ */
 REDIST_API int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b);
 
 /**
@@ -390,8 +394,8 @@ REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
  *   stride  bytes from an element of the tile to its neighbour along each axis
  * Not collective: ranks may put different tiles in different orders. Where redist_plan_info.concurrent is nonzero,
  * several threads of a rank may do so at once, between begin and end, which one thread calls. After a failure
- * redist_plan_put_end still has to be called; tiles may be left out then. Errors: ERR_STATE, ERR_SIZE (outside of the
- * array), and the first failure of the plan: ERR_MPI, ERR_DEVICE, ERR_MEMORY, ERR_PEER.
+ * redist_plan_put_end still has to be called; tiles may be left out then. Errors: ERR_STATE, ERR_NULL (a list),
+ * ERR_SIZE (outside of the array), and the first failure of the plan: ERR_MPI, ERR_DEVICE, ERR_MEMORY, ERR_PEER.
  */
 REDIST_API int redist_plan_put(redist_plan *plan, const redist_index start[],
                                const redist_index count[], const void *tile,
@@ -401,7 +405,7 @@ REDIST_API int redist_plan_put(redist_plan *plan, const redist_index start[],
  * Lets an execution of redist_plan_put_begin make progress, without waiting: call it repeatedly during a long
  * computation of the next tile, since on a device only the host can begin waiting copies. After many calls in a row it
  * yields the core.
- * Not collective. Errors: ERR_STATE.
+ * Not collective. Errors: ERR_STATE, and the first failure of the plan.
  */
 REDIST_API int redist_plan_put_progress(redist_plan *plan);
 
@@ -411,7 +415,7 @@ REDIST_API int redist_plan_put_progress(redist_plan *plan);
  *   partitions  out: the number of partitions, counted from the first, that have all their elements. It reaches
  *               options.partitions some time after each rank has put its whole array A, also before
  *               redist_plan_put_end
- * Not collective. Errors: ERR_STATE, ERR_NULL, ERR_DEVICE.
+ * Not collective. Errors: ERR_STATE, ERR_NULL, and the first failure of the plan.
  */
 REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *partitions);
 
@@ -420,8 +424,8 @@ REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *partitions);
  * options.partitions > 1. With options.asynchronous the stream waits, not the host: work that is enqueued later finds
  * these partitions complete, and this rank has put all its tiles before.
  *   partitions  how many, counted from the first, 0..options.partitions; 0 does not wait
- * Not collective; the partitions arrive when each rank has put its array A. Errors: ERR_STATE, ERR_ARGUMENT,
- * ERR_DEVICE, ERR_PEER.
+ * Not collective; the partitions arrive when each rank has put its array A. Errors: ERR_STATE, ERR_ARGUMENT, and the
+ * first failure of the plan.
  */
 REDIST_API int redist_plan_put_wait(redist_plan *plan, int partitions);
 
@@ -485,6 +489,7 @@ typedef struct redist_plan_info {
     size_t sent_bytes;
 } redist_plan_info;
 
+/** Nothing known; sets the size for redist_plan_get_info. */
 #define REDIST_PLAN_INFO_DEFAULT                                                                   \
     REDIST_VALUE(redist_plan_info) {                                                               \
         .size = sizeof(redist_plan_info), .method = NULL, .workspace_bytes = 0, .moved_bytes = 0,  \
@@ -543,6 +548,7 @@ typedef struct redist_phases {
     double own_part;
 } redist_phases;
 
+/** No time; sets the size for redist_plan_get_phases. */
 #define REDIST_PHASES_DEFAULT                                                                      \
     REDIST_VALUE(redist_phases) {                                                                  \
         .size = sizeof(redist_phases), .executions = 0, .total = 0.0, .pack = 0.0,                 \
@@ -573,7 +579,8 @@ REDIST_API const char *redist_method_summary(int index);
 /** Returns nonzero if options.method may be `request`: NULL, "auto", a method, or "method:variant". Not collective. */
 REDIST_API int redist_method_exists(const char *request);
 
-/** Forgets the measurements of "auto" in this process, on all ranks alike. May run at any time. */
+/** Forgets the measurements of "auto" and of transforms in this process, not those in files. May run at any time; all
+ * ranks call it, or none. Not collective. */
 REDIST_API void redist_forget_wisdom(void);
 
 #ifdef __cplusplus

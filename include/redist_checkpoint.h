@@ -35,6 +35,7 @@ typedef struct redist_checkpoint_options {
     size_t piece_bytes;
 } redist_checkpoint_options;
 
+/** No earlier checkpoints, no conversion, writers and pieces by choice. */
 #define REDIST_CHECKPOINT_OPTIONS_DEFAULT                                                          \
     REDIST_VALUE(redist_checkpoint_options) {                                                      \
         .size = sizeof(redist_checkpoint_options), .keep = 0, .convert = 0, .writers_per_node = 0, \
@@ -81,7 +82,7 @@ REDIST_API int redist_checkpoint_write_start(MPI_Comm comm, const char *path, in
                                              redist_checkpoint_request **request);
 
 /**
- * Completes a checkpoint, which has its name then, and sets *request to NULL.
+ * Completes a checkpoint, which has its name then, and sets *request to NULL, also after an error on all ranks.
  * Collective on the communicator of the write. Errors: ERR_NULL, ERR_STATE, on this rank only; those of
  * redist_file_wait on all ranks.
  */
@@ -110,21 +111,21 @@ REDIST_API int redist_checkpoint_read(MPI_Comm comm, const char *path, int nfiel
 
 /** A field of a checkpoint. */
 typedef struct redist_checkpoint_field {
-    const char *name;
+    const char *name; /**< that of redist_field; no two fields have the same */
     /** the numbers of which its elements consist: "int8" .. "int64", "uint8" .. "uint64", "float", "double", "long
      * double", "float complex", "double complex", "long double complex"; "bytes" for other elements */
     const char *type;
-    size_t element_bytes; /**< of one element, which may be several numbers */
-    int ndims;
+    size_t element_bytes;                 /**< of one element, which may be several numbers */
+    int ndims;                            /**< array axes */
     redist_index sizes[REDIST_MAX_NDIMS]; /**< extents */
 } redist_checkpoint_field;
 
 /** Contents of a checkpoint; the library owns all of it. */
 typedef struct redist_checkpoint_info {
-    int nfields;
+    int nfields;                                  /**< number of fields */
     const redist_checkpoint_field *const *fields; /**< nfields of them, in the order of the file */
-    size_t parameter_bytes;
-    const void *parameters;
+    size_t parameter_bytes;                       /**< of the parameters */
+    const void *parameters;                       /**< as redist_checkpoint_write got them */
     int64_t seconds; /**< when it was written, since the beginning of 1970 (UTC) */
     int version[3];  /**< of the library that wrote it: major, minor, patch */
 } redist_checkpoint_info;

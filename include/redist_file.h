@@ -40,6 +40,7 @@ typedef struct redist_field {
     void *array;                                  /**< may be NULL without elements */
 } redist_field;
 
+/** No array; whole arrays in C order as soon as the members without a default are set. */
 #define REDIST_FIELD_DEFAULT                                                                       \
     REDIST_VALUE(redist_field) {                                                                   \
         .size = sizeof(redist_field), .name = NULL, .datatype = MPI_DATATYPE_NULL, .ndims = 0,     \
@@ -81,6 +82,7 @@ typedef struct redist_file_options {
     size_t buffer_bytes;
 } redist_file_options;
 
+/** Stripes from the beginning of the file, which ends behind the last field. */
 #define REDIST_FILE_OPTIONS_DEFAULT                                                                \
     REDIST_VALUE(redist_file_options) {                                                            \
         .size = sizeof(redist_file_options), .method = NULL, .offset = 0, .writers_per_node = 0,   \
@@ -108,6 +110,8 @@ REDIST_API int redist_write(MPI_Comm comm, const char *path, int nfields,
 
 /**
  * Reads distributed arrays from a raw file, as redist_write writes them, on any number of ranks.
+ *   fields  the arrays, of which each rank's part is overwritten
+ * The other arguments are those of redist_write.
  * Collective on comm. Errors: those of redist_write; ERR_FILE also for a file that is too short, before an array is
  * touched. After a later error the arrays are undefined.
  */
@@ -129,7 +133,7 @@ REDIST_API int redist_write_start(MPI_Comm comm, const char *path, int nfields,
                                   redist_file_request **request);
 
 /**
- * Completes a write and sets *request to NULL.
+ * Completes a write and sets *request to NULL, also after an error on all ranks.
  * Collective on the communicator of the write. Errors: ERR_NULL, ERR_STATE, on this rank only; ERR_FILE, ERR_MPI,
  * ERR_MEMORY, ERR_PEER, on all ranks.
  */

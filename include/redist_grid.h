@@ -57,8 +57,8 @@ REDIST_API int redist_grid_create_by_node(MPI_Comm comm, int ndims, const int di
                                           redist_grid **grid);
 
 /**
- * Frees a grid and sets *grid to NULL. Plans and arrays made on its subgroups stay valid; the communicators of
- * redist_grid_comm and redist_grid_subcomm do not.
+ * Frees a grid and sets *grid to NULL; does nothing when *grid is NULL. Plans and arrays made on its subgroups stay
+ * valid; the communicators of redist_grid_comm and redist_grid_subcomm do not.
  * Collective on the grid's communicator. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int redist_grid_free(redist_grid **grid);

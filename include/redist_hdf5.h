@@ -41,6 +41,7 @@ typedef struct redist_hdf5_file_options {
     size_t buffer_bytes;
 } redist_hdf5_file_options;
 
+/** All ranks call HDF5, where it allows that. */
 #define REDIST_HDF5_FILE_OPTIONS_DEFAULT                                                           \
     REDIST_VALUE(redist_hdf5_file_options) {                                                       \
         .size = sizeof(redist_hdf5_file_options), .access = REDIST_HDF5_AUTO, .reserved = 0,       \
@@ -101,6 +102,7 @@ typedef struct redist_hdf5_options {
     double origin[REDIST_MAX_NDIMS];
 } redist_hdf5_options;
 
+/** No steps, no compression, no coordinates. */
 #define REDIST_HDF5_OPTIONS_DEFAULT                                                                \
     REDIST_VALUE(redist_hdf5_options) {                                                            \
         .size = sizeof(redist_hdf5_options), .step = REDIST_HDF5_NO_STEP, .time = 0.0,             \
@@ -132,6 +134,8 @@ REDIST_API int redist_hdf5_write(redist_hdf5 *file, int nfields, const redist_fi
 /**
  * Reads distributed arrays from the datasets of their names, on any number of ranks, as other programs may have written
  * them. HDF5 converts between integers and reals of different lengths and byte orders.
+ *   nfields  number of fields, >= 0; must agree
+ *   fields   the arrays, of which each rank's part is overwritten, with names and elements as in redist_hdf5_write
  *   options  NULL = defaults; of them only `step` counts
  * A dataset has the extents of the selected elements; one of several axes, the first of which has no end, is one with
  * steps. Errors: those of redist_hdf5_write but ERR_OVERLAP; ERR_FILE also for a dataset that is missing, has other
@@ -185,6 +189,7 @@ typedef struct redist_hdf5_dataset {
     MPI_Datatype number; /**< MPI_DATATYPE_NULL if MPI has no such number */
 } redist_hdf5_dataset;
 
+/** Nothing known; sets the size for redist_hdf5_info. */
 #define REDIST_HDF5_DATASET_DEFAULT                                                                \
     REDIST_VALUE(redist_hdf5_dataset) {                                                            \
         .size = sizeof(redist_hdf5_dataset), .name = {0}, .ndims = 0, .items = 0, .sizes = {0},    \

@@ -29,6 +29,7 @@ typedef struct redist_model {
     redist_link network; /**< between ranks of different nodes */
 } redist_model;
 
+/** No link known; sets the size for redist_model_fit. */
 #define REDIST_MODEL_DEFAULT                                                                       \
     REDIST_VALUE(redist_model) {                                                                   \
         .size = sizeof(redist_model), .ranks_per_node = 1, .node = {0.0, 0.0, 0.0}, .network = {   \

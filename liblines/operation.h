@@ -32,7 +32,7 @@ struct lines__constants {
     double zero_mode, coefficient, shell[2];
 };
 
-/* Defines the symbol of a kind that is a function of q = |k|^2, in numbers of type C. */
+/* Defines the part of a symbol that is a function of q = |k|^2, in numbers of type C: 1 for kinds without one. */
 #define LINES__SYMBOL_OF_SQUARE(name, C)                                                           \
     static inline LINES__ON_DEVICE C name(int kind, C q,                                           \
                                           const struct lines__constants *constants) {              \
@@ -50,9 +50,11 @@ struct lines__constants {
             return q * q;                                                                          \
         case LINES__INVERSE_BIHARMONIC:                                                            \
             return q > 0 ? 1 / (q * q) : (C)constants->zero_mode;                                  \
-        default: /* a shell */                                                                     \
+        case LINES__SHELL:                                                                         \
             root = (C)sqrt((double)q);                                                             \
             return root >= (C)constants->shell[0] && root < (C)constants->shell[1] ? (C)1 : (C)0;  \
+        default:                                                                                   \
+            return 1;                                                                              \
         }                                                                                          \
     }
 
@@ -179,8 +181,7 @@ static inline LINES__ON_DEVICE int lines__combines(int kind) {
                                                       const struct name##_mode *mode, C by[2]) {                        \
         by[0] = mode->factor[0];                                                                                        \
         by[1] = mode->factor[1];                                                                                        \
-        if (op->kind >= LINES__LAPLACIAN && op->kind <= LINES__SHELL)                                                   \
-            by[0] *= name##_of_square(op->kind, mode->square, &op->constants);                                          \
+        by[0] *= name##_of_square(op->kind, mode->square, &op->constants);                                              \
         if (op->multiplier != NULL) {                                                                                   \
             const C *table = (const C *)(const void *)(op->multiplier + mode->multiplier);                              \
             by[1] = op->multiplier_numbers == 2 ? by[0] * table[1] : 0;                                                 \

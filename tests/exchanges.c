@@ -81,6 +81,21 @@ void exchange_set_blocks(exchange *given, int side, int grid_ndims) {
     }
 }
 
+exchange exchange_between_random_boxes(MPI_Comm comm, const test_element *element, int elements) {
+    redist_index sizes[3];
+    random_sizes(3, 1, random_chance(20) ? 300 : 20, elements, sizes);
+    exchange made = exchange_between_boxes(comm, element, 3, sizes);
+    for (int side = 0; side < 2; side++) {
+        if (random_chance(50))
+            exchange_set_bricks(&made, side);
+        else
+            exchange_set_blocks(&made, side, random_between(1, 3));
+        for (int rank = 0; rank < made.nranks && random_chance(50); rank++)
+            exchange_pad(&made.boxes[side][rank]);
+    }
+    return made;
+}
+
 void exchange_pad(redist_box *box) {
     for (int axis = 0; axis < 3; axis++) {
         box->offset[axis] = random_between(0, 2);

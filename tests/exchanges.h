@@ -35,6 +35,9 @@ exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int 
 /** The same from slabs of a random array of three dimensions along one axis to slabs along another. */
 exchange exchange_between_slabs(MPI_Comm comm, const test_element *element, int axis_a, int axis_b);
 
+/** The same between random bricks or blocks of at most `elements` in three dimensions, many with padding. */
+exchange exchange_between_random_boxes(MPI_Comm comm, const test_element *element, int elements);
+
 /** Gives each rank a brick of a side, in random order. */
 void exchange_set_bricks(exchange *given, int side);
 

@@ -267,6 +267,16 @@ void fft_random_filled(fft_case *given) {
     }
 }
 
+fft_case fft_random_filled_boxes(enum fftnd_kind kind) {
+    fft_case given = FFT_CASE(kind, 6, 8, 10);
+    fft_case_fill(&given, (const int[]){3, 4, 5});
+    given.box_seed = random_bits();
+    given.has_box[FFTND_PHYSICAL] = 1;
+    given.has_box[FFTND_SPECTRAL] = random_chance(50);
+    given.options.batch = random_between(1, 2);
+    return given;
+}
+
 void fft_random_format(fft_case *given) {
     static const char *const methods[] = {NULL, "p2p", "alltoallv", "kway:2"};
     const int nmethods = given->options.ghosts != NULL ? 3 : 4; /* kway moves one box */

@@ -24,6 +24,9 @@ void fft_random_kept(fft_case *given);
 /** Makes a case have some of the points along each axis of the physical side, in the same way. */
 void fft_random_filled(fft_case *given);
 
+/** A case with filled axes whose physical side is in boxes of any shape, in half of the cases the spectral one, too. */
+fft_case fft_random_filled_boxes(enum fftnd_kind kind);
+
 /** Has numbers travel in a format, by a method that has formats; not in long double, which has none. */
 void fft_random_format(fft_case *given);
 

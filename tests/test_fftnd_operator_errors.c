@@ -202,7 +202,106 @@ START_TEST(wrong_operators) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- kernels and multipliers */
+
+/* Each of up to nine ranks has points and modes. */
+static fftnd_plan *plan_of(enum fftnd_kind kind) {
+    const redist_index sizes[3] = {9, 9, 8};
+    const enum fftnd_r2r r2r[3] = {FFTND_DCT2, FFTND_DST2, FFTND_DCT2};
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    fftnd_plan *plan = NULL;
+    options.effort = FFTND_ESTIMATE;
+    options.r2r = r2r;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, kind, FFTND_DOUBLE, &options, &plan));
+    return plan;
+}
+
+/* On the last rank alone, which all learn of. */
+static void check_named(int code, int expected, const char *text) {
+    check_all(code != REDIST_OK, "a rank has no error");
+    check_all(harness_rank != harness_nranks - 1 || code == expected, "the rank's code is %d",
+              code);
+    check_all(harness_rank != harness_nranks - 1 || strstr(redist_error_message(), text) != NULL,
+              "the message is \"%s\"", redist_error_message());
+}
+
+START_TEST(bad_kernels) {
+    static double kernel[9 * 9 * 8], factors[2 * 9 * 9 * 5];
+    const int is_last = harness_rank == harness_nranks - 1, without[3] = {1, 0, 1};
+    fftnd_plan *plan = plan_of(FFTND_R2C);
+    fftnd_operator *op = NULL;
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    options.multiplier = is_last ? NULL : factors;
+    check_named(fftnd_operator_create(plan, FFTND_MULTIPLY, &options, &op), REDIST_ERR_NULL,
+                "options->multiplier = NULL");
+    check_named(fftnd_operator_from_kernel(plan, is_last ? NULL : kernel, NULL, &op),
+                REDIST_ERR_NULL, "kernel = NULL");
+    check_named(fftnd_operator_from_kernel(plan, kernel, NULL, is_last ? NULL : &op),
+                REDIST_ERR_NULL, "fftnd_operator_from_kernel: op = NULL");
+    options.reserved = is_last;
+    check_named(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_ARGUMENT,
+                "options->reserved = 1");
+    options.reserved = 0;
+    options.reserved2 = is_last;
+    check_named(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_ARGUMENT,
+                "options->reserved2 = 1");
+    options.reserved2 = 0;
+    fftnd_plan *other = plan_of(FFTND_C2C);
+    options.kernel_plan = is_last ? other : plan;
+    check_named(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_ARGUMENT,
+                "options->kernel_plan has another kind of axis 2");
+    options.kernel_plan = is_last ? NULL : plan;
+    if (harness_nranks > 1) {
+        check_code(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_DISAGREE);
+    }
+    options.kernel_plan = NULL;
+    check_ok(fftnd_plan_free(&other));
+    options.multiplier = factors;
+    options.axes = without;
+    check_named(fftnd_operator_create(plan, FFTND_MULTIPLY, &options, &op), REDIST_ERR_AXIS,
+                "options->axes[1] = 0");
+    options.axes = NULL;
+    options.conjugated = is_last;
+    if (harness_nranks > 1) {
+        check_code(fftnd_operator_create(plan, FFTND_MULTIPLY, &options, &op), REDIST_ERR_DISAGREE);
+        check_code(fftnd_operator_from_kernel(plan, kernel, &options, &op), REDIST_ERR_DISAGREE);
+        check_all(strncmp(redist_error_message(), "fftnd_operator_from_kernel:", 27) == 0,
+                  "the message is \"%s\"", redist_error_message());
+    }
+    check_all(op == NULL, "an operator was made");
+    check_ok(fftnd_operator_from_kernel(plan, kernel, NULL, &op)); /* the plan is as before */
+    check_ok(fftnd_operator_free(&op));
+    check_ok(fftnd_plan_free(&plan));
+    plan = plan_of(FFTND_R2R);
+    check_named(fftnd_operator_from_kernel(plan, kernel, NULL, &op), REDIST_ERR_AXIS,
+                "axis 0 of plan is real-to-real");
+    check_ok(fftnd_plan_free(&plan));
+}
+END_TEST
+
+/* A plan that can have no operators: one axis over all ranks. */
+START_TEST(kernels_of_one_axis) {
+    const redist_index size = 12;
+    static double kernel[2 * 12];
+    fftnd_options choice = FFTND_OPTIONS_DEFAULT;
+    fftnd_plan *plan = NULL;
+    fftnd_operator *op = NULL;
+    choice.effort = FFTND_ESTIMATE;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 1, &size, FFTND_C2C, FFTND_DOUBLE, &choice, &plan));
+    const int code = fftnd_operator_from_kernel(plan, kernel, NULL, &op);
+    if (harness_nranks > 1) {
+        check_named(code, REDIST_ERR_ARGUMENT,
+                    "fftnd_operator_from_kernel: plan transforms one axis over several ranks");
+    } else {
+        check_ok(code);
+    }
+    check_ok(fftnd_operator_free(&op));
+    check_ok(fftnd_plan_free(&plan));
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {functions_that_fail, wrong_operators, NULL};
+    const TTest *const tests[] = {functions_that_fail, wrong_operators, bad_kernels,
+                                  kernels_of_one_axis, NULL};
     return harness_run(argc, argv, "test_fftnd_operator_errors", tests);
 }

@@ -255,20 +255,6 @@ static void try_trial(struct trial *trial) {
 
 /* ---------------------------------------------------------------- random exchanges */
 
-static void draw_boxes(struct trial *trial, const test_element *element, MPI_Comm comm) {
-    redist_index sizes[3];
-    random_sizes(3, 1, random_chance(20) ? 300 : 20, 3000, sizes);
-    trial->given = exchange_between_boxes(comm, element, 3, sizes);
-    for (int side = 0; side < 2; side++) {
-        if (random_chance(50))
-            exchange_set_bricks(&trial->given, side);
-        else
-            exchange_set_blocks(&trial->given, side, random_between(1, 3));
-        for (int rank = 0; rank < trial->given.nranks && random_chance(50); rank++)
-            exchange_pad(&trial->given.boxes[side][rank]);
-    }
-}
-
 static void try_random(int i) {
     static const char *const methods[] = {"p2p", "alltoallv", "kway:2", "hier", "auto", "kway:3"},
                              *const others[] = {"alltoallw", "direct", "p2p-type", "p2p-streams"};
@@ -282,7 +268,7 @@ static void try_random(int i) {
     int node = i % 2 ? 2 : random_between(0, 1);
     MPI_Comm comm = harness_begin_nodes(node);
     const test_element element = wire_element(trial.kind);
-    draw_boxes(&trial, &element, comm);
+    trial.given = exchange_between_random_boxes(comm, &element, 3000);
     check_ok(redist_nodes(comm, 0, &trial.nnodes, &trial.node_of));
     harness_case("%s%s of %s, format %d, scope %d, nodes of %d, %lldx%lldx%lld", trial.method,
                  trial.in_tiles ? " in tiles" : "", trial.kind->name, (int)trial.wire,

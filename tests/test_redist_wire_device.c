@@ -155,20 +155,6 @@ static void run(const struct trial *trial, int direction) {
 
 /* ---------------------------------------------------------------- random exchanges */
 
-static void draw_boxes(struct trial *trial, const test_element *element, MPI_Comm comm) {
-    redist_index sizes[3];
-    random_sizes(3, 1, random_chance(20) ? 300 : 20, 5000, sizes);
-    trial->given = exchange_between_boxes(comm, element, 3, sizes);
-    for (int side = 0; side < 2; side++) {
-        if (random_chance(50))
-            exchange_set_bricks(&trial->given, side);
-        else
-            exchange_set_blocks(&trial->given, side, random_between(1, 3));
-        for (int rank = 0; rank < trial->given.nranks && random_chance(50); rank++)
-            exchange_pad(&trial->given.boxes[side][rank]);
-    }
-}
-
 static struct trial draw_trial(const char *method, test_element *element, MPI_Comm comm) {
     struct trial trial = {.kind = &wire_kinds[random_between(0, WIRE_KINDS - 1)],
                           .options = REDIST_OPTIONS_DEFAULT};
@@ -180,7 +166,7 @@ static struct trial draw_trial(const char *method, test_element *element, MPI_Co
     trial.options.wire = trial.kind->bytes == sizeof(double)
                              ? (enum redist_wire)random_between(1, 2)
                              : REDIST_WIRE_16_BITS;
-    draw_boxes(&trial, element, comm);
+    trial.given = exchange_between_random_boxes(comm, element, 5000);
     sequence = random_bits() + (uint64_t)harness_rank;
     return trial;
 }

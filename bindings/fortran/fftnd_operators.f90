@@ -35,6 +35,7 @@ module fftnd_operators
   interface fftnd_row_input
     module procedure input_complex, input_real
   end interface fftnd_row_input
+  !> Points to the values of output field i in the same way; the function writes them.
   interface fftnd_row_output
     module procedure output_complex, output_real
   end interface fftnd_row_output

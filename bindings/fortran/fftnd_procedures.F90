@@ -453,6 +453,7 @@ contains
     call redist__finish(c_start(plan, direction, input, output), ierror)
   end subroutine fftnd_start
 
+  !> Completes a transform of fftnd_start. Collective on the plan's communicator.
   subroutine fftnd_wait(plan, ierror)
     type(fftnd_plan), intent(in) :: plan
     integer, intent(out), optional :: ierror
@@ -489,6 +490,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine fftnd_plan_get_info
 
+  !> Returns the communicator of the plan's ranks, which the library owns: for its ranks, not for messages.
   subroutine fftnd_plan_get_comm(plan, comm, ierror)
     type(fftnd_plan), intent(in) :: plan
     type(MPI_Comm), intent(out) :: comm
@@ -524,6 +526,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine fftnd_plan_get_method
 
+  !> Returns the time of a plan's transforms by phase, if it was made with `phases`.
   subroutine fftnd_plan_get_phases(plan, phases, ierror)
     type(fftnd_plan), intent(in) :: plan
     type(fftnd_phases), intent(out) :: phases

@@ -19,6 +19,7 @@ module redist
   use redist_types, redist__c_info => redist_checkpoint_info, redist__c_info_field => redist_checkpoint_field
   use redist_field_type
   use redist_arrays
+  use redist_grids
   use redist_procedures
   use redist_files
   implicit none

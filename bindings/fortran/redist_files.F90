@@ -5,7 +5,7 @@ module redist_files
   use, intrinsic :: iso_fortran_env, only: int32, int64
   use mpi_f08, only: MPI_Comm
   use redist_c, c_info => redist_checkpoint_info, c_info_field => redist_checkpoint_field
-  use redist_procedures, only: redist_index
+  use redist_grids, only: redist_index
   use redist_support
   implicit none
   private
@@ -156,6 +156,7 @@ contains
       request%handle), ierror)
   end subroutine redist_write_start
 
+  !> Completes a write of redist_write_start. Collective on its communicator.
   subroutine redist_file_wait(request, ierror)
     type(redist_file_request), intent(inout) :: request
     integer, intent(out), optional :: ierror
@@ -224,6 +225,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine redist_checkpoint_write_start
 
+  !> Completes a checkpoint of redist_checkpoint_write_start. Collective on its communicator.
   subroutine redist_checkpoint_wait(request, ierror)
     type(redist_checkpoint_request), intent(inout) :: request
     integer, intent(out), optional :: ierror

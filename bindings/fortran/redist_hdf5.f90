@@ -32,6 +32,7 @@ contains
 
   ! ---------------------------------------------------------------- files
 
+  !> Opens an HDF5 file. Collective on comm, as all procedures of the file are.
   subroutine redist_hdf5_open(comm, path, mode, file, access, buffer_bytes, ierror)
     type(MPI_Comm), intent(in) :: comm
     character(len=*), intent(in) :: path
@@ -48,6 +49,7 @@ contains
     call redist__finish(c_hdf5_open(comm%MPI_VAL, trim(path)//c_null_char, mode, options, file%handle), ierror)
   end subroutine redist_hdf5_open
 
+  !> Closes a file.
   subroutine redist_hdf5_close(file, ierror)
     type(redist_hdf5_file), intent(inout) :: file
     integer, intent(out), optional :: ierror
@@ -115,6 +117,7 @@ contains
     call redist__finish(c_hdf5_read(file%handle, size(fields), fields, options), ierror)
   end subroutine redist_hdf5_read
 
+  !> Returns the number of datasets, without dimension scales.
   subroutine redist_hdf5_count(file, count, ierror)
     type(redist_hdf5_file), intent(in) :: file
     integer, intent(out) :: count
@@ -161,6 +164,7 @@ contains
       ierror)
   end subroutine redist_hdf5_set_numbers
 
+  !> Sets an attribute of integers, as redist_hdf5_set_numbers.
   subroutine redist_hdf5_set_integers(file, key, values, object, ierror)
     type(redist_hdf5_file), intent(in) :: file
     character(len=*), intent(in) :: key
@@ -171,6 +175,7 @@ contains
       ierror)
   end subroutine redist_hdf5_set_integers
 
+  !> Sets an attribute that is a text.
   subroutine redist_hdf5_set_text(file, key, text, object, ierror)
     type(redist_hdf5_file), intent(in) :: file
     character(len=*), intent(in) :: key, text
@@ -195,6 +200,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine redist_hdf5_get_numbers
 
+  !> Returns an attribute of integers, as redist_hdf5_get_numbers.
   subroutine redist_hdf5_get_integers(file, key, values, n, object, ierror)
     type(redist_hdf5_file), intent(in) :: file
     character(len=*), intent(in) :: key
@@ -209,6 +215,7 @@ contains
     call redist__finish(code, ierror)
   end subroutine redist_hdf5_get_integers
 
+  !> Returns an attribute that is a text; a longer one is cut.
   subroutine redist_hdf5_get_text(file, key, text, object, ierror)
     type(redist_hdf5_file), intent(in) :: file
     character(len=*), intent(in) :: key

@@ -182,7 +182,7 @@ static int make_plan(const struct fftnd__arguments *arguments, fftnd_plan **resu
 int fftnd__plan_create(struct fftnd__arguments *arguments, const fftnd_options *options,
                        fftnd_plan **result) {
     fftnd_plan *kept;
-    REDIST_TRY(redist_check_comm(arguments->user_comm));
+    REDIST_TRY(redist_check_comm_in("fftnd_plan_create", arguments->user_comm));
     REDIST_TRY(redist_private_comm(arguments->user_comm, &arguments->comm));
     int code = fftnd__check_own(arguments, options, result);
     REDIST_TRY(fftnd__kept_take(arguments, code, &kept));

@@ -84,13 +84,13 @@ int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd_
 int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                      const struct fftnd__block blocks[2], const redist_index count[], char *room);
 
-/* Applies it to a retained box, row by row. */
-int fftnd__box_run_rows(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
-                        const struct fftnd__retained_box retained[2], char *room);
-
 /* Describes the operator, one of the library's kinds, on all modes of a piece, in a block before and after it. */
 void fftnd__boxes_describe(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                            const struct fftnd__block *block, const redist_index count[],
                            struct lines__operation *operation);
+
+/* Applies the operator to a retained box, row by row (rows.c). */
+int fftnd__box_run_rows(const struct fftnd__applied *applied, const struct fftnd__block blocks[2],
+                        const struct fftnd__retained_box retained[2], char *room);
 
 #endif

@@ -267,7 +267,8 @@ static int check_stores(const struct fftnd__step *step) {
     if (!step->by_partitions || step->direct_stores != FFTND__DIRECT_ALL ||
         step->exchange == NULL || redist_plan_has_direct_stores(step->exchange))
         return REDIST_OK;
-    return redist_fail(REDIST_ERR_METHOD, "the method has no direct stores with partitions");
+    return redist_fail_in("libfftnd", REDIST_ERR_METHOD,
+                          "the method has no direct stores with partitions");
 }
 
 /* Segments that take turns need a method that says when they are sent. */

@@ -102,7 +102,7 @@ int redist__find_arrays(const struct redist__request *request, struct redist__pr
 void redist__expect_mappings(const struct redist__problem *problem);
 void redist__close_mappings(const struct redist__problem *problem);
 
-/* ---------------------------------------------------------------- plans (plan.c, execute.c) */
+/* ---------------------------------------------------------------- plans (plan.c) */
 
 struct redist_plan {
     redist_closer closer; /* if the plan is the user's */
@@ -122,12 +122,6 @@ struct redist_plan {
     char method_name[REDIST__NAME_BYTES];
 };
 
-/* REDIST_OK if it is a plan that has not been freed, and MPI runs. Not collective; REDIST_ERR_STATE. */
-int redist__check_plan(const char *function, const redist_plan *plan);
-
-/* Enters the plan's place, to be left by redist_leave. A destroyed context is a failure of the plan. */
-void redist__enter_plan(redist_plan *plan, redist_visit *visit);
-
 /* redist_plan_exchange for `function`, named in messages. The plan keeps a reference to the context. */
 int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
                              const redist_index sizes_a[], void *a, int axis_a,
@@ -143,6 +137,33 @@ int redist__plan_boxes_in(const char *function, int code, MPI_Comm comm, MPI_Dat
 
 /* Frees a plan (NULL: nothing), not the context. Collective if the plan has a transport. */
 void redist__plan_destroy(redist_plan *plan);
+
+/* ---------------------------------------------------------------- executions (execute.c, tiles.c) */
+
+/* REDIST_OK if it is a plan that has not been freed, and MPI runs. Not collective; REDIST_ERR_STATE. */
+int redist__check_plan(const char *function, const redist_plan *plan);
+
+/* Enters the plan's place, to be left by redist_leave. A destroyed context is a failure of the plan. */
+void redist__enter_plan(redist_plan *plan, redist_visit *visit);
+
+/* Checks that an execution of this kind can begin in a direction. Not collective; REDIST_ERR_STATE,
+ * REDIST_ERR_ARGUMENT. */
+int redist__check_start(const char *function, const redist_plan *plan, int direction,
+                        enum redist_tiles tiles);
+
+/* Checks that peers know the array that they use, bound when the plan was made; else no rank has this direction. Not
+ * collective; REDIST_ERR_ARGUMENT, REDIST_ERR_STATE. */
+int redist__check_peers_array(const char *function, const redist_plan *plan, int direction,
+                              void *const arrays[2]);
+
+/* Refuses an array that peers have to map but cannot. After REDIST_TAKES_PLAIN all ranks change the plan to one without
+ * mapped arrays, by redist__take_plain: collective; a failure leaves the plan unchanged. */
+int redist__check_mapped(const char *function, const redist_plan *plan, const char *name, int side,
+                         const void *array);
+int redist__take_plain(redist_plan *plan);
+
+/* Ends the pending execution by a function of its method, and returns the plan's failure. */
+int redist__end_execution(redist_plan *plan, void (*end)(void *state));
 
 /* Ends an execution in tiles. Collective on the plan's ranks. */
 int redist__close_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles);

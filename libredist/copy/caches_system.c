@@ -22,9 +22,14 @@ static void read_name(redist_caches *caches) {
         fclose(file);
 }
 
-void redist__read_caches(redist_caches *caches) {
 #ifdef _SC_LEVEL2_CACHE_SIZE
-    long second = sysconf(_SC_LEVEL2_CACHE_SIZE), last = sysconf(_SC_LEVEL3_CACHE_SIZE);
+enum { SECOND = _SC_LEVEL2_CACHE_SIZE, LAST = _SC_LEVEL3_CACHE_SIZE };
+#else
+enum { SECOND = -1, LAST = -1 }; /* of which sysconf knows nothing */
+#endif
+
+void redist__read_caches(redist_caches *caches) {
+    long second = sysconf(SECOND), last = sysconf(LAST);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (second > 0)
         caches->second = (size_t)second;
@@ -32,6 +37,5 @@ void redist__read_caches(redist_caches *caches) {
         caches->last_whole = (size_t)last;
         caches->last = (size_t)last / (size_t)(cores > 0 ? cores : 1);
     }
-#endif
     read_name(caches);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of fields and options, and the agreement on them. */
+/* Checks of fields and options, and the agreement on them; the list of methods. */
 #include "file.h"
 
 #include <limits.h>
@@ -212,16 +212,6 @@ static int agree_on_field(const struct check *check) {
                                   MEMBERS, values);
 }
 
-int redist__find_overlap(const struct redist__file *file, const struct redist__file_field *field) {
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    const struct redist__part_box *own = &field->own;
-    for (int rank = file->context->rank + 1; rank < file->context->size; rank++)
-        if (redist_intersect(field->ndims, own->start, own->count, field->all[rank].start,
-                             field->all[rank].count, start, count) != 0)
-            return rank;
-    return -1;
-}
-
 /* Checks that this rank's part overlaps no other, and that all parts have all elements. */
 static int check_cover(const struct check *check) {
     const struct redist__file_field *field = check->field;
@@ -251,13 +241,27 @@ static int share_parts(const struct check *check) {
 
 /* ---------------------------------------------------------------- the call */
 
+/* The methods, the usual one first. */
+static const struct redist__file_method *const methods[] = {&redist__file_stripes,
+                                                            &redist__file_mpi};
+
+/* Finds the method of a request, NULL or "auto" = the first one; NULL = there is none. */
+static const struct redist__file_method *find_method(const char *request) {
+    if (request == NULL || strcmp(request, "auto") == 0)
+        return methods[0];
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (strcmp(request, methods[i]->name) == 0)
+            return methods[i];
+    return NULL;
+}
+
 static int check_options(struct redist__file *file, const redist_file_options *options) {
     redist_file_options *own = &file->options;
     *own = REDIST_FILE_OPTIONS_DEFAULT;
     if (options != NULL)
         REDIST_TRY(redist_struct_read(file->function, "options", options, own, sizeof *own));
     REDIST_TRY(redist_check_reserved_in(file->function, "options", own->reserved));
-    file->method = redist__file_method_find(own->method);
+    file->method = find_method(own->method);
     if (file->method == NULL)
         return redist_fail_in(file->function, REDIST_ERR_METHOD,
                               "options->method = \"%.60s\" is not auto, stripes or mpi",
@@ -401,21 +405,6 @@ void redist__file_close(struct redist__file *file) {
         redist__tags_give(file->context, file->tag);
     redist__context_release(file->context);
     *file = (struct redist__file){.context = NULL};
-}
-
-int redist__file_agree(const struct redist__file *file, int code) {
-    MPI_Comm comm = file->context->comm;
-    REDIST_TRY(redist_agree(comm, code == REDIST_ERR_PEER ? REDIST_OK : code));
-    return redist_agree(comm, code);
-}
-
-redist_index redist__file_end(const struct redist__file *file) {
-    redist_index end = file->options.offset;
-    for (int i = 0; i < file->nfields; i++) {
-        redist_index next = file->fields[i].offset + file->fields[i].bytes;
-        end = next > end ? next : end;
-    }
-    return end;
 }
 
 /* ---------------------------------------------------------------- for libraries with files of their own */

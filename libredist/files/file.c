@@ -2,8 +2,6 @@
 /* The public functions of redist_file.h. */
 #include "file.h"
 
-#include <string.h>
-
 int redist_field_set_box(redist_field *field, int ndims, const redist_index sizes[],
                          const redist_box *box) {
     redist_field own = REDIST_FIELD_DEFAULT;
@@ -26,19 +24,6 @@ int redist_field_set_box(redist_field *field, int ndims, const redist_index size
         own.offset += place.offset[i] * own.stride[i];
     }
     return redist_struct_write(__func__, "field", &own, sizeof own, field);
-}
-
-/* The methods, the usual one first. */
-static const struct redist__file_method *const methods[] = {&redist__file_stripes,
-                                                            &redist__file_mpi};
-
-const struct redist__file_method *redist__file_method_find(const char *request) {
-    if (request == NULL || strcmp(request, "auto") == 0)
-        return methods[0];
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
-        if (strcmp(request, methods[i]->name) == 0)
-            return methods[i];
-    return NULL;
 }
 
 /* Moves fields between arrays and a file. Collective. */

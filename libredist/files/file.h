@@ -44,7 +44,7 @@ struct redist__file {
     redist_place place;
 };
 
-/* How bytes come into the file: a row of the table in file.c. */
+/* How bytes come into the file: a row of the table in check.c. */
 struct redist__file_method {
     const char *name;
     /* Whether it serves a field, else a code with a message that begins with `argument`, such as "fields[0]" */
@@ -72,8 +72,7 @@ int redist__file_open(const char *function, MPI_Comm comm, int writes, const cha
 /* Collective. */
 void redist__file_close(struct redist__file *file);
 
-/* Finds the method of a request, NULL or "auto" = the first one; NULL = there is none. */
-const struct redist__file_method *redist__file_method_find(const char *request);
+/* ---------------------------------------------------------------- of a checked call (call.c) */
 
 /* Finds the lowest rank after this one whose part of a field overlaps this rank's; -1 = none. */
 int redist__find_overlap(const struct redist__file *file, const struct redist__file_field *field);

@@ -64,7 +64,7 @@ int redist__signals_pulls(const struct redist__problem *problem, int direction);
 /* Exchanges boxes and memory with the peers, maps theirs, and prepares the copies (signals_connect.c). Collective. */
 int redist__signals_connect(void *state);
 
-/* Enqueues signals in a stream. */
+/* Enqueues signals in a stream (signals_gates.c). */
 int redist__signals_gate(const struct redist__signalled *state, void *stream,
                          const struct redist__gate *gate);
 

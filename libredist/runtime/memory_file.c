@@ -148,7 +148,7 @@ static int receive_file(int socket, const struct offer *wanted) {
 }
 
 static int check(int done) {
-    return done ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no shared memory on this node");
+    return done ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no shared memory on this node");
 }
 
 /* Passes the file on; messages have arrived once the sender has reported success. */

@@ -89,7 +89,7 @@ static int add_segment(struct segment *segment) {
         added = 0;
     }
     pthread_mutex_unlock(&lock);
-    return added ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to record an array");
+    return added ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory to record an array");
 }
 
 /* Removes the segment that begins at an address, or returns NULL. */
@@ -158,7 +158,7 @@ static int agree_on_key(struct segment *segment) {
     int code = redist_broadcast(segment->context->node, &key, sizeof key, 0);
     segment->key = key;
     if (code == REDIST_OK && is_known(key))
-        code = redist_fail(REDIST_ERR_MEMORY, "another array has the key of this one");
+        code = redist__fail(REDIST_ERR_MEMORY, "another array has the key of this one");
     return code;
 }
 
@@ -179,8 +179,8 @@ static int create_file(const struct redist__context *context, uint64_t bytes, in
     if (context->node_rank != 0)
         return REDIST_OK;
     if (!redist__memory_has_room(bytes))
-        return redist_fail(REDIST_ERR_MEMORY, "no room for %llu bytes of shared memory",
-                           (unsigned long long)bytes);
+        return redist__fail(REDIST_ERR_MEMORY, "no room for %llu bytes of shared memory",
+                            (unsigned long long)bytes);
     *descriptor = redist__memory_file_create("redist_alloc");
     return REDIST_OK;
 }
@@ -192,8 +192,8 @@ static int map_file(struct segment *segment, int descriptor) {
     if (redist__memory_file_may_end(end) && redist__memory_file_take(descriptor, mine[0], mine[1]))
         segment->file = redist__memory_file_map(descriptor, 0, end);
     if (segment->file == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no room for %zu bytes of shared memory",
-                           segment->bytes);
+        return redist__fail(REDIST_ERR_MEMORY, "no room for %zu bytes of shared memory",
+                            segment->bytes);
     segment->base = segment->file + mine[0];
     (void)madvise(segment->base, segment->bytes, MADV_POPULATE_WRITE);
     return REDIST_OK;
@@ -218,8 +218,8 @@ static int allocate_file(struct segment *segment) {
 static int allocate_plain(struct segment *segment) {
     segment->base = aligned_alloc(segment->bytes < PAGE ? LINE : PAGE, segment->bytes);
     if (segment->base == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for an array of %zu bytes",
-                           segment->bytes);
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for an array of %zu bytes",
+                            segment->bytes);
     return REDIST_OK;
 }
 

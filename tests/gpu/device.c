@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void check(cudaError_t error, const char *what) {
+void device_check(int error, const char *what) {
     if (error == cudaSuccess)
         return;
     fprintf(stderr, "the test failed on the device: %s: %s\n    case: %s\n", what,
-            cudaGetErrorString(error), harness_current_case());
+            cudaGetErrorString((cudaError_t)error), harness_current_case());
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
@@ -44,7 +44,7 @@ static void *allocate(MPI_Comm comm, size_t bytes, int shared) {
     void *memory = NULL;
     if (shared)
         return allocate_shared(comm, bytes);
-    check(cudaMalloc(&memory, bytes), "cudaMalloc");
+    device_check(cudaMalloc(&memory, bytes), "cudaMalloc");
     return memory;
 }
 
@@ -52,15 +52,15 @@ static void release(void *memory, int shared) {
     if (shared)
         redist_free(&memory);
     else
-        check(cudaFree(memory), "cudaFree");
+        device_check(cudaFree(memory), "cudaFree");
 }
 
 static void *allocate_in_pool(MPI_Comm comm, size_t bytes, int shared) {
     void *memory = NULL;
     if (shared)
         return allocate_shared(comm, bytes);
-    check(cudaMallocAsync(&memory, bytes, NULL), "cudaMallocAsync");
-    check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize");
+    device_check(cudaMallocAsync(&memory, bytes, NULL), "cudaMallocAsync");
+    device_check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize");
     return memory;
 }
 
@@ -68,12 +68,12 @@ static void release_in_pool(void *memory, int shared) {
     if (shared)
         redist_free(&memory);
     else
-        check(cudaFreeAsync(memory, NULL), "cudaFreeAsync");
+        device_check(cudaFreeAsync(memory, NULL), "cudaFreeAsync");
 }
 
 static void copy(void *to, const void *from, size_t bytes) {
-    check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
-    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    device_check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+    device_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
 const test_device device_memory = {REDIST_SPACE_CUDA, allocate, release, copy};

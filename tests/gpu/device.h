@@ -21,6 +21,9 @@ int device_run(int argc, char **argv, const char *program, const TTest *const te
 /** Nonzero if every rank has a device; makes it the current one. Collective over MPI_COMM_WORLD. */
 int device_begin(void);
 
+/** Ends all ranks unless a call of CUDA, `what`, returned cudaSuccess. */
+void device_check(int error, const char *what);
+
 /** Memory of redist_alloc_in and cudaMalloc; of redist_alloc_in and a stream-ordered pool. */
 extern const test_device device_memory;
 extern const test_device device_pool;

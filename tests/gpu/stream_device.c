@@ -9,14 +9,6 @@
 #include "device.h"
 #include "scale.h"
 
-static void check(cudaError_t error, const char *what) {
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "the test failed on the device: %s: %s\n    case: %s\n", what,
-            cudaGetErrorString(error), harness_current_case());
-    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-}
-
 /* choose_device gives the devices of a node in turn. */
 int stream_device_begin(void) {
     int count = 0, good, all;
@@ -43,57 +35,59 @@ void *stream_device_create(void) {
     static int made;
     cudaStream_t stream = cudaStreamPerThread;
     if (++made % 3 == 1)
-        check(cudaStreamCreate(&stream), "cudaStreamCreate");
+        device_check(cudaStreamCreate(&stream), "cudaStreamCreate");
     if (made % 3 == 2)
-        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
-              "cudaStreamCreateWithFlags");
+        device_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                     "cudaStreamCreateWithFlags");
     return stream;
 }
 
 void *stream_device_create_own(int waits) {
     cudaStream_t stream;
-    check(cudaStreamCreateWithFlags(&stream, waits ? cudaStreamDefault : cudaStreamNonBlocking),
-          "cudaStreamCreateWithFlags");
+    device_check(
+        cudaStreamCreateWithFlags(&stream, waits ? cudaStreamDefault : cudaStreamNonBlocking),
+        "cudaStreamCreateWithFlags");
     return stream;
 }
 
 void stream_device_destroy(void *stream) {
     if (stream != NULL && stream != cudaStreamPerThread)
-        check(cudaStreamDestroy(stream), "cudaStreamDestroy");
+        device_check(cudaStreamDestroy(stream), "cudaStreamDestroy");
 }
 
 void stream_device_wait(void *stream) {
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    device_check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
 void stream_device_scale(double *array, size_t count, double factor, void *stream) {
-    check(scale_doubles(array, count, factor, stream), "a kernel");
+    device_check(scale_doubles(array, count, factor, stream), "a kernel");
 }
 
 void stream_device_fault(void *stream) {
-    check(scale_nothing(stream), "a kernel");
+    device_check(scale_nothing(stream), "a kernel");
 }
 
 void stream_device_capture(void *stream) {
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+    device_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal),
+                 "cudaStreamBeginCapture");
 }
 
 void *stream_device_captured(void *stream) {
     cudaGraph_t graph;
     cudaGraphExec_t executable;
-    check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-    check(cudaGraphInstantiate(&executable, graph, cudaGraphInstantiateFlagUseNodePriority),
-          "cudaGraphInstantiate");
-    check(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    device_check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+    device_check(cudaGraphInstantiate(&executable, graph, cudaGraphInstantiateFlagUseNodePriority),
+                 "cudaGraphInstantiate");
+    device_check(cudaGraphDestroy(graph), "cudaGraphDestroy");
     return executable;
 }
 
 void stream_device_replay(void *graph, void *stream) {
-    check(cudaGraphLaunch(graph, stream), "cudaGraphLaunch");
+    device_check(cudaGraphLaunch(graph, stream), "cudaGraphLaunch");
 }
 
 void stream_device_free(void *graph) {
-    check(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy");
+    device_check(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy");
 }
 
 void stream_device_watch(void *stream, enum stream_capture mode) {
@@ -101,36 +95,36 @@ void stream_device_watch(void *stream, enum stream_capture mode) {
         [CAPTURE_GLOBAL] = cudaStreamCaptureModeGlobal,
         [CAPTURE_THREAD_LOCAL] = cudaStreamCaptureModeThreadLocal,
         [CAPTURE_RELAXED] = cudaStreamCaptureModeRelaxed};
-    check(cudaStreamBeginCapture(stream, modes[mode]), "cudaStreamBeginCapture");
+    device_check(cudaStreamBeginCapture(stream, modes[mode]), "cudaStreamBeginCapture");
 }
 
 int stream_device_watched(void *stream) {
     cudaGraph_t graph = NULL;
     const cudaError_t error = cudaStreamEndCapture(stream, &graph);
     if (graph != NULL)
-        check(cudaGraphDestroy(graph), "cudaGraphDestroy");
+        device_check(cudaGraphDestroy(graph), "cudaGraphDestroy");
     (void)cudaGetLastError();
     return error == cudaSuccess;
 }
 
 int stream_device_count(void) {
     int count = 0;
-    check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    device_check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
     return count;
 }
 
 void stream_device_use(int device) {
-    check(cudaSetDevice(device), "cudaSetDevice");
+    device_check(cudaSetDevice(device), "cudaSetDevice");
 }
 
 int stream_device_current(void) {
     int device = -1;
-    check(cudaGetDevice(&device), "cudaGetDevice");
+    device_check(cudaGetDevice(&device), "cudaGetDevice");
     return device;
 }
 
 void stream_device_reset(void) {
-    check(cudaDeviceReset(), "cudaDeviceReset");
+    device_check(cudaDeviceReset(), "cudaDeviceReset");
 }
 
 int stream_device_replays(void) {
