@@ -60,20 +60,32 @@ declare -A options=(
         -Dcopy_loops=plain'
 )
 
+# The tests for which a folder is built, where that is not all of it.
+declare -A tests_of=(
+    [plain]="$copies-[12]\$"
+    [tsan]='^test_((redist_two|nccl)_threads-(1|2)|fftnd_threads-multiple-2)$'
+)
+
+# Whether of the passes that use the main folder only `quick` runs, which needs half of it.
+is_quick_alone() { # passes
+    local pass
+    for pass in "$@"; do
+        [ "$pass" = quick ] || [ "$(folder_of "$pass")" != gcc ] || return 1
+    done
+}
+
 build() { # folder
-    local words=()
+    local words=("${gcc_options[@]}") folder=build-test/$1
     case $1 in
-    gcc) build_gcc; return ;;
     aarch64) bash tools/test/aarch64.sh; return ;;
     own-mpi) bash tools/test/own_mpi.sh; return ;;
     mpich | sanitize) export CC=clang CXX=clang++ ;;
     esac
-    read -r -d '' -a words <<<"${options[$1]}" || true
-    [ "$1" != tsan ] || build_targets=(tests/libyield.so tests/test_redist_two_threads tests/test_nccl_threads
-        tests/test_fftnd_threads)
-    [ "$1" != plain ] || build_targets=(tests/libyield.so tests/test_redist_{copy,loops,exchange,plans,boxes,tiles,partitions}
-        tests/test_fftnd_{transform,memory,random,retained,partitions})
-    build_folder "build-test/$1" --buildtype=release -Ddebug=true "${words[@]}"
+    [ "$1" = gcc ] || read -r -d '' -a words <<<"--buildtype=release -Ddebug=true ${options[$1]}" || true
+    configure_folder "$folder" "${words[@]}" || return
+    [ -z "${tests_of[$1]:-}" ] || mapfile -t build_targets < <(select_tests "$folder" "${tests_of[$1]}" '^$' |
+        python3 tools/test/needed_targets.py "$folder")
+    compile_folder "$folder"
 }
 
 # Builds, and records how that went; what cannot be built for want of packages is skipped.
@@ -162,12 +174,12 @@ pass_tsan() {
     fi
     UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none REDIST_TEST_WRAPPER=$wrapper REDIST_TEST_SCALE=0.5 \
         TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
-        run_tests tsan build-test/tsan '^test_((redist_two|nccl)_threads-(1|2)|fftnd_threads-multiple-2)$'
+        run_tests tsan build-test/tsan "${tests_of[tsan]}"
 }
 
 # The copy loops of processors that have none of their own.
 pass_plain() {
-    run_some plain "$copies-[12]$"
+    run_some plain "${tests_of[plain]}"
 }
 
 # Another processor, under qemu with MPICH: the flags of direct, what copies, transforms, threads.
@@ -311,6 +323,7 @@ for pass in "$@"; do
 done
 install_for "$@" || exit 1
 start_results
+! is_quick_alone "$@" || tests_of[gcc]=$quick
 build_for "$@"
 run_passes "$@"
 summary
