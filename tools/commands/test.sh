@@ -19,16 +19,16 @@ slowed_more+='fftnd_(failures|random))'
 copies='^test_(redist_(copy|loops|exchange|plans|boxes|tiles|partitions)|fftnd_(transform|memory|random|retained|partitions))'
 # Tests for an emulated processor, which is slow.
 emulated='^test_(redist_((copy|loops|steps|join)-1|(exchange|tiles|partitions)-2|boxes-2)|fftnd_(random|partitions|calls)-2)$'
-# On one and three ranks, and what depends on process grids on four; on two what finds more there, where both neighbours
-# are one peer, or does not run on three. Without what takes long beside what it finds: threads under other thread levels,
-# installations, and most short benchmarks.
+# On one and three ranks, and what depends on process grids on four; on two what does not run on three, or has cases for two
+# alone: large arrays, and neighbours on both sides that are one peer. Without what takes long beside what it finds
+# (too_long): threads under other thread levels, installations, and most short benchmarks.
 quick='^test_(errors|structures|wisdom_files|lifecycle|redist_[a-z]+(_errors)?|fftnd_[a-z]+(_agreement)?)(-[123])?-[13]$'
-quick+='|^test_(redist_(exchange|halo|outside|wisdom|gone|failures|pieces)|fftnd_(nodes-[13]|questions|serial|taught|ghosts|threads))-2$'
+quick+='|^test_(redist_(exchange|halo|outside|wisdom|gone|failures|pieces)|fftnd_(transform|wire|nodes-[13]|questions|serial|taught|ghosts|pairs|threads))-2$'
 quick+='|^test_(fftnd_transform|redist_grid|redist_nodes-2)-4$'
 quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^(4_poisson|6_channel|8_ghosts|9_finite_differences|10_particle_mesh)-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$'
 quick+='|^test_redist_hdf5(_errors)?-[123]$|^test_hdf5$'
 quick+='|^test_(symbols|report|jobs)|^test_(cpp|heffte(_faces|_c)?|fortran_(redist|halo|fftnd))-2$'
-too_long='^test_(redist_(failures|pieces)|fftnd_threads)-3$'
+too_long='^test_(redist_(failures|pieces)|fftnd_(pairs|threads))-3$'
 # What depends on MPI: messages, memory shared through it, failures, its headers and launcher in users' programs.
 own_mpi='^test_(redist_(once|plans|nodes-2|partitions|comms|shares|gone|signals)|wisdom_files|lifecycle|'
 own_mpi+='fftnd_(transform|partitions|asynchronous))-[23]$|^test_fftnd_errors-3$|\(no FFTW in |^test_(symbols|installed)'
