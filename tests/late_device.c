@@ -260,7 +260,7 @@ static const redist__space device = {
     .event_wait = event_wait,
 };
 
-/* What the linker has that copy call instead of redist_space_at and redist_copy_box_in (--wrap). */
+/* With --wrap the linker has that copy call these instead of redist_space_at and redist_copy_box_in. */
 const redist__space *__real_redist_space_at(enum redist_space space);
 const redist__space *__wrap_redist_space_at(enum redist_space space);
 int __wrap_redist_copy_box_in(enum redist_space space, void *stream, int ndims,

@@ -8,6 +8,7 @@
 #define LATE_DEVICE_H
 
 #include <stddef.h>
+
 /** What is free of it, and whose it is: ranks with the same number share it. */
 extern size_t late_device_free_bytes;
 extern unsigned long long late_device_identity;

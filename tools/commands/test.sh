@@ -19,9 +19,9 @@ slowed_more+='fftnd_(failures|random))'
 copies='^test_(redist_(copy|loops|exchange|plans|boxes|tiles|partitions)|fftnd_(transform|memory|random|retained|partitions))'
 # Tests for an emulated processor, which is slow.
 emulated='^test_(redist_((copy|loops|steps|join)-1|(exchange|tiles|partitions)-2|boxes-2)|fftnd_(random|partitions|calls)-2)$'
-# On one and three ranks, and what depends on process grids on four; on two what does not run on three, or has cases for two
-# alone: large arrays, and neighbours on both sides that are one peer. Without what takes long beside what it finds
-# (too_long): threads under other thread levels, installations, and most short benchmarks.
+# On one and three ranks, and what depends on process grids on four; on two what does not run on three, or has cases
+# for two alone: large arrays, and neighbours on both sides that are one peer. Without what takes long beside what it
+# finds (too_long): threads under other thread levels, installations, and most short benchmarks.
 quick='^test_(errors|structures|wisdom_files|lifecycle|redist_[a-z]+(_errors)?|fftnd_[a-z]+(_agreement)?)(-[123])?-[13]$'
 quick+='|^test_(redist_(exchange|halo|outside|wisdom|gone|failures|pieces)|fftnd_(transform|wire|nodes-[13]|questions|serial|taught|ghosts|pairs|threads))-2$'
 quick+='|^test_(fftnd_transform|redist_grid|redist_nodes-2)-4$'
@@ -69,7 +69,7 @@ declare -A tests_of=(
     [tsan]='^test_((redist_two|nccl)_threads-(1|2)|fftnd_threads-multiple-2)$'
 )
 
-# Whether of the passes that use the main folder only `quick` runs, which needs half of it.
+# Whether of the passes that use the main folder only `quick` runs, which needs a part of it.
 is_quick_alone() { # passes
     local pass
     for pass in "$@"; do
