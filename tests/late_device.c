@@ -4,6 +4,7 @@
 
 #include "../liblines/lines.h"
 #include "r2r_rows.h"
+#include "redist_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,14 +264,22 @@ static const redist__space device = {
     .event_wait = event_wait,
 };
 
-#undef redist_space_at
-const redist__space *late_space_at(enum redist_space space) {
-    return space == REDIST_SPACE_CUDA ? &device : redist_space_at(space);
+/* With --wrap the linker has that copy call these instead of redist_space_at and redist_copy_box_in. */
+const redist__space *__real_redist_space_at(enum redist_space space);
+const redist__space *__wrap_redist_space_at(enum redist_space space);
+int __wrap_redist_copy_box_in(enum redist_space space, void *stream, int ndims,
+                              const redist_index count[], size_t item, const void *source,
+                              const ptrdiff_t source_stride[], void *destination,
+                              const ptrdiff_t destination_stride[]);
+
+const redist__space *__wrap_redist_space_at(enum redist_space space) {
+    return space == REDIST_SPACE_CUDA ? &device : __real_redist_space_at(space);
 }
 
-int late_copy_box_in(enum redist_space space, void *stream, int ndims, const redist_index count[],
-                     size_t item, const void *source, const ptrdiff_t source_stride[],
-                     void *destination, const ptrdiff_t destination_stride[]) {
+int __wrap_redist_copy_box_in(enum redist_space space, void *stream, int ndims,
+                              const redist_index count[], size_t item, const void *source,
+                              const ptrdiff_t source_stride[], void *destination,
+                              const ptrdiff_t destination_stride[]) {
     struct work work = {.kind = COPY, .copy = {ndims, {0}, item, source, destination, {0}, {0}}};
     must(space == REDIST_SPACE_CUDA, "a copy for another one");
     for (int i = 0; i < ndims; i++) {

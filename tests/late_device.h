@@ -7,19 +7,10 @@
 #ifndef LATE_DEVICE_H
 #define LATE_DEVICE_H
 
-#include "redist_support.h"
-
-/** What that copy calls instead of redist_space_at and redist_copy_box_in. */
-const redist__space *late_space_at(enum redist_space space);
-int late_copy_box_in(enum redist_space space, void *stream, int ndims, const redist_index count[],
-                     size_t item, const void *source, const ptrdiff_t source_stride[],
-                     void *destination, const ptrdiff_t destination_stride[]);
+#include <stddef.h>
 
 /** What is free of it, and whose it is: ranks with the same number share it. */
 extern size_t late_device_free_bytes;
 extern unsigned long long late_device_identity;
-
-#define redist_space_at    late_space_at
-#define redist_copy_box_in late_copy_box_in
 
 #endif

@@ -7,6 +7,7 @@
 #include "fft_random.h"
 #include "fft_run.h"
 #include "harness.h"
+#include "late_device.h"
 
 static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
 

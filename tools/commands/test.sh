@@ -19,13 +19,16 @@ slowed_more+='fftnd_(failures|random))'
 copies='^test_(redist_(copy|loops|exchange|plans|boxes|tiles|partitions)|fftnd_(transform|memory|random|retained|partitions))'
 # Tests for an emulated processor, which is slow.
 emulated='^test_(redist_((copy|loops|steps|join)-1|(exchange|tiles|partitions)-2|boxes-2)|fftnd_(random|partitions|calls)-2)$'
-# On up to three ranks, and what depends on process grids on four; without what takes long beside what it finds:
-# threads under other thread levels, installations, and most short benchmarks.
-quick='^test_(errors|structures|wisdom_files|lifecycle|redist_[a-z]+(_errors)?|fftnd_[a-z]+(_agreement)?)(-[123])?-[1-3]$'
+# On one and three ranks, and what depends on process grids on four; on two what does not run on three, or has cases
+# for two alone: large arrays, and neighbours on both sides that are one peer. Without what takes long beside what it
+# finds (too_long): threads under other thread levels, installations, and most short benchmarks.
+quick='^test_(errors|structures|wisdom_files|lifecycle|redist_[a-z]+(_errors)?|fftnd_[a-z]+(_agreement|_errors)?)(-[123])?-[13]$'
+quick+='|^test_(redist_(exchange|halo|outside|wisdom|gone|failures|pieces)|fftnd_(transform|wire|nodes-[13]|questions|serial|taught|ghosts|pairs|threads))-2$'
 quick+='|^test_(fftnd_transform|redist_grid|redist_nodes-2)-4$'
 quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^(4_poisson|6_channel|8_ghosts|9_finite_differences|10_particle_mesh)-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$'
 quick+='|^test_redist_hdf5(_errors)?-[123]$|^test_hdf5$'
 quick+='|^test_(symbols|report|jobs)|^test_(cpp|heffte(_faces|_c)?|fortran_(redist|halo|fftnd))-2$'
+too_long='^test_(redist_(failures|pieces)|fftnd_(pairs|threads))-3$'
 # What depends on MPI: messages, memory shared through it, failures, its headers and launcher in users' programs.
 own_mpi='^test_(redist_(once|plans|nodes-2|partitions|comms|shares|gone|signals)|wisdom_files|lifecycle|'
 own_mpi+='fftnd_(transform|partitions|asynchronous))-[23]$|^test_fftnd_errors-3$|\(no FFTW in |^test_(symbols|installed)'
@@ -60,20 +63,32 @@ declare -A options=(
         -Dcopy_loops=plain'
 )
 
+# The tests for which a folder is built, where that is not all of it.
+declare -A tests_of=(
+    [plain]="$copies-[12]\$"
+    [tsan]='^test_((redist_two|nccl)_threads-(1|2)|fftnd_threads-multiple-2)$'
+)
+
+# Whether of the passes that use the main folder only `quick` runs, which needs a part of it.
+is_quick_alone() { # passes
+    local pass
+    for pass in "$@"; do
+        [ "$pass" = quick ] || [ "$(folder_of "$pass")" != gcc ] || return 1
+    done
+}
+
 build() { # folder
-    local words=()
+    local words=("${gcc_options[@]}") folder=build-test/$1
     case $1 in
-    gcc) build_gcc; return ;;
     aarch64) bash tools/test/aarch64.sh; return ;;
     own-mpi) bash tools/test/own_mpi.sh; return ;;
     mpich | sanitize) export CC=clang CXX=clang++ ;;
     esac
-    read -r -d '' -a words <<<"${options[$1]}" || true
-    [ "$1" != tsan ] || build_targets=(tests/libyield.so tests/test_redist_two_threads tests/test_nccl_threads
-        tests/test_fftnd_threads)
-    [ "$1" != plain ] || build_targets=(tests/libyield.so tests/test_redist_{copy,loops,exchange,plans,boxes,tiles,partitions}
-        tests/test_fftnd_{transform,memory,random,retained,partitions})
-    build_folder "build-test/$1" --buildtype=release -Ddebug=true "${words[@]}"
+    [ "$1" = gcc ] || read -r -d '' -a words <<<"--buildtype=release -Ddebug=true ${options[$1]}" || true
+    configure_folder "$folder" "${words[@]}" || return
+    [ -z "${tests_of[$1]:-}" ] || mapfile -t build_targets < <(select_tests "$folder" "${tests_of[$1]}" '^$' |
+        python3 tools/test/needed_targets.py "$folder")
+    compile_folder "$folder"
 }
 
 # Builds, and records how that went; what cannot be built for want of packages is skipped.
@@ -116,9 +131,12 @@ run_some() { # pass, expression
         run_tests "$1" "build-test/$(folder_of "$1")" "$2" '^test_fftnd_threads(-serialized)?-'
 }
 
-# The main tests on few ranks.
+# The main tests on few ranks. Two at a time, as launchers and ranks of one that wait leave cores idle.
 pass_quick() {
-    REDIST_TEST_SHARE=0.4 REDIST_TEST_SECONDS=0.15 REDIST_TEST_SCALE=0.3 run_tests quick build-test/gcc "$quick"
+    local -x REDIST_TEST_SHARE=0.4 REDIST_TEST_SECONDS=0.15 REDIST_TEST_SCALE=0.3
+    run_tests quick build-test/gcc "$quick" "$too_long|-3\$" &
+    run_tests quick-3 build-test/gcc "$quick" "$too_long|[^3]\$"
+    wait
 }
 
 # All tests, examples and short benchmarks on all their numbers of ranks; of the named cases of many_ranks a part,
@@ -162,12 +180,12 @@ pass_tsan() {
     fi
     UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none REDIST_TEST_WRAPPER=$wrapper REDIST_TEST_SCALE=0.5 \
         TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
-        run_tests tsan build-test/tsan '^test_((redist_two|nccl)_threads-(1|2)|fftnd_threads-multiple-2)$'
+        run_tests tsan build-test/tsan "${tests_of[tsan]}"
 }
 
 # The copy loops of processors that have none of their own.
 pass_plain() {
-    run_some plain "$copies-[12]$"
+    run_some plain "${tests_of[plain]}"
 }
 
 # Another processor, under qemu with MPICH: the flags of direct, what copies, transforms, threads.
@@ -311,6 +329,7 @@ for pass in "$@"; do
 done
 install_for "$@" || exit 1
 start_results
+! is_quick_alone "$@" || tests_of[gcc]=$quick
 build_for "$@"
 run_passes "$@"
 summary

@@ -43,10 +43,9 @@ show_parts() { # build folder, its file of parts
     echo "remove $1/, and run this command again."
 }
 
-# Configures a build folder unless that is done, and builds it: all of it, or what build_targets lists.
+# Configures a build folder unless that is done.
 # CFLAGS is one of the options: what tests compile quickly is not what users get from the same folder later.
-build_targets=()
-build_folder() { # folder, options of meson setup
+configure_folder() { # folder, options of meson setup
     local folder=$1 log chosen
     shift
     log=out/log/$(basename "$folder")
@@ -57,8 +56,19 @@ build_folder() { # folder, options of meson setup
         quietly "$log-setup.txt" meson setup "$folder" "$@" || return
         echo "$chosen" >"$folder/chosen.txt"
     fi
-    announce_steps "$folder" "$log-build.txt"
-    quietly "$log-build.txt" ninja --quiet -C "$folder" "${build_targets[@]}"
+}
+
+# Builds a configured folder: all of it, or what build_targets lists.
+build_targets=()
+compile_folder() { # folder
+    local log
+    log=out/log/$(basename "$1")-build.txt
+    announce_steps "$1" "$log"
+    quietly "$log" ninja --quiet -C "$1" "${build_targets[@]}"
+}
+
+build_folder() { # folder, options of meson setup
+    configure_folder "$@" && compile_folder "$1"
 }
 
 # The build that users run: optimised, Open MPI, examples and benchmarks. CUDA is what ./dev --cuda=... says.
@@ -69,7 +79,7 @@ build_release() {
 }
 
 # What most passes of ./dev test run, and ./dev soak.
+gcc_options=(--buildtype=release -Ddebug=true -Dmpi=openmpi -Dwerror=true -Ddevice_architectures=90)
 build_gcc() {
-    build_folder build-test/gcc --buildtype=release -Ddebug=true -Dmpi=openmpi -Dwerror=true \
-        -Ddevice_architectures=90
+    build_folder build-test/gcc "${gcc_options[@]}"
 }

@@ -46,14 +46,14 @@ select_tests() { # folder, two extended regular expressions
 
 # Runs the chosen tests of a build folder and records what they print.
 run_tests() { # pass, folder, expression, expression of those to leave out
-    local names
+    local names log=testlog-$1
     mapfile -t names < <(select_tests "$2" "$3" "${4:-^\$}")
-    rm -f "$2/meson-logs/testlog.json"
+    rm -f "$2/meson-logs/$log.json"
     if [ ${#names[@]} -gt 0 ]; then
-        meson test -C "$2" --no-rebuild --print-errorlogs "${names[@]}" </dev/null |
+        meson test -C "$2" --no-rebuild --logbase "$log" --print-errorlogs "${names[@]}" </dev/null |
             grep -vE '^$|^Full log|^(Ok|Expected Fail|Fail|Unexpected Pass|Skipped|Timeout):'
     fi
-    python3 tools/test/count_tests.py "$1" "$2/meson-logs/testlog.json" "${#names[@]}" "$endings" >>"$results"
+    python3 tools/test/count_tests.py "$1" "$2/meson-logs/$log.json" "${#names[@]}" "$endings" >>"$results"
 }
 
 sum_of() { # passed|failed|skipped
