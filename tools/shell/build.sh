@@ -81,5 +81,5 @@ build_release() {
 # What most passes of ./dev test run, and ./dev soak.
 gcc_options=(--buildtype=release -Ddebug=true -Dmpi=openmpi -Dwerror=true -Ddevice_architectures=90)
 build_gcc() {
-    build_folder build-test/gcc "${gcc_options[@]}"
+    build_folder build-test/gcc "${gcc_options[@]}" ${CUDA:+-Dcuda="$CUDA"}
 }
