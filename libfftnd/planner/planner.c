@@ -101,10 +101,7 @@ int fftnd__planner_key(const struct fftnd__request *request, char key[FFTND__CON
     REDIST_TRY(redist_node_size(request->user_comm, &node_size));
     key[0] = '\0';
     MPI_Comm_size(request->comm, &nranks);
-    fftnd__append(key, "fft/ranks=%d/node=%d", nranks, node_size);
-    if (request->nranks != nranks)
-        fftnd__append(key, "/of-these=%d", request->nranks);
-    fftnd__append(key, "%s", request->arguments);
+    fftnd__append(key, "fft/ranks=%d/node=%d%s", nranks, node_size, request->arguments);
     return REDIST_OK;
 }
 
@@ -181,9 +178,11 @@ static int choose(struct fftnd__search *search, const char *dictated, int recall
     search->best = candidates.guess;
     if (dictated[0] != '\0')
         return take_dictated(search, dictated);
-    return candidates.is_open && measures(search->request)
-               ? recall_or_measure(search, &candidates, recalls, remembered)
-               : REDIST_OK;
+    if (candidates.is_open && measures(search->request))
+        return recall_or_measure(search, &candidates, recalls, remembered);
+    if (*remembered) /* the ranks */
+        report(search, &search->best, -1, "  <- remembered");
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- choosing the ranks of the chain */
@@ -215,14 +214,16 @@ static int try_ranks(struct fftnd__search *search, int ranks, double *seconds) {
     return REDIST_OK;
 }
 
-/* Finds how many ranks are fastest: remembered, or measured. *ranks: 0 = all. */
-static int choose_ranks(struct fftnd__search *search, int recalls, int *ranks) {
+/* Finds how many ranks are fastest: remembered, or measured. *ranks: 0 = all. The configuration of these ranks is
+ * remembered under the same key. */
+static int choose_ranks(struct fftnd__search *search, int recalls, int *ranks, int *remembered) {
     char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES];
     int most = search->request->nranks;
     REDIST_TRY(fftnd__planner_key(search->request, key));
     REDIST_TRY(recall(search, key, recalls, text));
     *ranks = fftnd__configuration_ranks(text);
-    if (text[0] != '\0' && *ranks < most)
+    *remembered = text[0] != '\0' && *ranks < most;
+    if (*remembered)
         return REDIST_OK;
     for (int n = most; n >= 1; n /= 2) {
         double seconds = -1;
@@ -254,7 +255,7 @@ int fftnd__planner_choose(struct fftnd__request *request,
     else if (ranks == FFTND_CHOOSE_RANKS) {
         ranks = 0;
         if (dictated[0] == '\0' && measures(&wanted) && wanted.nranks > 1)
-            REDIST_TRY(choose_ranks(&search, recalls, &ranks));
+            REDIST_TRY(choose_ranks(&search, recalls, &ranks, remembered));
     }
     REDIST_TRY(fftnd__ranks_take(&wanted, ranks, request));
     search.request = request;
