@@ -128,7 +128,14 @@ START_TEST(remembered) {
 }
 END_TEST
 
-/* A configuration names the ranks as text. */
+static void check_refused(fft_case given) {
+    fftnd_plan *plan = NULL;
+    check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
+    check_all(strstr(redist_error_message(), "FFTND_CONFIGURATION") != NULL, "%s",
+              redist_error_message());
+}
+
+/* A configuration names the ranks as text, of those that there are. */
 START_TEST(dictated) {
     fft_case given = FFT_CASE(FFTND_C2C, 8, 6, 5);
     if (harness_nranks == 1)
@@ -137,6 +144,10 @@ START_TEST(dictated) {
     setenv("FFTND_CONFIGURATION", "ranks=1 fused=1 tiled=1 tile=4096 group=unlimited nontemporal=9",
            1);
     check_all(ranks_of(MPI_COMM_WORLD, &given) == 1, "the text is not followed");
+    check_refused(FFT_CASE(FFTND_C2C, 64));
+    setenv("FFTND_CONFIGURATION", "ranks=99 grid=99 fused=0 tiled=0 tile=1 group=1 nontemporal=1",
+           1);
+    check_refused(given);
     unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST

@@ -158,12 +158,24 @@ static int find_dictated(const struct fftnd__request *request,
     return redist_broadcast(comm, text, FFTND__CONFIGURATION_BYTES, 0);
 }
 
-static int take_dictated(struct fftnd__search *search, const char *text) {
-    if (fftnd__configuration_scan(text, search->request, &search->best))
-        return REDIST_OK;
+static int refuse_dictated(const char *text) {
     return redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
                           "FFTND_CONFIGURATION = \"%s\" is not a configuration for this transform",
                           text);
+}
+
+static int take_dictated(struct fftnd__search *search, const char *text) {
+    return fftnd__configuration_scan(text, search->request, &search->best) ? REDIST_OK
+                                                                           : refuse_dictated(text);
+}
+
+/* Takes the number of ranks of a text that has one. One axis over all ranks needs all of them. */
+static int take_dictated_ranks(const struct fftnd__request *request, const char *text, int *ranks) {
+    int number = fftnd__configuration_ranks(text);
+    if (number > request->nranks || (number != 0 && request->shape.twiddles))
+        return refuse_dictated(text);
+    *ranks = number != 0 ? number : *ranks;
+    return REDIST_OK;
 }
 
 static int measures(const struct fftnd__request *request) {
@@ -250,9 +262,8 @@ int fftnd__planner_choose(struct fftnd__request *request,
     int recalls = *remembered, ranks = wanted.ranks;
     *remembered = 0;
     REDIST_TRY(find_dictated(request, dictated));
-    if (fftnd__configuration_ranks(dictated) != 0)
-        ranks = fftnd__configuration_ranks(dictated);
-    else if (ranks == FFTND_CHOOSE_RANKS) {
+    REDIST_TRY(take_dictated_ranks(&wanted, dictated, &ranks));
+    if (ranks == FFTND_CHOOSE_RANKS) {
         ranks = 0;
         if (dictated[0] == '\0' && measures(&wanted) && wanted.nranks > 1)
             REDIST_TRY(choose_ranks(&search, recalls, &ranks, remembered));
