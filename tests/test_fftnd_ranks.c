@@ -11,20 +11,25 @@
 #include "operator_run.h"
 
 /* Ignores configurations of the environment, which are for a chain on all ranks. */
-static fft_case random_case(int mixed) {
-    fft_case given =
-        mixed ? fft_random_mixed_case(harness_nranks, 0) : fft_random_case(harness_nranks, 0);
+static fft_case random_case(int mixed, int has_nodes) {
+    fft_case given = mixed ? fft_random_mixed_case(harness_nranks, has_nodes)
+                           : fft_random_case(harness_nranks, has_nodes);
     unsetenv("FFTND_CONFIGURATION");
     return given;
 }
 
+/* Within a node and over several ones. */
 START_TEST(random_cases) {
     for (int i = 0; harness_another(i, 8); i++) {
-        fft_case given = random_case(random_chance(50));
+        int node_size = i % 3;
+        fft_case given = random_case(random_chance(50), node_size > 0);
         if (given.ndims == 1)
             continue;
         given.options.ranks = random_between(1, harness_nranks);
-        fft_check_once(MPI_COMM_WORLD, &given);
+        given.options.by_node = random_chance(20);
+        MPI_Comm comm = harness_begin_nodes(node_size);
+        fft_check_once(comm, &given);
+        harness_end_nodes(&comm);
     }
 }
 END_TEST
@@ -42,7 +47,7 @@ END_TEST
 
 START_TEST(operators) {
     for (int i = 0; harness_another(i, 8); i++) {
-        fft_case given = random_case(1);
+        fft_case given = random_case(1, 0);
         if (given.ndims == 1)
             continue;
         given.options.ranks = random_between(1, harness_nranks);
