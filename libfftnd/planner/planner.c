@@ -203,6 +203,17 @@ static int choose(struct fftnd__search *search, const char *dictated, int recall
  * take longer yet. */
 enum { HOPELESS = 2 };
 
+/* Divides the seconds of a plan among the numbers of ranks, down to those that plans of small arrays have. */
+static double share_seconds(const struct fftnd__request *request) {
+    static const double fewest = 0.04;
+    double seconds = request->settings.plan_seconds;
+    int numbers = 0;
+    for (int n = request->nranks; n >= 1; n /= 2)
+        numbers++;
+    double share = seconds / numbers > fewest ? seconds / numbers : fewest;
+    return share < seconds ? share : seconds;
+}
+
 /* Measures a chain on some ranks, and keeps it if it is the best so far. *seconds: of its best configuration, < 0 =
  * none could be timed. */
 static int try_ranks(struct fftnd__search *search, int ranks, double *seconds) {
@@ -210,8 +221,10 @@ static int try_ranks(struct fftnd__search *search, int ranks, double *seconds) {
     struct fftnd__candidates candidates;
     struct fftnd__search trial = *search;
     REDIST_TRY(fftnd__ranks_take(search->request, ranks, &own));
+    own.settings.plan_seconds = share_seconds(search->request);
     REDIST_TRY(fftnd__candidates_init(&candidates, &own, search->verbose));
     trial.request = &own;
+    trial.begin = MPI_Wtime();
     trial.best = candidates.guess;
     trial.best_seconds = -1;
     if (candidates.is_open)
