@@ -166,9 +166,9 @@ static int query_until_error(fftnd_plan *plan) {
     return code;
 }
 
-/* Pencils of 2 x 2 ranks: rank 1 fails and rank 2 goes on, whose kernels wait for rank 3. That one learns of the failure
- * from rank 1, frees its plan, and waits for rank 2 then, which shares no exchange with rank 1. The last test: ranks
- * have given up afterwards. */
+/* Pencils of 2 x 2 ranks: rank 1 fails and rank 2 goes on, whose kernels wait for rank 3. That one learns of it from
+ * rank 1, frees its plan, and waits for rank 2 then, which shares no exchange with rank 1. The last test: ranks have
+ * given up afterwards. */
 START_TEST(given_up_in_pencils) {
     NEEDS_STREAM_DEVICE();
     if (comms_made() < 0 || harness_nranks != 4)
