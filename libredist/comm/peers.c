@@ -26,7 +26,7 @@ struct redist__peers *redist__peers_allocate(int count) {
 }
 
 /* Checks the peers of all contexts. */
-static void look_everywhere(void) {
+void redist__peers_look_everywhere(void) {
     struct redist__context **held = redist__contexts_hold();
     for (int i = 0; held != NULL && held[i] != NULL; i++) {
         (void)redist__peers_look_now(held[i]);
@@ -38,7 +38,7 @@ static void look_everywhere(void) {
 struct redist__peer redist__peers_describe(struct redist__context *context,
                                            struct redist__peer **described) {
     struct redist__peers *peers = context->peers;
-    look_everywhere(); /* else it would detect a loss later, and give up the new context, too */
+    redist__peers_look_everywhere(); /* else it would detect a loss later, and give up the new context, too */
     const struct redist__peer self = {redist__process_self(), context->rank};
     MPI_Comm_size(context->node, &peers->count);
     peers->given_up = self.process.given_up;
@@ -354,6 +354,6 @@ int redist__peers_look_around(const struct redist__context *context, int begins)
     if (begins)
         context->peers->waits = now;
     else if (is_due(context, now) && now - context->peers->waits > seconds_per_look)
-        look_everywhere();
+        redist__peers_look_everywhere();
     return redist__peers_look(context);
 }
