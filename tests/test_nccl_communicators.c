@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fftnd.h"
 #include "harness.h"
 #include "stream_job.h"
 
@@ -156,9 +157,60 @@ START_TEST(communicators_given_up) {
 }
 END_TEST
 
+static int query_until_error(fftnd_plan *plan) {
+    int code = REDIST_OK;
+    for (int i = 0; i < 100 && code == REDIST_OK; i++) {
+        usleep(20000);
+        code = fftnd_plan_query(plan);
+    }
+    return code;
+}
+
+/* Pencils of 2 x 2 ranks: rank 1 fails and rank 2 goes on, whose kernels wait for rank 3. That one learns of it from
+ * rank 1, frees its plan, and waits for rank 2 then, which shares no exchange with rank 1. The last test: ranks have
+ * given up afterwards. */
+START_TEST(given_up_in_pencils) {
+    NEEDS_STREAM_DEVICE();
+    if (comms_made() < 0 || harness_nranks != 4)
+        skip_test("calls of NCCL cannot be refused, or there are no 2 x 2 ranks");
+    const redist_index sizes[] = {8, 6, 8};
+    const int grid[] = {2, 2};
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    fftnd_layout layout[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+    fftnd_plan *plan = NULL;
+    void *arrays[2];
+    options.space = REDIST_SPACE_CUDA;
+    options.stream = stream_device_create();
+    options.asynchronous = 1;
+    options.effort = FFTND_ESTIMATE;
+    options.method = "nccl";
+    options.grid = grid;
+    options.grid_ndims = 2;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &options, &plan));
+    for (int side = 0; side < 2; side++) {
+        check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layout[side]));
+        arrays[side] = stream_device_memory()->allocate(MPI_COMM_WORLD, layout[side].bytes, 0);
+    }
+    harness_case_limit(20);
+    harness_case("a rank that goes on, one that frees its plan");
+    if (harness_rank == 1)
+        (void)stream_device_refuse();
+    int code = fftnd_forward(plan, arrays[0], arrays[1]);
+    for (int i = 0; i < 3 && code == REDIST_OK && harness_rank == 2; i++)
+        code = fftnd_forward(plan, arrays[0], arrays[1]);
+    code = code == REDIST_OK ? query_until_error(plan) : code;
+    (void)fftnd_plan_free(&plan);
+    check_all(code != REDIST_OK, "rank 1 has failed");
+    for (int side = 0; side < 2; side++)
+        stream_device_memory()->release(arrays[side], 0);
+    stream_device_destroy(options.stream);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {communicators, communicators_apart, communicators_of_some,
-                                  communicators_given_up, NULL};
+    const TTest *const tests[] = {communicators,         communicators_apart,
+                                  communicators_of_some, communicators_given_up,
+                                  given_up_in_pencils,   NULL};
     int code = harness_run(argc, argv, "test_nccl_communicators", tests);
     return code != 0 || comms_are_left();
 }

@@ -225,8 +225,8 @@ static int check_ranks(const struct fftnd__arguments *arguments) {
                     (long long)ranks, arguments->nranks);
     if (ranks != 0 && fftnd__is_long(arguments))
         return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->ranks = %lld is not supported for ndims = 1 over %d ranks",
-                    (long long)ranks, arguments->nranks);
+                    "options->ranks = %lld must be 0 for ndims = 1 over %d ranks", (long long)ranks,
+                    arguments->nranks);
     return REDIST_OK;
 }
 

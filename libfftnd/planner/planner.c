@@ -101,10 +101,7 @@ int fftnd__planner_key(const struct fftnd__request *request, char key[FFTND__CON
     REDIST_TRY(redist_node_size(request->user_comm, &node_size));
     key[0] = '\0';
     MPI_Comm_size(request->comm, &nranks);
-    fftnd__append(key, "fft/ranks=%d/node=%d", nranks, node_size);
-    if (request->nranks != nranks)
-        fftnd__append(key, "/of-these=%d", request->nranks);
-    fftnd__append(key, "%s", request->arguments);
+    fftnd__append(key, "fft/ranks=%d/node=%d%s", nranks, node_size, request->arguments);
     return REDIST_OK;
 }
 
@@ -161,12 +158,24 @@ static int find_dictated(const struct fftnd__request *request,
     return redist_broadcast(comm, text, FFTND__CONFIGURATION_BYTES, 0);
 }
 
-static int take_dictated(struct fftnd__search *search, const char *text) {
-    if (fftnd__configuration_scan(text, search->request, &search->best))
-        return REDIST_OK;
+static int refuse_dictated(const char *text) {
     return redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
                           "FFTND_CONFIGURATION = \"%s\" is not a configuration for this transform",
                           text);
+}
+
+static int take_dictated(struct fftnd__search *search, const char *text) {
+    return fftnd__configuration_scan(text, search->request, &search->best) ? REDIST_OK
+                                                                           : refuse_dictated(text);
+}
+
+/* Takes the number of ranks of a text that has one. One axis over all ranks needs all of them. */
+static int take_dictated_ranks(const struct fftnd__request *request, const char *text, int *ranks) {
+    int number = fftnd__configuration_ranks(text);
+    if (number > request->nranks || (number != 0 && request->shape.twiddles))
+        return refuse_dictated(text);
+    *ranks = number != 0 ? number : *ranks;
+    return REDIST_OK;
 }
 
 static int measures(const struct fftnd__request *request) {
@@ -181,9 +190,11 @@ static int choose(struct fftnd__search *search, const char *dictated, int recall
     search->best = candidates.guess;
     if (dictated[0] != '\0')
         return take_dictated(search, dictated);
-    return candidates.is_open && measures(search->request)
-               ? recall_or_measure(search, &candidates, recalls, remembered)
-               : REDIST_OK;
+    if (candidates.is_open && measures(search->request))
+        return recall_or_measure(search, &candidates, recalls, remembered);
+    if (*remembered) /* the ranks */
+        report(search, &search->best, -1, "  <- remembered");
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- choosing the ranks of the chain */
@@ -192,6 +203,17 @@ static int choose(struct fftnd__search *search, const char *dictated, int recall
  * take longer yet. */
 enum { HOPELESS = 2 };
 
+/* Divides the seconds of a plan among the numbers of ranks, down to those that plans of small arrays have. */
+static double share_seconds(const struct fftnd__request *request) {
+    static const double fewest = 0.04;
+    double seconds = request->settings.plan_seconds;
+    int numbers = 0;
+    for (int n = request->nranks; n >= 1; n /= 2)
+        numbers++;
+    double share = seconds / numbers > fewest ? seconds / numbers : fewest;
+    return share < seconds ? share : seconds;
+}
+
 /* Measures a chain on some ranks, and keeps it if it is the best so far. *seconds: of its best configuration, < 0 =
  * none could be timed. */
 static int try_ranks(struct fftnd__search *search, int ranks, double *seconds) {
@@ -199,8 +221,10 @@ static int try_ranks(struct fftnd__search *search, int ranks, double *seconds) {
     struct fftnd__candidates candidates;
     struct fftnd__search trial = *search;
     REDIST_TRY(fftnd__ranks_take(search->request, ranks, &own));
+    own.settings.plan_seconds = share_seconds(search->request);
     REDIST_TRY(fftnd__candidates_init(&candidates, &own, search->verbose));
     trial.request = &own;
+    trial.begin = MPI_Wtime();
     trial.best = candidates.guess;
     trial.best_seconds = -1;
     if (candidates.is_open)
@@ -215,14 +239,16 @@ static int try_ranks(struct fftnd__search *search, int ranks, double *seconds) {
     return REDIST_OK;
 }
 
-/* Finds how many ranks are fastest: remembered, or measured. *ranks: 0 = all. */
-static int choose_ranks(struct fftnd__search *search, int recalls, int *ranks) {
+/* Finds how many ranks are fastest: remembered, or measured. *ranks: 0 = all. The configuration of these ranks is
+ * remembered under the same key. */
+static int choose_ranks(struct fftnd__search *search, int recalls, int *ranks, int *remembered) {
     char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES];
     int most = search->request->nranks;
     REDIST_TRY(fftnd__planner_key(search->request, key));
     REDIST_TRY(recall(search, key, recalls, text));
     *ranks = fftnd__configuration_ranks(text);
-    if (text[0] != '\0' && *ranks < most)
+    *remembered = text[0] != '\0' && *ranks < most;
+    if (*remembered)
         return REDIST_OK;
     for (int n = most; n >= 1; n /= 2) {
         double seconds = -1;
@@ -249,12 +275,11 @@ int fftnd__planner_choose(struct fftnd__request *request,
     int recalls = *remembered, ranks = wanted.ranks;
     *remembered = 0;
     REDIST_TRY(find_dictated(request, dictated));
-    if (fftnd__configuration_ranks(dictated) != 0)
-        ranks = fftnd__configuration_ranks(dictated);
-    else if (ranks == FFTND_CHOOSE_RANKS) {
+    REDIST_TRY(take_dictated_ranks(&wanted, dictated, &ranks));
+    if (ranks == FFTND_CHOOSE_RANKS) {
         ranks = 0;
         if (dictated[0] == '\0' && measures(&wanted) && wanted.nranks > 1)
-            REDIST_TRY(choose_ranks(&search, recalls, &ranks));
+            REDIST_TRY(choose_ranks(&search, recalls, &ranks, remembered));
     }
     REDIST_TRY(fftnd__ranks_take(&wanted, ranks, request));
     search.request = request;

@@ -3,6 +3,9 @@
 
 enum { SWEEPS = 4 };
 
+/* Sweeps that take no longer together are made however late it is, since one alone is noise. */
+static const double short_seconds = 0.02;
+
 int fftnd__trial_is_late(const struct fftnd__search *search) {
     int out = MPI_Wtime() - search->begin > search->request->settings.plan_seconds;
     int code = redist_broadcast(search->comm, &out, sizeof out, 0);
@@ -46,7 +49,7 @@ int fftnd__trial_sweep(const struct fftnd__search *search, const struct fftnd__t
         REDIST_TRY(fftnd__trial_run(search, trial, &seconds));
         if (sweep > 0 && (*best < 0 || seconds < *best))
             *best = seconds;
-        if (sweep > 0 && fftnd__trial_is_late(search))
+        if (sweep * *best > short_seconds && fftnd__trial_is_late(search))
             break;
     }
     return REDIST_OK;

@@ -225,6 +225,11 @@ int redist__peers_known(const struct redist__context *context);
  * while ago, or always. A check takes some 10 us for each process. */
 int redist__peers_check(const struct redist__context *context);
 int redist__peers_look(const struct redist__context *context);
+
+/* As redist__peers_look, and after a while of the same wait at the peers of all contexts too: the rank that this one
+ * waits for may wait, on its device, for this one, which a failure elsewhere keeps from coming. begins: a new wait. */
+int redist__peers_look_around(const struct redist__context *context, int begins);
+void redist__peers_look_everywhere(void);
 int redist__peers_look_now(const struct redist__context *context);
 
 /* Checks in a thread that may not call MPI, and sends no messages. */

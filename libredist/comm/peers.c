@@ -10,7 +10,8 @@ struct redist__peers {
     int count;         /* peers found, */
     _Atomic int known; /* and watched: from then on other threads check, too */
     uint64_t given_up; /* the count of this process when it made the context */
-    double looked;     /* time of the last check */
+    double looked;     /* time of the last check, and since when this rank waits */
+    double waits;
     struct redist__peer of[];
 };
 
@@ -24,9 +25,8 @@ struct redist__peers *redist__peers_allocate(int count) {
                                 (size_t)count * sizeof(struct redist__peer));
 }
 
-/* Checks the peers of older contexts before this process describes itself: else it would detect a loss later, and give
- * up the new context, too. */
-static void look_everywhere(void) {
+/* Checks the peers of all contexts. */
+void redist__peers_look_everywhere(void) {
     struct redist__context **held = redist__contexts_hold();
     for (int i = 0; held != NULL && held[i] != NULL; i++) {
         (void)redist__peers_look_now(held[i]);
@@ -38,7 +38,7 @@ static void look_everywhere(void) {
 struct redist__peer redist__peers_describe(struct redist__context *context,
                                            struct redist__peer **described) {
     struct redist__peers *peers = context->peers;
-    look_everywhere();
+    redist__peers_look_everywhere(); /* else it would detect a loss later, and give up the new context, too */
     const struct redist__peer self = {redist__process_self(), context->rank};
     MPI_Comm_size(context->node, &peers->count);
     peers->given_up = self.process.given_up;
@@ -337,10 +337,23 @@ int redist__peers_look_now(const struct redist__context *context) {
     return redist__peers_check(context);
 }
 
+static int is_due(const struct redist__context *context, double now) {
+    return !is_broken(context) && now - context->peers->looked > seconds_per_look;
+}
+
 int redist__peers_look(const struct redist__context *context) {
     double now = MPI_Wtime();
-    if (is_broken(context) || now - context->peers->looked <= seconds_per_look)
+    if (!is_due(context, now))
         return redist__peers_check(context);
     context->peers->looked = now;
     return redist__peers_look_now(context);
+}
+
+int redist__peers_look_around(const struct redist__context *context, int begins) {
+    double now = MPI_Wtime();
+    if (begins)
+        context->peers->waits = now;
+    else if (is_due(context, now) && now - context->peers->waits > seconds_per_look)
+        redist__peers_look_everywhere();
+    return redist__peers_look(context);
 }

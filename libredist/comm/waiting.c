@@ -9,7 +9,8 @@ static const unsigned spins = 20000, crowded_spins = 20, polls_per_look = 64;
 
 /* Spins for a short time, then calls MPI and yields, as a peer may need this rank's progress in MPI, or its core. */
 int redist__pause(struct redist__context *context, unsigned poll) {
-    if (poll <= (context->crowded ? crowded_spins : spins))
+    unsigned first = context->crowded ? crowded_spins : spins;
+    if (poll <= first)
         return REDIST_OK;
     int code = redist_check_mpi(redist__peers_hear(context));
     if (context->crowded)
@@ -17,7 +18,7 @@ int redist__pause(struct redist__context *context, unsigned poll) {
     else
         sched_yield();
     if (code == REDIST_OK && poll % polls_per_look == polls_per_look - 1)
-        code = redist__peers_look(context);
+        code = redist__peers_look_around(context, poll <= first + polls_per_look);
     return code;
 }
 

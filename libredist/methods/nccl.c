@@ -453,6 +453,8 @@ static size_t workspace(const void *data) {
 static void destroy(void *data) {
     struct redist__nccl *state = data;
     const struct redist__space *space = state->problem->space;
+    if (state->is_watching && redist__has_failed(state->problem))
+        redist__peers_look_everywhere(); /* peers that went on wait for this rank unless it gives up, too */
     space->drain();
     if (state->is_watching)
         redist__nccl_unwatch(state->problem, state->link, &state->user);

@@ -222,8 +222,10 @@ int redist__signals_release(void *data, const char *memory) {
 int redist__signals_own(const void *data, const struct redist__tile *tile, redist_target *target) {
     const struct redist__signalled *state = data;
     const struct redist__problem *problem = state->problem;
-    const struct redist__tile own =
-        find_far(state, problem->transfer->rank, 0, problem->partitions);
+    const int rank = problem->transfer->rank;
+    if (redist__tile_elements(problem->transfer, tile, 0, rank) == 0) /* there may be no array */
+        return 0;
+    const struct redist__tile own = find_far(state, rank, 0, problem->partitions);
     return redist__tile_target(problem->transfer, tile, &own, target);
 }
 

@@ -7,7 +7,9 @@ bound to the cores next to its GPU, and starts fftnd-study with Open MPI.
 """
 import argparse
 import json
+import re
 import shlex
+import sys
 from pathlib import Path
 
 TEMPLATE = """#!/bin/bash
@@ -33,17 +35,25 @@ mpirun -n {ranks} --rankfile "$rank_file" --bind-to core:overload-allowed --repo
 """
 
 
+def refuse(message):
+    print(f"./dev jobs: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 def job_name(path):
     try:
-        return json.loads(path.read_text(encoding="utf-8")).get("name", "study")
+        name = json.loads(path.read_text(encoding="utf-8")).get("name", "study")
     except (OSError, ValueError, AttributeError) as error:
-        raise SystemExit(f"./dev jobs: --job {path} is no job: {error}") from error
+        refuse(f"--job {path} is no job: {error}")
+    if not re.fullmatch(r"[\w.+-]+", str(name)):  # it names files, in the shell and in lines of SLURM
+        refuse(f'--job {path}: the name "{name}" has characters other than letters, digits and .+-_')
+    return name
 
 
 def read_nodes(text):
     numbers = text.split(",")
     if not all(number.isdecimal() and int(number) > 0 for number in numbers):
-        raise SystemExit(f"./dev jobs: --nodes {text}: numbers above 0 with commas between them")
+        refuse(f"--nodes {text}: numbers above 0 with commas between them")
     return sorted({int(number) for number in numbers})
 
 
@@ -81,7 +91,9 @@ def read_options():
 def main():
     options = read_options()
     if options.ranks_per_node < 1:
-        raise SystemExit("./dev jobs: --ranks-per-node needs a number above 0")
+        refuse("--ranks-per-node needs a number above 0")
+    if options.gpus_per_node < 0:
+        refuse("--gpus-per-node needs a number, 0 = none")
     name = job_name(options.job)
     options.folder.mkdir(parents=True, exist_ok=True)
     for nodes in read_nodes(options.nodes):

@@ -37,6 +37,8 @@ refuses() { # words of its message, command and arguments
 run_jobs() {
     refuses 'required: --job' ./dev jobs "$out/jobs" --ranks-per-node 2
     ./dev jobs "$out/jobs" --job tools/study/jobs/thesis.json --nodes 1,2 --ranks-per-node 2
+    echo '{"name": "two words"}' >"$out/words.json"
+    refuses 'the name "two words"' ./dev jobs "$out/jobs" --job "$out/words.json" --ranks-per-node 2
     bash -n "$out"/jobs/thesis-2.sh
     bash -n "$out"/jobs/thesis-4.sh
 }
