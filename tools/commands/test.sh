@@ -75,6 +75,7 @@ is_quick_alone() { # passes
     for pass in "$@"; do
         [ "$pass" = quick ] || [ "$(folder_of "$pass")" != gcc ] || return 1
     done
+    [[ " $* " == *' quick '* ]]
 }
 
 # Kernels take minutes to compile: without a GPU the quick pass has none.
