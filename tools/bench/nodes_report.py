@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints the lines of ./dev gpu-bench --nodes as a table: milliseconds of a forward and a backward transform.
 
+a node     ranks of a node, of which one host pretends to be several
 messages   two exchanges of the same bytes between contiguous arrays
 parts      the serial transforms alone
 pair       by each other method, and by the plain one
@@ -11,8 +12,8 @@ of plain   over the pair by the plain method
 import json
 import sys
 
-HEAD = "%-8s %5s  %-20s %-10s %10s %10s %10s %10s %9s %9s"
-ROW = "%-8s %5d  %-20s %-10s %10.3f %10.3f %10.3f %10.3f %9.2f %9.2f"
+HEAD = "%-8s %6s  %-20s %-10s %10s %10s %10s %10s %9s %9s"
+ROW = "%-8s %6d  %-20s %-10s %10.3f %10.3f %10.3f %10.3f %9.2f %9.2f"
 NOTHING = float("nan")
 
 
@@ -33,7 +34,7 @@ def main(path, plain):
     """Returns the exit code: 1 if a time is missing, or messages were packed."""
     messages, transforms = read(path)
     code = int(not transforms)
-    print(HEAD % ("network", "nodes", "transform", "method", "messages", "parts", "pair", plain, "of bound", "of plain"))
+    print(HEAD % ("network", "a node", "transform", "method", "messages", "parts", "pair", plain, "of bound", "of plain"))
     for (network, work, node_size), found in transforms.items():
         alone = messages.get((network, work), {})
         other = found.get(plain, {}).get("pair_ms_median", NOTHING)
