@@ -34,7 +34,8 @@ def main(path, plain):
     """Returns the exit code: 1 if a time is missing, or messages were packed."""
     messages, transforms = read(path)
     code = int(not transforms)
-    print(HEAD % ("network", "a node", "transform", "method", "messages", "parts", "pair", plain, "of bound", "of plain"))
+    names = "network", "a node", "transform", "method", "messages", "parts", "pair", plain, "of bound", "of plain"
+    print(HEAD % names)
     for (network, work, node_size), found in transforms.items():
         alone = messages.get((network, work), {})
         other = found.get(plain, {}).get("pair_ms_median", NOTHING)
