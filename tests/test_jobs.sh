@@ -80,7 +80,7 @@ refuse() { # words of the message, options
     code=0
     python3 "$source_root/tools/study/jobs.py" "$folder/none" --ranks-per-node 4 "$@" \
         >"$folder/log" 2>&1 || code=$?
-    expect "exit code of $*" $code 1
+    expect "exit code of $*" $code 2
     expect "lines of $*" "$(wc -l <"$folder/log")" 1
     grep -qF -e "$words" "$folder/log" || expect "message of $*" "$(cat "$folder/log")" "$words"
 }
@@ -90,4 +90,7 @@ refuse '--nodes 0' --job "$tiny" --nodes 0
 refuse 'nosuch.json is no job' --job nosuch.json
 refuse 'is no job' --job "$source_root/README.md"
 refuse '--ranks-per-node' --job "$tiny" --ranks-per-node 0
-echo "on 1 rank: 14 passed, 0 failed, 0 skipped"
+refuse '--gpus-per-node' --job "$tiny" --gpus-per-node -1
+echo '{"name": "two words"}' >"$folder/named.json"
+refuse 'two words' --job "$folder/named.json"
+echo "on 1 rank: 16 passed, 0 failed, 0 skipped"
