@@ -12,7 +12,7 @@ set -uo pipefail
 
 # Tests that may be slowed down, for the sanitizers and for valgrind: without those that make and free
 # thousands of plans, and without large arrays.
-slowed='^test_(errors|redist|fftnd_(analytic|calls|convolution|errors|failures|faults|filled|retained|late|memory|model|nodes|offload|operator|phases|random|threads|transform)).*'
+slowed='^test_(errors|redist|fftnd_(analytic|calls|convolution|errors|failures|faults|filled|retained|late|memory|model|nodes|offload|operator|phases|random|threads|transform|work)).*'
 slowed_more='^test_(errors|redist_(boxes|exchange|failures|lifetimes|overlap|plans|states|tiles)|'
 slowed_more+='fftnd_(failures|random))'
 # Tests of what copies.
