@@ -5,7 +5,7 @@
 
 #include "redist.h"
 
-/* What bench_must calls the program; bench_main sets it. */
+/* Name of the program in messages of bench_must; bench_main sets it. */
 extern const char *bench_program_name;
 
 /* Ends all ranks with a message: for what should not happen once the command line is accepted. */

@@ -332,9 +332,10 @@ static int execute_handle(const struct plan *plan, const struct sweep *sweep, ch
                           char *to) {
     int direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
     cufftResult result = cufftXtExec(sweep->handle, from, to, direction);
-    char what[80] = "cufftXtExec";
-    if (result != CUFFT_SUCCESS)
-        (void)snprintf(what, sizeof what, "cufftXtExec from %p to %p", (void *)from, (void *)to);
+    if (result == CUFFT_SUCCESS)
+        return REDIST_OK;
+    char what[80];
+    (void)snprintf(what, sizeof what, "cufftXtExec from %p to %p", (void *)from, (void *)to);
     return check_cufft(result, what);
 }
 

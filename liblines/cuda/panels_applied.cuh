@@ -56,10 +56,10 @@ __device__ __forceinline__ void multiply_both(const factor &first, const factor 
 
 /* The factor, in a table, of a thread's first mode of a line. */
 template <class value>
-__device__ __forceinline__ const char *find_factor(const place<value, APPLIED> &at, unsigned side) {
+__device__ __forceinline__ const char *find_factor(const place<value, APPLIED> &at) {
     const lines__operation *op = at.lines.operation;
-    const char *factor =
-        op->multiplier + at.row * op->axes[0].multiplier + side * op->axes[1].multiplier;
+    const char *factor = op->multiplier + at.row * op->axes[0].multiplier +
+                         at.lines.line.side * op->axes[1].multiplier;
 #pragma unroll
     for (int i = 0; i < LINES__PANEL_LOOPS; i++)
         factor += at.lines.line.outer[i] * op->axes[2 + i].multiplier;
@@ -76,7 +76,7 @@ __device__ __forceinline__ void multiply_by_table(const lines__panels &p,
     const double scale = op->scale[0] + op->scale[1];
     const ptrdiff_t step = p.rows * op->axes[0].multiplier,
                     second = at.has_second ? p.second * op->axes[1].multiplier : 0;
-    const char *from = find_factor(at, at.lines.line.side);
+    const char *from = find_factor(at);
     const unsigned end = at.is_line ? p.n : 0;
     for (unsigned begin = 0; begin < p.n; begin += ahead * p.rows) {
         factor by[ahead][2] = {};

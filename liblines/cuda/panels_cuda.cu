@@ -114,12 +114,10 @@ __device__ __forceinline__ void write_array(const lines__panels &p, unsigned pas
                     write_retained(p, at, i + k * apart, to, x[k]);
                 return;
             }
-        if (p.filled < p.n)
-            if (how == APPLIED || p.backward) {
-                store_filled(p, at, i, apart, to, step, x);
-                return;
-            }
-        store(p, at, butterfly == 0 ? at.lines.out : to, to, p.backward ? -step : step, x);
+        if (p.filled < p.n && (how == APPLIED || p.backward))
+            store_filled(p, at, i, apart, to, step, x);
+        else
+            store(p, at, butterfly == 0 ? at.lines.out : to, to, p.backward ? -step : step, x);
     }
 }
 

@@ -226,8 +226,9 @@ int redist__peers_known(const struct redist__context *context);
 int redist__peers_check(const struct redist__context *context);
 int redist__peers_look(const struct redist__context *context);
 
-/* As redist__peers_look, and after a while of the same wait at the peers of all contexts too: the rank that this one
- * waits for may wait, on its device, for this one, which a failure elsewhere keeps from coming. begins: a new wait. */
+/* Looks as redist__peers_look does, and after a while of the same wait at the peers of all contexts too: the rank that
+ * this one waits for may wait, on its device, for this one, which a failure elsewhere keeps from coming. begins: a new
+ * wait. */
 int redist__peers_look_around(const struct redist__context *context, int begins);
 void redist__peers_look_everywhere(void);
 int redist__peers_look_now(const struct redist__context *context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is read of a checked call: overlaps of parts, its end in the file; and agreement among its ranks. */
+/* Facts of a checked call: overlaps of parts, its end in the file; and agreement among its ranks. */
 #include "file.h"
 
 int redist__find_overlap(const struct redist__file *file, const struct redist__file_field *field) {

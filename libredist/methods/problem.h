@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What methods are given: an exchange, and the properties of its arrays. */
+/* Input of methods: an exchange, and the properties of its arrays. */
 #ifndef REDIST__PROBLEM_H
 #define REDIST__PROBLEM_H
 
