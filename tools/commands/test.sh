@@ -87,14 +87,18 @@ leave_out_kernels() {
 }
 
 build() { # folder
-    local words=("${gcc_options[@]}" ${CUDA:+-Dcuda="$CUDA"}) folder=build-test/$1
+    local words=() folder=build-test/$1
     case $1 in
     aarch64) bash tools/test/aarch64.sh; return ;;
     own-mpi) bash tools/test/own_mpi.sh; return ;;
     mpich | sanitize) export CC=clang CXX=clang++ ;;
     esac
-    [ "$1" = gcc ] || read -r -d '' -a words <<<"--buildtype=release -Ddebug=true ${options[$1]}" || true
-    configure_folder "$folder" "${words[@]}" || return
+    if [ "$1" = gcc ]; then
+        configure_gcc || return
+    else
+        read -r -d '' -a words <<<"--buildtype=release -Ddebug=true ${options[$1]}" || true
+        configure_folder "$folder" "${words[@]}" || return
+    fi
     [ -z "${tests_of[$1]:-}" ] || mapfile -t build_targets < <(select_tests "$folder" "${tests_of[$1]}" '^$' |
         python3 tools/test/needed_targets.py "$folder")
     compile_folder "$folder"

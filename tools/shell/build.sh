@@ -80,6 +80,10 @@ build_release() {
 
 # What most passes of ./dev test run, and ./dev soak.
 gcc_options=(--buildtype=release -Ddebug=true -Dmpi=openmpi -Dwerror=true -Ddevice_architectures=90)
+configure_gcc() {
+    configure_folder build-test/gcc "${gcc_options[@]}" ${CUDA:+-Dcuda="$CUDA"}
+}
+
 build_gcc() {
-    build_folder build-test/gcc "${gcc_options[@]}" ${CUDA:+-Dcuda="$CUDA"}
+    configure_gcc && compile_folder build-test/gcc
 }
