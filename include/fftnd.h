@@ -51,9 +51,10 @@
  * sizes = 2N (or 2N - 1) and filled = N, a forward transform, a product of modes and a backward one are a convolution
  * that does not wrap around. Each axis gets its zeros right before its transform and loses its dropped points right
  * after the one back, in the caches: the axes that are transformed later are as short as the array meanwhile, and no
- * zeros are stored or sent. Axes of any kind that are transformed may be filled in part, with retained_modes, too. The
- * scalings divide by products of `sizes`. Functions of points (fftnd_apply_physical) get the filled ones. Ghosts of
- * such an axis are not periodic.
+ * zeros are stored or sent. An axis with fewer points than modes that no grid dimension splits, other than the halved
+ * one, is transformed behind all exchanges. Axes of any kind that are transformed may be filled in part, with
+ * retained_modes, too. The scalings divide by products of `sizes`. Functions of points (fftnd_apply_physical) get the
+ * filled ones. Ghosts of such an axis are not periodic.
  *
  * Arrays larger than a device: with fftnd_options.device or device_bytes the arrays are in host memory and the serial
  * transforms run on a device, tile by tile: a tile holds some axes whole, which are transformed, and as much of the
@@ -118,7 +119,8 @@ typedef struct fftnd_options {
     const int *grid;
     /** the axes in the order of the chain (d values, each axis once): grid dimension i splits axis order[i] of the
      * input and axis order[i + 1] of the output; the halved axis is not among the first g. NULL = 0..d-1, the halved
-     * axis last; measured on a device if the grid is not given either */
+     * axis last; with `filled` one that sends least, unless `split` is given or all arrays are in the host memory of
+     * one node. fftnd_plan_get_info returns it */
     const int *order;
 
     /* The transform */

@@ -203,8 +203,10 @@ void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]) {
 
 void fft_case_chain(const fft_case *given, const fftnd_plan_info *info, int axes[]) {
     const int halved = fft_case_halved_axis(given);
-    const int is_free = given->kind == FFTND_MIXED || (given->options.space == REDIST_SPACE_CUDA &&
-                                                       given->options.grid_ndims == 0);
+    const int is_free =
+        given->kind == FFTND_MIXED ||
+        (given->drops_points && !given->has_split[0] && !given->has_split[1]) ||
+        (given->options.space == REDIST_SPACE_CUDA && given->options.grid_ndims == 0);
     int place = 0;
     if (given->has_order || is_free) {
         memcpy(axes, given->has_order ? given->order : info->order,

@@ -312,25 +312,36 @@ static long long moved(long long from, long long to, long long others, int npart
     return others * (from * to - stay);
 }
 
-/* The least bytes of the chain: before the exchange that makes an axis whole, that axis and those that become whole
- * later have their filled points, the others their modes. Axis 0 is whole last. */
-static long long least_bytes(const fft_case *given, const int grid[], int grid_ndims) {
+/* The least bytes of a chain in an order of axes: before the exchange that makes an axis whole, that axis and those
+ * that become whole later have their filled points. So has an axis that is never split and has more modes, except the
+ * halved one, which is transformed first. The others have their modes. */
+static long long least_bytes(const fft_case *given, const fftnd_plan_info *info) {
+    const int *order = info->order;
     int points[3], modes[3];
+    long long bytes = 0;
     fft_case_sizes(given, FFTND_PHYSICAL, points);
     fft_case_sizes(given, FFTND_SPECTRAL, modes);
-    long long elements = moved(points[0], modes[1], modes[2], grid[0]);
-    if (grid_ndims == 2)
-        elements += moved(points[1], modes[2], points[0], grid[1]);
-    return elements * 2 * (long long)sizeof(double) * given->options.batch;
+    for (int dim = 0; dim < info->grid_ndims; dim++) {
+        long long others = 2 * (long long)sizeof(double) * given->options.batch;
+        for (int place = 0; place < 3; place++) {
+            const int axis = order[place];
+            const int is_late = place > info->grid_ndims && axis != fft_case_halved_axis(given) &&
+                                points[axis] < modes[axis];
+            if (place != dim && place != dim + 1)
+                others *= place < dim || is_late ? points[axis] : modes[axis];
+        }
+        bytes += moved(points[order[dim]], modes[order[dim + 1]], others, info->grid[dim]);
+    }
+    return bytes;
 }
 
-/* Formats are narrower. */
+/* Formats are narrower. The order is the plan's, or a random one. */
 START_TEST(sent_bytes_are_the_least) {
     const int grids[][2] = {{harness_nranks, 1}, {1, harness_nranks}, {2, harness_nranks / 2}};
-    for (int i = 0; i < 2 * 3; i++) {
+    for (int i = 0; i < 4 * 3; i++) {
         fft_case given = FFT_CASE(i % 2 ? FFTND_R2C : FFTND_C2C, 12, 14, 16);
-        const int *grid = grids[i / 2], grid_ndims = i < 2 ? 1 : 2;
-        if (i / 2 == 2 && harness_nranks % 2 != 0)
+        const int *grid = grids[i / 2 % 3], grid_ndims = i / 2 % 3 == 0 ? 1 : 2;
+        if (grid == grids[2] && harness_nranks % 2 != 0)
             continue;
         fft_case_fill(&given, (const int[]){6, 8, 7});
         fft_case_retain(&given, (const int[]){11, 9, 12});
@@ -339,6 +350,8 @@ START_TEST(sent_bytes_are_the_least) {
         given.options.wire = (enum redist_wire)(i % 3);
         given.options.wire_scope = REDIST_WIRE_EVERYWHERE;
         fft_case_grid(&given, grid_ndims, grid);
+        if (i >= 2 * 3)
+            fft_random_order(&given);
         fft_run run;
         fft_run_create(MPI_COMM_WORLD, &given, &run);
         for (enum fftnd_side side = FFTND_PHYSICAL; side <= FFTND_SPECTRAL; side++) {
@@ -348,7 +361,7 @@ START_TEST(sent_bytes_are_the_least) {
             check_ok(fftnd_plan_get_info(run.plan, &info));
             check_all(side == FFTND_SPECTRAL || (long long)info.sent_bytes == sent,
                       "case %d: %zu bytes are said to be sent, not %lld", i, info.sent_bytes, sent);
-            long long all = sent, least = least_bytes(&given, grid, grid_ndims);
+            long long all = sent, least = least_bytes(&given, &info);
             MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
             least /= 1 + (given.options.wire == REDIST_WIRE_FLOAT);
             check_all(given.options.wire == REDIST_WIRE_16_BITS ? 2 * all <= least : all == least,
@@ -356,6 +369,34 @@ START_TEST(sent_bytes_are_the_least) {
         }
         fft_run_free(&run);
     }
+}
+END_TEST
+
+/* Of axes that are filled to a half, an exchange that splits the halved axis sends half of what one that splits a full
+ * axis does. Between nodes the plan takes the former. */
+START_TEST(order_that_sends_half) {
+    const int orders[][3] = {{0, 2, 1}, {0, 1, 2}};
+    MPI_Comm comm = harness_begin_nodes(1);
+    size_t bytes[3];
+    for (int i = 0; i < 3; i++) {
+        fft_case given = FFT_CASE(FFTND_R2C, 16, 16, 30);
+        fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+        fftnd_plan *plan;
+        fft_case_fill(&given, (const int[]){8, 8, 15});
+        fft_case_grid(&given, 1, &(int){harness_nranks});
+        given.has_order = i > 0;
+        memcpy(given.order, orders[i > 1], sizeof(orders[0]));
+        check_ok(fft_case_plan(comm, &given, &plan));
+        check_ok(fftnd_plan_get_info(plan, &info));
+        check_all(harness_nranks == 1 || i > 0 ||
+                      memcmp(info.order, orders[0], sizeof(orders[0])) == 0,
+                  "the order is %d, %d, %d", info.order[0], info.order[1], info.order[2]);
+        bytes[i] = info.sent_bytes;
+        check_ok(fftnd_plan_free(&plan));
+    }
+    harness_end_nodes(&comm);
+    check_all(bytes[0] == bytes[1] && bytes[2] == 2 * bytes[1], "%zu, %zu and %zu bytes are sent",
+              bytes[0], bytes[1], bytes[2]);
 }
 END_TEST
 
@@ -428,6 +469,7 @@ int main(int argc, char **argv) {
                                   all_points_are_the_same_as_no_choice,
                                   convolution,
                                   sent_bytes_are_the_least,
+                                  order_that_sends_half,
                                   numbers_of_points_that_do_not_fit,
                                   what_goes_without_zeros,
                                   NULL};

@@ -228,7 +228,7 @@ int fftnd_predict(const redist_model *model, int nranks, int ndims, const redist
     guess.grid_ndims = request.grid_ndims;
     memcpy(guess.grid, request.grid, sizeof guess.grid);
     fftnd__usual_order(&request.shape, guess.order);
-    fftnd__order_guess(&request, &guess);
+    fftnd__order_guess(&request, &guess, 0);
     *seconds = fftnd__predict(&own, &request, &guess);
     return REDIST_OK;
 }

@@ -83,14 +83,37 @@ static void align_link(const struct fftnd__link *link, int ndims, const struct s
     fftnd__copy_alignment(&link->spectral, &link->physical, ndims);
 }
 
-/* Builds link 0, with all axes that no grid dimension splits. */
-static void build_first(struct fftnd__chain *chain, const int order[], const struct split *split) {
+int fftnd__is_late(const struct fftnd__shape *shape, const int order[], int grid_ndims, int place) {
+    int axis = order[place];
+    return place > grid_ndims && axis != shape->halved && shape->axes[axis] != FFTND_AXIS_NONE &&
+           shape->filled[axis] < shape->modes[axis];
+}
+
+static int has_exchange(const struct fftnd__shape *shape, const int order[],
+                        const struct split *split) {
+    for (int i = 0; i < split->ndims; i++)
+        if (split->dims[i] > 1 && !fftnd__stays_split(shape->axes, order[i]))
+            return 1;
+    return 0;
+}
+
+/* Adds the axes that no grid dimension splits in the beginning to the first link, or the late ones to the last. */
+static void add_unsplit(struct fftnd__chain *chain, const struct fftnd__shape *shape,
+                        const int order[], const struct split *split, int late) {
+    int exchanges = has_exchange(shape, order, split);
+    for (int i = chain->ndims - 1; i >= split->ndims; i--)
+        if ((exchanges && fftnd__is_late(shape, order, split->ndims, i)) == late)
+            add_to_link(chain, &chain->links[chain->nlinks - 1], order[i]);
+}
+
+/* Builds link 0. */
+static void build_first(struct fftnd__chain *chain, const struct fftnd__shape *shape,
+                        const int order[], const struct split *split) {
     struct fftnd__link *link = &chain->links[0];
     link->grid_dim = -1;
     chain->nlinks = 1;
     align_link(link, chain->ndims, split, chain->filled);
-    for (int i = chain->ndims - 1; i >= split->ndims; i--)
-        add_to_link(chain, link, order[i]);
+    add_unsplit(chain, shape, order, split, 0);
 }
 
 int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int grid_ndims,
@@ -210,13 +233,14 @@ static void build(struct fftnd__chain *chain, const struct fftnd__shape *shape, 
         split->axes[i] = order[i];
         split->blocks[i] = blocks_of(chain, shape, &ends, FFTND_PHYSICAL, i);
     }
-    build_first(chain, order, split);
+    build_first(chain, shape, order, split);
     for (int dim = split->ndims - 1; dim >= 0; dim--)
         if (!fftnd__stays_split(chain->axes, order[dim])) {
             split->axes[dim] = ends.chain[FFTND_SPECTRAL][dim];
             split->blocks[dim] = blocks_of(chain, shape, &ends, FFTND_SPECTRAL, dim);
             add_axis(chain, order, split, dim);
         }
+    add_unsplit(chain, shape, order, split, 1);
     for (int side = 0; side < 2; side++)
         set_end(chain, shape, split, &ends, (enum fftnd_side)side);
 }

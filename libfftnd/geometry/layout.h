@@ -169,6 +169,10 @@ static inline int fftnd__stays_split(const enum fftnd_axis axes[], int axis) {
 int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int grid_ndims,
                             int dim);
 
+/* Returns nonzero if the axis at a place of the order is transformed behind all exchanges: it has fewer points than
+ * modes, and no grid dimension ever splits it. */
+int fftnd__is_late(const struct fftnd__shape *shape, const int order[], int grid_ndims, int place);
+
 /* Place of a rank in a process grid; coordinates of -1 are outside of it. */
 struct fftnd__place {
     int ndims, dims[REDIST_MAX_NDIMS], coords[REDIST_MAX_NDIMS];

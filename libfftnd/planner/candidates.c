@@ -86,12 +86,17 @@ static int find_threshold(const struct fftnd__candidates *candidates, size_t *no
     return code;
 }
 
-/* The transformed axis that is whole last, and first backward; the last of the order if none is transformed. */
-static int find_last_whole(const struct fftnd__request *request, const int order[]) {
+/* The axis that is transformed last, and first backward; the last of the order if none is transformed. */
+static int find_last_whole(const struct fftnd__request *request,
+                           const struct fftnd__configuration *guess) {
+    const struct fftnd__shape *shape = &request->shape;
+    const int *order = guess->order;
     int place = 0;
-    while (place + 1 < request->shape.ndims &&
-           fftnd__stays_split(request->shape.axes, order[place]))
+    while (place + 1 < shape->ndims && fftnd__stays_split(shape->axes, order[place]))
         place++;
+    for (int i = 0; i < shape->ndims && request->nranks > 1; i++)
+        if (fftnd__is_late(shape, order, guess->grid_ndims, i))
+            return order[i];
     return order[place];
 }
 
@@ -111,7 +116,7 @@ static int has_columns(const struct fftnd__request *request,
                                          .direction = REDIST_FORWARD,
                                          .effort = request->settings.effort,
                                          .general = lines__library_for(request->settings.space)};
-    int axis = find_last_whole(request, guess->order);
+    int axis = find_last_whole(request, guess);
     return !is_on_device(request) && request->settings.threads == 1 &&
            request->shape.axes[axis] == FFTND_AXIS_COMPLEX && lies_across(request, axis) &&
            !request->shape.twiddles && lines__columns_gain(&lines, request->shape.points[axis], 1);
@@ -192,7 +197,7 @@ static int prefers_tiles(const struct fftnd__candidates *candidates) {
     const struct fftnd__configuration *guess = &candidates->guess;
     int count;
     redist_index longest = find_longest(&request->shape, &count);
-    int only = count == 1 ? find_last_whole(request, guess->order) : -1;
+    int only = count == 1 ? find_last_whole(request, guess) : -1;
     return request->settings.threads > 1 ||
            (count > 0 && !(count == 1 && guess->untiled) && !request->shape.twiddles &&
             share_bytes(request) > least_tiled_bytes(candidates, only) &&

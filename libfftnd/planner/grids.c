@@ -169,25 +169,20 @@ static void align_to_nodes(const struct fftnd__request *request, const int node_
 
 /* ---------------------------------------------------------------- the guess */
 
-/* Whether balanced grid dimensions leave no rank without modes in any link. */
-static int has_room(const struct fftnd__request *request, const int order[], int grid_ndims) {
-    int dims[REDIST_MAX_NDIMS] = {0};
-    if (MPI_Dims_create(request->nranks, grid_ndims, dims) != MPI_SUCCESS)
-        return 0;
-    const enum fftnd_axis *axes = request->shape.axes;
-    for (int i = 0; i < grid_ndims; i++) {
-        int next = fftnd__place_split_next(axes, order, grid_ndims, i);
-        if (dims[i] > fftnd__request_extent(request, order[i]) ||
-            (!fftnd__stays_split(axes, order[i]) &&
-             dims[i] > fftnd__request_extent(request, order[next])))
-            return 0;
-    }
-    return 1;
+/* Whether balanced grid dimensions leave no rank without elements. */
+static int has_room(const struct fftnd__request *request, const struct fftnd__configuration *guess,
+                    int grid_ndims) {
+    struct fftnd__configuration trial = *guess;
+    trial.grid_ndims = grid_ndims;
+    memset(trial.grid, 0, sizeof trial.grid);
+    return MPI_Dims_create(request->nranks, grid_ndims, trial.grid) == MPI_SUCCESS &&
+           fftnd__has_room(request, &trial);
 }
 
-static int choose_ndims(const struct fftnd__request *request, const int order[]) {
-    int n = 1, most = fftnd__most_grid_ndims(&request->shape, order);
-    while (n < most && !has_room(request, order, n))
+static int choose_ndims(const struct fftnd__request *request,
+                        const struct fftnd__configuration *guess) {
+    int n = 1, most = fftnd__most_grid_ndims(&request->shape, guess->order);
+    while (n < most && !has_room(request, guess, n))
         n++;
     return n < most ? n : most;
 }
@@ -206,15 +201,15 @@ void fftnd__grids_guess(const struct fftnd__request *request,
         is_open &= grid[i] == 0;
     }
     if (ndims == 0)
-        ndims = choose_ndims(request, order);
+        ndims = choose_ndims(request, configuration);
     configuration->grid_ndims = ndims;
     MPI_Dims_create(request->nranks, ndims, grid);
-    int nnodes;
+    int nnodes = 1;
     const int *node_of;
-    if (ndims > 1 && is_open &&
-        redist_nodes(request->user_comm, request->settings.by_node, &nnodes, &node_of) ==
+    if (redist_nodes(request->user_comm, request->settings.by_node, &nnodes, &node_of) ==
             REDIST_OK &&
-        nnodes > 1)
+        nnodes > 1 && ndims > 1 && is_open)
         align_to_nodes(request, node_of, configuration);
-    fftnd__order_guess(request, configuration);
+    fftnd__order_guess(request, configuration,
+                       nnodes == 1 && request->settings.space == REDIST_SPACE_HOST);
 }

@@ -25,10 +25,13 @@ static int find_splitting(const struct fftnd__request *request,
 }
 
 /* Elements of the axis at a place of the order when grid dimension `dim` exchanges. */
-static redist_index extent_at(const struct fftnd__request *request, const int order[], int dim,
+static redist_index extent_at(const struct fftnd__request *request,
+                              const struct fftnd__configuration *configuration, int dim,
                               int place) {
-    return place <= dim ? request->shape.filled[order[place]]
-                        : fftnd__request_extent(request, order[place]);
+    const int *order = configuration->order;
+    return place <= dim || fftnd__is_late(&request->shape, order, configuration->grid_ndims, place)
+               ? request->shape.filled[order[place]]
+               : fftnd__request_extent(request, order[place]);
 }
 
 /* Whether the elements are real when grid dimension `dim` exchanges. */
@@ -67,7 +70,7 @@ static uint64_t row_bytes(const struct fftnd__request *request,
     uint64_t bytes = lines__item_bytes(request->precision, is_real(request, order, dim)) *
                      (uint64_t)request->settings.batch;
     for (int i = 0; i < request->shape.ndims; i++) {
-        redist_index extent = extent_at(request, order, dim, i);
+        redist_index extent = extent_at(request, configuration, dim, i);
         int split_by = find_splitting(request, configuration, dim, i);
         if (i != whole)
             bytes *= split_by < 0
@@ -109,18 +112,33 @@ uint64_t fftnd__sent_bytes(const struct fftnd__request *request,
         int whole = fftnd__place_split_next(request->shape.axes, order, n, dim);
         if (fftnd__exchanges(request, configuration, dim))
             sum += row_bytes(request, configuration, coords, dim, whole) *
-                   sent_rows(extent_at(request, order, dim, whole), grid[dim], coords[dim], rank,
-                             stride, node_of);
+                   sent_rows(extent_at(request, configuration, dim, whole), grid[dim], coords[dim],
+                             rank, stride, node_of);
     }
     return sum;
 }
 
 /* ---------------------------------------------------------------- the least of all orders */
 
+int fftnd__has_room(const struct fftnd__request *request,
+                    const struct fftnd__configuration *configuration) {
+    const enum fftnd_axis *axes = request->shape.axes;
+    const int *order = configuration->order, *grid = configuration->grid;
+    for (int i = 0; i < configuration->grid_ndims; i++) {
+        int next = fftnd__place_split_next(axes, order, configuration->grid_ndims, i);
+        if (grid[i] > request->shape.filled[order[i]] ||
+            (!fftnd__stays_split(axes, order[i]) &&
+             grid[i] > extent_at(request, configuration, i, next)))
+            return 0;
+    }
+    return 1;
+}
+
 /* Orders of the same axes, in lexicographic order of their places in the usual one. */
 struct orders {
     const struct fftnd__request *request;
     struct fftnd__configuration usual, trial, *best;
+    int has_room;   /* the usual one leaves no rank without elements */
     uint64_t least; /* bytes that the best one sends */
 };
 
@@ -134,7 +152,8 @@ static void try_orders(struct orders *orders, int place, unsigned used) {
             try_orders(orders, place + 1, used | 1u << i);
         }
     if (place < shape->ndims ||
-        fftnd__most_grid_ndims(shape, orders->trial.order) < orders->usual.grid_ndims)
+        fftnd__most_grid_ndims(shape, orders->trial.order) < orders->usual.grid_ndims ||
+        (orders->has_room && !fftnd__has_room(orders->request, &orders->trial)))
         return;
     uint64_t bytes = fftnd__sent_bytes(orders->request, &orders->trial, 0, NULL);
     if (bytes < orders->least) {
@@ -143,11 +162,28 @@ static void try_orders(struct orders *orders, int place, unsigned used) {
     }
 }
 
+/* Whether the order decides what is sent, and the user does not say which axes the sides split. In the memory of a node
+ * the arrays of the usual order are smaller, and it takes 0.93 of the time (docs/performance-notebook.md). */
+static int has_choice(const struct fftnd__request *request, int is_near) {
+    const struct fftnd__shape *shape = &request->shape;
+    int drops_points = 0;
+    for (int i = 0; i < shape->ndims; i++)
+        drops_points |= shape->filled[i] < shape->points[i];
+    return !request->has_order && shape->ndims <= MOST_AXES &&
+           (request->mixes_kinds ||
+            (drops_points && !is_near && !shape->has_split[0] && !shape->has_split[1]));
+}
+
 void fftnd__order_guess(const struct fftnd__request *request,
-                        struct fftnd__configuration *configuration) {
-    struct orders orders = {request, *configuration, *configuration, configuration, UINT64_MAX};
+                        struct fftnd__configuration *configuration, int is_near) {
+    struct orders orders = {.request = request,
+                            .usual = *configuration,
+                            .trial = *configuration,
+                            .best = configuration,
+                            .has_room = fftnd__has_room(request, configuration),
+                            .least = UINT64_MAX};
     if (request->has_order)
         memcpy(configuration->order, request->order, sizeof request->order);
-    else if (request->mixes_kinds && request->shape.ndims <= MOST_AXES)
+    else if (has_choice(request, is_near))
         try_orders(&orders, 0, 0);
 }

@@ -73,10 +73,14 @@ uint64_t fftnd__sent_bytes(const struct fftnd__request *request,
 double fftnd__local_bytes(const struct fftnd__request *request,
                           const struct fftnd__configuration *configuration, int dim);
 
-/* Takes the user's order, or, where each axis has a kind of its own, one that sends least on this grid; else the
- * order stays. */
+/* Returns nonzero if the grid leaves no rank without elements in any link. */
+int fftnd__has_room(const struct fftnd__request *request,
+                    const struct fftnd__configuration *configuration);
+
+/* Takes the user's order, or, where each axis has a kind of its own or points are dropped, one that sends least on this
+ * grid; else the order stays. `is_near`: all arrays are in the host memory of one node. */
 void fftnd__order_guess(const struct fftnd__request *request,
-                        struct fftnd__configuration *configuration);
+                        struct fftnd__configuration *configuration, int is_near);
 
 /* ---------------------------------------------------------------- predictions */
 
