@@ -479,6 +479,22 @@ int fftnd__engine_apply(struct fftnd__engine *engine, struct fftnd__engine *plan
     return code == REDIST_ERR_METHOD && fftnd__fails_with_plan(engine) ? take_apart(engine) : code;
 }
 
+/* Some failures show only once the device has done all work, for which the first round waits. */
+void fftnd__engine_leave(struct fftnd__engine *engine) {
+    int code = REDIST_OK;
+    if (!engine->transform.settings.asynchronous || next_exchange(engine, NULL) == NULL)
+        return;
+    for (int round = 0; round < 2 && code == REDIST_OK; round++) {
+        redist_plan *exchange = NULL;
+        code = fftnd__engine_query(engine);
+        while ((exchange = next_exchange(engine, exchange)) != NULL) {
+            if (code != REDIST_OK)
+                redist_plan_break(exchange, code);
+            redist_plan_leave(exchange);
+        }
+    }
+}
+
 void fftnd__engine_destroy(struct fftnd__engine *engine) {
     struct fftnd__transform *transform = &engine->transform;
     free_programs(engine);

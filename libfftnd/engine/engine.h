@@ -118,6 +118,10 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
 /* Returns the first failure that is known by now. */
 int fftnd__engine_query(struct fftnd__engine *engine);
 
+/* Leaves the exchanges of an asynchronous engine (redist_plan_leave), all of them if one has failed, before the first
+ * is freed. Not collective. */
+void fftnd__engine_leave(struct fftnd__engine *engine);
+
 /* Returns nonzero for an operator that breaks its plan by a failure, and the other way round: executions in a stream of
  * which one has failed may still write to the work space that they share. */
 int fftnd__fails_with_plan(const struct fftnd__engine *engine);

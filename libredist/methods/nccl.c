@@ -113,6 +113,7 @@ static int preference(const struct redist__problem *problem,
 static int connect(void *data) {
     struct redist__nccl *state = data;
     REDIST_TRY(redist__nccl_connect(state->problem, &state->link));
+    state->used = redist__nccl_number(state->link);
     state->is_watching = state->problem->asynchronous;
     return state->is_watching ? redist__nccl_watch(state->problem, state->link, &state->user)
                               : REDIST_OK;
@@ -275,6 +276,20 @@ static void query(void *data) {
         redist__failure_note_peer(problem->failure, (int)word - 1, REDIST_OK);
 }
 
+/* Aborts the communicator after a failure. The kernels of peers that are ahead would wait for this rank for ever. */
+static void leave(void *data) {
+    struct redist__nccl *state = data;
+    if (!state->is_watching)
+        return;
+    query(state);
+    if (!redist__has_failed(state->problem)) {
+        state->problem->space->drain();
+        query(state);
+    }
+    if (redist__has_failed(state->problem))
+        redist__nccl_abort(state->link, state->used);
+}
+
 static uint64_t *word(const void *data) {
     return (void *)(size_t)((const struct redist__nccl *)data)->user.word;
 }
@@ -295,8 +310,11 @@ int redist__nccl_begin(struct redist__nccl *state) {
     state->is_stuck = state->has_posted = 0;
     if (state->number == 0) {
         redist__note(problem, redist__nccl_given_up());
+        if (!state->is_known)
+            redist__nccl_post(state); /* peers may not have seen it yet */
         return 0;
     }
+    state->used = state->number;
     redist__note(problem, space->event_record(state->forked, problem->stream));
     for (int i = 0; i < REDIST__NCCL_STREAMS; i++)
         redist__note(problem, space->stream_follow(state->streams[i], state->forked));
@@ -426,7 +444,7 @@ static void wait_streams(struct redist__nccl *state) {
 
 void redist__nccl_wait(void *data) {
     struct redist__nccl *state = data;
-    if (state->number == 0)
+    if (state->number == 0 && !state->has_posted)
         return;
     if (state->problem->asynchronous || is_complete(state))
         wait_streams(state);
@@ -453,8 +471,6 @@ static size_t workspace(const void *data) {
 static void destroy(void *data) {
     struct redist__nccl *state = data;
     const struct redist__space *space = state->problem->space;
-    if (state->is_watching && redist__has_failed(state->problem))
-        redist__peers_look_everywhere(); /* peers that went on wait for this rank unless it gives up, too */
     space->drain();
     if (state->is_watching)
         redist__nccl_unwatch(state->problem, state->link, &state->user);
@@ -479,8 +495,8 @@ static void destroy(void *data) {
 #define METHOD(id, sentence, most_waves)                                                           \
     .name = id, .summary = sentence, .kind = &(const struct kind){most_waves},                     \
     .modes = REDIST__DOES_BOTH, .formats = 1, .applies = applies, .create = create,                \
-    .connect = connect, .start = start, .wait = redist__nccl_wait, .query = query, .word = word,   \
-    .join = join, .has_word_in_host = 1, .workspace = workspace, .destroy = destroy
+    .connect = connect, .start = start, .wait = redist__nccl_wait, .query = query, .leave = leave, \
+    .word = word, .join = join, .has_word_in_host = 1, .workspace = workspace, .destroy = destroy
 
 const struct redist__method redist__method_nccl = {
     METHOD("nccl", "packed messages by NCCL, between CUDA devices", 4),
