@@ -19,13 +19,13 @@
 /* Seconds: what a device would wait for a rank of its node, and within which all have to know. */
 static const double patience = 100, most_seconds = 15;
 
-enum { IN_NODE = 2, METHODS = 6, MOST_AHEAD = 4 };
+enum { IN_NODE = 2, METHODS = 6, MOST_AHEAD = 4, CASES = 3 };
 static const char *const methods[METHODS] = {"signals:kernel", "signals:engines", "nccl",
                                              "nccl:plain",     "hier:nccl",       "auto"};
 static int has_nodes;
 
-static const char *method_at(int i) {
-    return has_nodes ? methods[IN_NODE + i % (METHODS - IN_NODE)] : methods[i % METHODS];
+static const char *draw_method(void) {
+    return methods[random_between(has_nodes ? IN_NODE : 0, METHODS - 1)];
 }
 
 /* What a peer does when it is as far ahead as it gets. */
@@ -97,10 +97,11 @@ START_TEST(exchanges) {
     test_element element = element_create(2);
     const redist_index sizes[] = {9, 10, 11};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
-    for (int i = 0; harness_another(i, 2 * METHODS); i++) {
+    for (int i = 0; harness_another(i, CASES); i++) {
         int hides = !has_nodes && stream_device_hide_aborts(random_chance(50));
         harness_case_limit(40);
-        free_exchange(&given, method_at(i), random_between(0, harness_nranks - 1), i / METHODS % 2);
+        free_exchange(&given, draw_method(), random_between(0, harness_nranks - 1),
+                      random_between(0, 1));
         if (hides)
             (void)stream_device_hide_aborts(0);
     }
@@ -151,19 +152,18 @@ static void end_transform(struct transform *own) {
     stream_device_destroy(own->stream);
 }
 
-/* Any of the victim's transforms fails: the last one after all exchanges. */
+/* Any of the victim's transforms fails: the last one after all exchanges. Peers run graphs from the third time on. */
 static void free_transform(const char *method, int victim, int dimensions) {
     struct transform own = begin_transform(method, dimensions);
     const int manner = random_between(0, MANNERS - 1), ahead = random_between(1, MOST_AHEAD);
     const int before = random_between(0, dimensions); /* the transform that fails */
     int code = REDIST_OK;
-    for (int i = random_between(0, 4); i > 0; i--) /* from the third time on as a graph */
-        check_ok(run(&own, REDIST_FORWARD));
+    check_ok(run(&own, REDIST_FORWARD));
     check_ok(run(&own, REDIST_BACKWARD));
     const double begin = MPI_Wtime();
     if (harness_rank == victim)
         (void)stream_device_fail_transform(before);
-    for (int i = 0; i < MOST_AHEAD + ahead && code == REDIST_OK; i++)
+    for (int i = 0; i < MOST_AHEAD + (harness_rank == victim ? 0 : ahead) && code == REDIST_OK; i++)
         code = run(&own, i % 2);
     if (harness_rank != victim && code == REDIST_OK)
         code = learn(manner, own.stream, query_transform, own.plan);
@@ -182,10 +182,10 @@ START_TEST(transforms) {
     NEEDS_STREAM_DEVICE();
     if (harness_nranks == 1 || !stream_device_fail_transform(-1))
         skip_test("one rank waits for nobody, or transforms cannot fail");
-    for (int i = 0; harness_another(i, 2 * METHODS); i++) {
+    for (int i = 0; harness_another(i, CASES); i++) {
         int dimensions = harness_nranks % 2 == 0 && random_chance(50) ? 2 : 1;
         int hides = !has_nodes && stream_device_hide_aborts(random_chance(50));
-        const char *method = method_at(i);
+        const char *method = draw_method();
         harness_case_limit(40);
         harness_case("%s, %d dimensions of the grid", method, dimensions);
         free_transform(method, random_between(0, harness_nranks - 1), dimensions);
