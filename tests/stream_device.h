@@ -65,8 +65,8 @@ long stream_device_scalings(void);
 /** Lets this rank's next group of NCCL's messages fail; returns 0 if it cannot. */
 int stream_device_refuse(void);
 
-/** Whether NCCL hides aborts of communicators from their other ranks, as it may within a machine; returns 0 if it cannot
- * act so. */
+/** Whether NCCL hides aborts of communicators from their other ranks, as it may within a machine; returns 0 if it
+ * cannot act so. */
 int stream_device_hide_aborts(int hides);
 
 /** Lets the transforms of the serial library after so many others fail on this rank, -1 = none; returns 0 if it

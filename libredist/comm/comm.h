@@ -241,7 +241,8 @@ int redist__peers_look_now(const struct redist__context *context);
 /* Checks in a thread that may not call MPI, and sends no messages. */
 int redist__peers_see(const struct redist__context *context);
 
-/* Finds a rank of this machine that has left a communicator of devices (redist__process_leave), -1 = none. Any thread. */
+/* Finds a rank of this machine that has left a communicator of devices (redist__process_leave); -1 = none. Any
+ * thread. */
 int redist__peers_find_left(const struct redist__context *context, uint64_t key);
 
 /* Receives notices that a rank is gone, or that a plan is over. Returns the code of MPI. */

@@ -112,9 +112,9 @@ struct redist__method {
     /* Asynchronous: records failures of executions that the device has reached, and informs the peers. */
     void (*query)(void *state);
 
-    /* Asynchronous: the last call before `destroy`. A rank that has failed, which may show only when its device has done
-     * all work, informs the peers in a way that also ends what their devices wait for: they may have enqueued executions
-     * that this rank will not begin. NULL = nothing waits without the host. Not collective. */
+    /* Asynchronous: the last call before `destroy`. Waits for the device, and informs the peers if this rank has
+     * failed, such that their devices wait for it no more: they may have enqueued executions that this rank will not
+     * begin. NULL = hosts take part in executions. Not collective. */
     void (*leave)(void *state);
 
     /* Asynchronous: the word by which this rank's executions fail on the device, nonzero after a failure: 1 + the

@@ -63,8 +63,8 @@ static void end_comm(struct redist__nccl_link *link, int aborts, int seconds) {
     link->comm.handle = NULL;
 }
 
-/* Sets the words that know of no failure yet: to the rank that has left, or else to this one. Other ranks of the machine
- * learn of it by the record of this process, those of other machines by NCCL. In the link's place. */
+/* Sets the words that know of no failure yet: to the rank that has left, or else to this one. Other ranks of the
+ * machine learn of the abort by the record of this process, those of other machines by NCCL. In the link's place. */
 static void abort_comm(struct redist__nccl_link *link, int left) {
     for (const struct redist__nccl_user *user = link->users; user != NULL; user = user->next) {
         uint64_t none = 0;
