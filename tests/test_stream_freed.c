@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fft_case.h"
+#include "fftnd_operators.h"
 #include "harness.h"
 #include "redist_support.h"
 #include "stream_job.h"
@@ -66,11 +67,26 @@ static void check_works(const exchange *given, const char *method) {
     end_job(&job);
 }
 
+/* Plans of the same ranks work on, or have failed on all ranks with NCCL's communicator; those that hosts wait for,
+ * too. */
+static void check_other(struct job *other) {
+    int failed = redist_plan_execute(other->plan, REDIST_FORWARD) != REDIST_OK;
+    stream_device_wait(other->stream);
+    failed |= redist_plan_query(other->plan) != REDIST_OK;
+    int all = failed;
+    MPI_Bcast(&all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    check_all(failed == all, "another plan has failed on some ranks");
+    end_job(other);
+}
+
 /* The victim fails before an execution that it leaves out, or in one that informs its peers by their devices. */
 static void free_exchange(const exchange *given, const char *method, int victim, int executes) {
-    struct job job = begin_job(given, method);
+    struct job job = begin_job(given, method),
+               other = begin_job(given, strstr(method, "nccl") != NULL ? "nccl" : "auto");
     const int manner = random_between(0, MANNERS - 1), ahead = random_between(1, MOST_AHEAD);
     int code = REDIST_OK;
+    other.options.asynchronous = random_between(0, 1);
+    check_ok(plan_job(&other));
     job.options.wait_seconds = patience;
     check_ok(plan_job(&job));
     if (random_chance(80))
@@ -86,6 +102,7 @@ static void free_exchange(const exchange *given, const char *method, int victim,
     check_all(MPI_Wtime() - begin < most_seconds, "it took %g s", MPI_Wtime() - begin);
     check_all(code != REDIST_OK || (harness_rank == victim && !executes), "rank %d does not know",
               harness_rank);
+    check_other(&other);
     end_job(&job);
     check_works(given, method);
 }
@@ -115,6 +132,7 @@ struct transform {
     fftnd_plan *plan;
     fftnd_layout layout[2];
     void *array[2], *stream;
+    fftnd_operator *op; /* or NULL */
 };
 
 static int query_transform(void *plan) {
@@ -122,11 +140,13 @@ static int query_transform(void *plan) {
 }
 
 static int run(const struct transform *own, int direction) {
+    if (own->op != NULL)
+        return fftnd_apply(own->plan, own->op, own->array[0], own->array[1]);
     return direction == REDIST_FORWARD ? fftnd_forward(own->plan, own->array[0], own->array[1])
                                        : fftnd_backward(own->plan, own->array[1], own->array[0]);
 }
 
-static struct transform begin_transform(const char *method, int dimensions) {
+static struct transform begin_transform(const char *method, int dimensions, int applies) {
     fft_case own = FFT_CASE(FFTND_C2C, 8, 12, 10);
     struct transform made = {.layout = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT}};
     own.options.space = REDIST_SPACE_CUDA;
@@ -137,24 +157,27 @@ static struct transform begin_transform(const char *method, int dimensions) {
     own.options.grid_ndims = dimensions;
     own.options.method = method;
     check_ok(fft_case_plan(MPI_COMM_WORLD, &own, &made.plan));
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; side++)
         check_ok(fftnd_plan_layout(made.plan, (enum fftnd_side)side, &made.layout[side]));
-        made.array[side] =
-            stream_device_memory()->allocate(MPI_COMM_WORLD, made.layout[side].bytes + 16, 0);
-    }
+    for (int side = 0; side < 2; side++) /* the second one has room for what operators write */
+        made.array[side] = stream_device_memory()->allocate(
+            MPI_COMM_WORLD, made.layout[0].bytes + made.layout[1].bytes, 0);
+    if (applies)
+        check_ok(fftnd_operator_create(made.plan, FFTND_LAPLACIAN, NULL, &made.op));
     return made;
 }
 
 static void end_transform(struct transform *own) {
-    check_ok(fftnd_plan_free(&own->plan));
+    int op = fftnd_operator_free(&own->op), plan = fftnd_plan_free(&own->plan);
+    check_all(op == REDIST_OK && plan == REDIST_OK, "%s", redist_error_message());
     for (int side = 0; side < 2; side++)
         stream_device_memory()->release(own->array[side], 0);
     stream_device_destroy(own->stream);
 }
 
 /* Any of the victim's transforms fails: the last one after all exchanges. Peers run graphs from the third time on. */
-static void free_transform(const char *method, int victim, int dimensions) {
-    struct transform own = begin_transform(method, dimensions);
+static void free_transform(const char *method, int victim, int dimensions, int applies) {
+    struct transform own = begin_transform(method, dimensions, applies);
     const int manner = random_between(0, MANNERS - 1), ahead = random_between(1, MOST_AHEAD);
     const int before = random_between(0, dimensions); /* the transform that fails */
     int code = REDIST_OK;
@@ -171,7 +194,7 @@ static void free_transform(const char *method, int victim, int dimensions) {
     end_transform(&own);
     check_all(MPI_Wtime() - begin < most_seconds, "it took %g s", MPI_Wtime() - begin);
     check_all(code != REDIST_OK, "rank %d does not know", harness_rank);
-    own = begin_transform(method, dimensions);
+    own = begin_transform(method, dimensions, applies);
     check_ok(run(&own, REDIST_FORWARD));
     stream_device_wait(own.stream);
     check_ok(fftnd_plan_query(own.plan));
@@ -187,8 +210,10 @@ START_TEST(transforms) {
         int hides = !has_nodes && stream_device_hide_aborts(random_chance(50));
         const char *method = draw_method();
         harness_case_limit(40);
-        harness_case("%s, %d dimensions of the grid", method, dimensions);
-        free_transform(method, random_between(0, harness_nranks - 1), dimensions);
+        int applies = random_between(0, 1);
+        harness_case("%s, %d dimensions of the grid%s", method, dimensions,
+                     applies ? ", an operator" : "");
+        free_transform(method, random_between(0, harness_nranks - 1), dimensions, applies);
         if (hides)
             (void)stream_device_hide_aborts(0);
     }

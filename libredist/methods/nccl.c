@@ -10,8 +10,8 @@
  * whether each has launched all kernels. If one has not, all abort the communicator, which ends the kernels, and the
  * plans that used it have failed; the next plan makes a new one. In asynchronous executions a rank that has failed
  * still sends what its peers wait for, and the last thing that the device does is to reduce the number of the highest
- * failed rank. A rank that cannot even do that aborts its communicator and gives up, and a thread aborts those of its
- * peers (nccl_link.h).
+ * failed rank. A rank that cannot even do that, or that frees its plan, aborts its communicator, and a thread aborts
+ * those of its peers (nccl_link.h).
  */
 #include "nccl.h"
 
@@ -237,14 +237,16 @@ static void give_up(struct redist__nccl *state) {
     state->problem->space->drain();
 }
 
-/* Ends the kernels that wait for this rank, on all ranks, which may be in no call: also after a reset of the device,
- * which ends the communicator without a word to the peers. */
+/* Ends the kernels that wait for this rank, on all ranks, which may be in no call. Gives up if the device takes no more
+ * work: also after its reset, which ends the communicator without a word to other machines. */
 static void give_up_enqueued(struct redist__nccl *state) {
     if (state->problem->rehearses || state->is_known)
         return;
     state->is_known = 1;
     redist__nccl_abort(state->link, state->number);
-    redist__give_up(state->problem->context);
+    if (redist_place_is_gone() ||
+        state->problem->space->stream_check(state->streams[REDIST__MOVES]) != REDIST_OK)
+        redist__give_up(state->problem->context);
 }
 
 /* Reduces the highest failed rank on the device. NCCL writes it beside the word, since the kernel of an aborted
