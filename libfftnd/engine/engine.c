@@ -121,6 +121,7 @@ static void free_exchanges(struct fftnd__engine *engine) {
     if (engine->transform.settings.phases)
         engine->past = fftnd__engine_exchange_phases(engine);
     fftnd__replays_forget(engine);
+    fftnd__engine_leave(engine);
     for (int direction = 1; direction >= 0; direction--)
         fftnd__free_exchanges(&engine->programs[direction]);
 }

@@ -118,6 +118,7 @@ struct redist_plan {
     struct redist__life life;
     int closed;             /* in MPI_Finalize: only this structure remains */
     int started, opened;    /* a pending execution: whole, in tiles */
+    int has_left;           /* the last one: the plan is only freed now */
     _Atomic unsigned polls; /* calls of redist_plan_put_progress and the like since the last tile */
     char method_name[REDIST__NAME_BYTES];
 };

@@ -229,6 +229,7 @@ int redist_plan_break(redist_plan *plan, int code) {
 int redist_plan_leave(redist_plan *plan) {
     REDIST_TRY(redist__check_plan(__func__, plan));
     redist__plan_leave(plan);
+    plan->has_left = 1;
     return REDIST_OK;
 }
 
