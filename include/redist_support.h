@@ -204,8 +204,8 @@ REDIST_API int redist_plan_break(redist_plan *plan, int code);
  * Ends this rank's part in the executions of an asynchronous plan, before it is freed. If any has failed, or the plan
  * was broken, no device waits for this rank any more, and the peers' executions fail. Freeing a plan does this too, but
  * waits for the ranks of the node then, which may wait for this rank in another plan of the same work: all of these are
- * left before the first of them is freed, joined ones always. Waits for the device. The plan is not executed any more. Not collective. Errors:
- * ERR_STATE.
+ * left before the first of them is freed, joined ones always. Waits for the device. The plan is not executed any more.
+ * Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_plan_leave(redist_plan *plan);
 

@@ -55,11 +55,11 @@ struct fftnd__engine {
     struct fftnd__work *held[FFTND__WORK_ARRAYS];
     void *workspace;
     int has_workspace;
-    struct fftnd__work *works;     /* in the plan's engine: all allocations, of operators too, */
-    struct fftnd__work first_work; /* and the memory of the first one's description */
-    struct fftnd__engine *lender;  /* the plan's engine, where operators share work space */
-    int works_differ;              /* ranks may have other allocations */
-    int owns_resources;            /* else grid, threads and device are another engine's */
+    struct fftnd__work *works;    /* in the plan's engine: all allocations, of operators too, */
+    struct fftnd__work own_work;  /* and the description of the first one */
+    struct fftnd__engine *lender; /* the plan's engine, where operators share work space */
+    int works_differ;             /* ranks may have other allocations */
+    int owns_resources;           /* else grid, threads and device are another engine's */
     char method[64];
     struct fftnd__engine *next; /* of the plan's operators */
 };

@@ -35,8 +35,8 @@ static void hold(struct fftnd__engine *engine, int i, struct fftnd__work *work) 
 static int describe(struct fftnd__engine *engine, struct fftnd__work **work) {
     struct fftnd__engine *lender = lender_of(engine);
     if (lender->works == NULL) {
-        lender->first_work = (struct fftnd__work){.memory = NULL};
-        *work = &lender->first_work;
+        lender->own_work = (struct fftnd__work){.memory = NULL};
+        *work = &lender->own_work;
         return REDIST_OK;
     }
     *work = redist_calloc(1, sizeof **work);
@@ -48,7 +48,7 @@ static int describe(struct fftnd__engine *engine, struct fftnd__work **work) {
 }
 
 static void forget(struct fftnd__engine *engine, struct fftnd__work *work) {
-    if (work != &lender_of(engine)->first_work)
+    if (work != &lender_of(engine)->own_work)
         redist_release(work);
 }
 

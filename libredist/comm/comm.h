@@ -54,12 +54,11 @@ redist_name_of redist__effort_name, redist__tiles_name, redist__binding_name, re
 
 /* Identifies a process on the machine: numbers alone repeat, in containers and over time. Unknown members are 0. */
 struct redist__process {
-    uint64_t space;  /* the namespace that the number belongs to */
-    uint64_t number; /* process number in that namespace */
-    uint64_t start;  /* start time, in ticks since boot */
-    int64_t
-        notice; /* descriptor of its file that counts give_ups and lists what it has left, or -1 */
-    uint64_t given_up; /* that count at the time of this description */
+    uint64_t space;    /* the namespace that the number belongs to */
+    uint64_t number;   /* process number in that namespace */
+    uint64_t start;    /* start time, in ticks since boot */
+    int64_t notice;    /* descriptor of its file of give_ups (process.c), or -1 */
+    uint64_t given_up; /* their count at the time of this description */
 };
 
 struct redist__process redist__process_self(void);
