@@ -266,14 +266,15 @@ static int reduce_word(const struct redist__nccl *state) {
     return space->raise(word, state->reduced, stream);
 }
 
+/* Another rank's number says more than that the communicator is gone. */
 static void query(void *data) {
     struct redist__nccl *state = data;
     const struct redist__problem *problem = state->problem;
     if (!problem->asynchronous)
         return;
-    if (state->number != 0)
-        redist__attempt(problem, redist__nccl_check(state->link, state->number));
     uint64_t word = atomic_load_explicit(state->user.word, memory_order_acquire);
+    if (state->number != 0 && (word == 0 || word == state->user.failure))
+        redist__attempt(problem, redist__nccl_check(state->link, state->number));
     if (word != 0)
         redist__failure_note_peer(problem->failure, (int)word - 1, REDIST_OK);
 }
