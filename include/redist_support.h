@@ -201,6 +201,15 @@ REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *
 REDIST_API int redist_plan_break(redist_plan *plan, int code);
 
 /**
+ * Ends this rank's part in the executions of an asynchronous plan, before it is freed. If any has failed, or the plan
+ * was broken, no device waits for this rank any more, and the peers' executions fail. Freeing a plan does this too, but
+ * waits for the ranks of the node then, which may wait for this rank in another plan of the same work: all of these are
+ * left before the first of them is freed, joined ones always. Waits for the device. The plan is not executed any more.
+ * Not collective. Errors: ERR_STATE.
+ */
+REDIST_API int redist_plan_leave(redist_plan *plan);
+
+/**
  * Makes the executions of an asynchronous plan fail with those of another one, both parts of the same work: after a
  * failure of either on this rank's device no work of the other waits for a peer, and the ranks of the other learn of
  * it. No effect for methods that need their hosts. Neither plan may be executed after the other one is freed. Not

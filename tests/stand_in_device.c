@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stand-in as tests use it: see stream_device.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,10 @@ static void *allocate_array(MPI_Comm comm, size_t bytes, int shared) {
     void *memory = NULL;
     if (!shared)
         (void)redist__space_cuda.allocate(bytes, &memory);
-    else if (redist_alloc_in(comm, REDIST_SPACE_CUDA, bytes, &memory) != REDIST_OK)
+    else if (redist_alloc_in(comm, REDIST_SPACE_CUDA, bytes, &memory) != REDIST_OK) {
+        fprintf(stderr, "%s\n", redist_error_message());
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
     return memory;
 }
 

@@ -115,13 +115,22 @@ ncclResult_t ncclCommInitRank(ncclComm_t *result, int size, ncclUniqueId id, int
     return done ? ncclSuccess : ncclSystemError;
 }
 
+static atomic_int hides_aborts;
+
+int stream_device_hide_aborts(int hides) {
+    atomic_store(&hides_aborts, hides);
+    return 1;
+}
+
+/* Hidden ones leave the sockets open, until the process ends. */
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
+    const int is_hidden = atomic_load(&hides_aborts);
     atomic_store(&comm->is_over, 1);
     for (int peer = 0; peer < comm->size; peer++)
-        if (comm->sockets[peer] >= 0)
+        if (comm->sockets[peer] >= 0 && !is_hidden)
             shutdown(comm->sockets[peer], SHUT_RDWR);
     pthread_mutex_lock(&comm->lock); /* until the group at work has noticed */
-    for (int peer = 0; peer < comm->size; peer++) {
+    for (int peer = 0; peer < comm->size && !is_hidden; peer++) {
         if (comm->sockets[peer] >= 0)
             close(comm->sockets[peer]);
         comm->sockets[peer] = -1;

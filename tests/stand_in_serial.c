@@ -156,6 +156,21 @@ static void run_scale(void *data) {
                                     NULL);
 }
 
+static atomic_int until_failure = -1;
+
+int stream_device_fail_transform(int transforms) {
+    atomic_store(&until_failure, transforms);
+    return 1;
+}
+
+static int count_down(void) {
+    int left = atomic_load(&until_failure);
+    if (left == 0)
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "a transform that is to fail");
+    atomic_store(&until_failure, left - (left > 0));
+    return REDIST_OK;
+}
+
 /* Lines of some lengths only. */
 static int truncates(redist_index n, int is_halved, enum fftnd_precision precision) {
     (void)precision;
@@ -247,6 +262,7 @@ static int execute(void *data, void *in, void *out) {
     if (plan->area == NULL || plan->area == (char *)in || plan->area == (char *)out)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "the scratch memory is %p",
                               (void *)plan->area);
+    REDIST_TRY(count_down());
     if (!is_aligned(plan, 0, in) || !is_aligned(plan, 1, out))
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "%p or %p is not aligned", in, out);
     if (plan->context != stand_in_context())
@@ -452,6 +468,7 @@ static void run_stores(void *data) {
 static int execute_stores(void *data, const void *in, int nparts,
                           const struct lines__target parts[], void *stream) {
     struct storing given = {data, (void *)(size_t)in, nparts, {{0}}};
+    REDIST_TRY(count_down());
     memcpy(given.parts, parts, (size_t)nparts * sizeof(*parts));
     return stand_in_give(stream, run_stores, &given, sizeof(given));
 }

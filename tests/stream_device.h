@@ -65,6 +65,14 @@ long stream_device_scalings(void);
 /** Lets this rank's next group of NCCL's messages fail; returns 0 if it cannot. */
 int stream_device_refuse(void);
 
+/** Whether NCCL hides aborts of communicators from their other ranks, as it may within a machine; returns 0 if it
+ * cannot act so. */
+int stream_device_hide_aborts(int hides);
+
+/** Lets the transforms of the serial library after so many others fail on this rank, -1 = none; returns 0 if it
+ * cannot. */
+int stream_device_fail_transform(int transforms);
+
 /** Lets captures fail from their call number `calls` on: 0 = the beginning, behind the last one at the end; -1 = not
  * at all. Returns 0 if it cannot. */
 int stream_device_spoil(int calls);

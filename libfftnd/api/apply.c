@@ -192,15 +192,10 @@ static void empty_operator(fftnd_operator *op) {
     redist_release(op->appliers);
 }
 
-/* Waits for an operator that its plan fails with, and notes whether it has failed. */
+/* Ends this rank's part in what is enqueued, and notes whether that has failed. */
 static void settle(fftnd_operator *op) {
-    for (int i = 0; i < op->nappliers; i++) {
-        struct fftnd__engine *engine = &op->appliers[i].engine;
-        if (!fftnd__fails_with_plan(engine) || redist_place_is_gone())
-            continue;
-        engine->transform.space->drain();
-        (void)fftnd__engine_query(engine);
-    }
+    for (int i = 0; i < op->nappliers && !redist_place_is_gone(); i++)
+        fftnd__engine_leave(&op->appliers[i].engine);
 }
 
 static void destroy(fftnd_operator *op) {

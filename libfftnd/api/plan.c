@@ -3,8 +3,9 @@
 #include "plan.h"
 
 /* Others learn first that a broken plan is over: exchanges of devices wait for all ranks of the node, which may be in
- * an agreement about the plan. */
+ * an agreement about the plan, or wait for a device. */
 void fftnd__plan_empty(fftnd_plan *plan) {
+    fftnd__engine_leave(&plan->engine);
     int failed = plan->engine.failure.code;
     failed = failed != REDIST_OK ? failed : plan->operators_failed;
     redist_life_end(&plan->engine.life, failed);

@@ -79,21 +79,26 @@ static void number_ghosts(const struct fftnd__arguments *arguments,
     }
 }
 
+/* Numbers values of the user's axes; without them others stay. */
+static void number_values(const struct fftnd__request *request, const redist_index *given,
+                          redist_index values[]) {
+    for (int i = 0; i < request->shape.ndims && given != NULL; i++)
+        values[i] = given[request->user_axis[i]];
+}
+
 static void number_side(const struct fftnd__arguments *arguments, int side, const int own_axis[],
                         struct fftnd__request *request) {
     const fftnd_options *options = &arguments->options;
     const int *memory = options->memory_order[side];
     for (int i = 0; i < request->shape.ndims; i++) {
         request->memory[side][i] = own_axis[memory != NULL ? memory[i] : i];
-        if (options->padding[side] != NULL)
-            request->room.padding[side].added[i] = options->padding[side][request->user_axis[i]];
-        if (options->offset[side] != NULL)
-            request->room.padding[side].offset[i] = options->offset[side][request->user_axis[i]];
         request->shape.blocks[side][i] = (struct fftnd__blocks){
             options->blocks[side], options->bounds[side] != NULL && i < options->grid_ndims
                                        ? options->bounds[side][i]
                                        : NULL};
     }
+    number_values(request, options->padding[side], request->room.padding[side].added);
+    number_values(request, options->offset[side], request->room.padding[side].offset);
     request->shape.has_split[side] = options->split[side] != NULL;
     for (int i = 0; i < options->grid_ndims && options->split[side] != NULL; i++)
         request->shape.split[side][i] = own_axis[options->split[side][i]];
@@ -145,15 +150,15 @@ static void number_axes(const struct fftnd__arguments *arguments, struct fftnd__
         int axis = request->user_axis[i] = memory != NULL ? memory[i] : i;
         own_axis[axis] = i;
         shape->points[i] = arguments->sizes[axis];
-        shape->filled[i] = options->filled != NULL ? options->filled[axis] : shape->points[i];
-        shape->modes[i] =
-            options->retained_modes != NULL ? options->retained_modes[axis] : shape->points[i];
+        shape->filled[i] = shape->modes[i] = shape->points[i];
         shape->axes[i] = fftnd__user_axis_kind(arguments, axis);
         if (shape->axes[i] == FFTND_AXIS_HALVED)
             shape->halved = i;
         if (shape->axes[i] == FFTND_AXIS_R2R)
             request->r2r[i] = options->r2r[axis];
     }
+    number_values(request, options->filled, shape->filled);
+    number_values(request, options->retained_modes, shape->modes);
     for (int side = 0; side < 2; side++)
         number_side(arguments, side, own_axis, request);
     number_ghosts(arguments, request);

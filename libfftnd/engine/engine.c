@@ -121,6 +121,7 @@ static void free_exchanges(struct fftnd__engine *engine) {
     if (engine->transform.settings.phases)
         engine->past = fftnd__engine_exchange_phases(engine);
     fftnd__replays_forget(engine);
+    fftnd__engine_leave(engine);
     for (int direction = 1; direction >= 0; direction--)
         fftnd__free_exchanges(&engine->programs[direction]);
 }
@@ -477,6 +478,22 @@ int fftnd__engine_apply(struct fftnd__engine *engine, struct fftnd__engine *plan
     REDIST_TRY(build_programs(engine));
     int code = take_workspace(engine);
     return code == REDIST_ERR_METHOD && fftnd__fails_with_plan(engine) ? take_apart(engine) : code;
+}
+
+/* Some failures show only once the device has done all work, for which the first round waits. */
+void fftnd__engine_leave(struct fftnd__engine *engine) {
+    int code = REDIST_OK;
+    if (!engine->transform.settings.asynchronous || next_exchange(engine, NULL) == NULL)
+        return;
+    for (int round = 0; round < 2 && code == REDIST_OK; round++) {
+        redist_plan *exchange = NULL;
+        code = fftnd__engine_query(engine);
+        while ((exchange = next_exchange(engine, exchange)) != NULL) {
+            if (code != REDIST_OK)
+                redist_plan_break(exchange, code);
+            redist_plan_leave(exchange);
+        }
+    }
 }
 
 void fftnd__engine_destroy(struct fftnd__engine *engine) {

@@ -55,7 +55,8 @@ struct fftnd__engine {
     struct fftnd__work *held[FFTND__WORK_ARRAYS];
     void *workspace;
     int has_workspace;
-    struct fftnd__work *works;    /* in the plan's engine: all allocations, of operators too */
+    struct fftnd__work *works;    /* in the plan's engine: all allocations, of operators too, */
+    struct fftnd__work own_work;  /* and the description of the first one */
     struct fftnd__engine *lender; /* the plan's engine, where operators share work space */
     int works_differ;             /* ranks may have other allocations */
     int owns_resources;           /* else grid, threads and device are another engine's */
@@ -117,6 +118,10 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
 
 /* Returns the first failure that is known by now. */
 int fftnd__engine_query(struct fftnd__engine *engine);
+
+/* Leaves the exchanges of an asynchronous engine (redist_plan_leave), all of them if one has failed, before the first
+ * is freed. Not collective. */
+void fftnd__engine_leave(struct fftnd__engine *engine);
 
 /* Returns nonzero for an operator that breaks its plan by a failure, and the other way round: executions in a stream of
  * which one has failed may still write to the work space that they share. */

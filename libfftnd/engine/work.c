@@ -30,6 +30,28 @@ static void hold(struct fftnd__engine *engine, int i, struct fftnd__work *work) 
     work->users++;
 }
 
+/* Provides the description of an allocation: the first one is part of the engine, so that making a plan has no failure
+ * of its own to agree on here. Collective. */
+static int describe(struct fftnd__engine *engine, struct fftnd__work **work) {
+    struct fftnd__engine *lender = lender_of(engine);
+    if (lender->works == NULL) {
+        lender->own_work = (struct fftnd__work){.memory = NULL};
+        *work = &lender->own_work;
+        return REDIST_OK;
+    }
+    *work = redist_calloc(1, sizeof **work);
+    return redist_agree(engine->transform.comm,
+                        *work != NULL
+                            ? REDIST_OK
+                            : redist_fail_in("libfftnd", REDIST_ERR_MEMORY,
+                                             "no memory for an allocation's description"));
+}
+
+static void forget(struct fftnd__engine *engine, struct fftnd__work *work) {
+    if (work != &lender_of(engine)->own_work)
+        redist_release(work);
+}
+
 static void release(struct fftnd__engine *engine, int i) {
     struct fftnd__work *work = engine->held[i], **link = &lender_of(engine)->works;
     engine->work[i] = NULL;
@@ -41,7 +63,7 @@ static void release(struct fftnd__engine *engine, int i) {
     *link = work->next;
     fftnd__offload_unpin_work(engine->transform.offload, work->memory);
     fftnd__spare_put(engine, work);
-    redist_release(work);
+    forget(engine, work);
 }
 
 /* Puts an array into the first allocation that has room for it on all ranks, if any. Collective. */
@@ -62,15 +84,12 @@ static int borrow(struct fftnd__engine *engine, int i) {
 
 /* Allocates memory for the arrays that have none, the last one of the list. Collective. */
 static int allocate(struct fftnd__engine *engine, size_t bytes) {
-    struct fftnd__work *work = redist_calloc(1, sizeof *work), **link = &lender_of(engine)->works;
-    int code = work != NULL ? REDIST_OK
-                            : redist_fail_in("libfftnd", REDIST_ERR_MEMORY,
-                                             "no memory for an allocation's description");
-    code = redist_agree(engine->transform.comm, code);
+    struct fftnd__work *work, **link = &lender_of(engine)->works;
+    int code = describe(engine, &work);
     if (code == REDIST_OK)
         code = fftnd__spare_take(engine, bytes, work);
     if (code != REDIST_OK) {
-        redist_release(work);
+        forget(engine, work);
         return code;
     }
     while (*link != NULL)

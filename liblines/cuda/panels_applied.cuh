@@ -22,13 +22,13 @@ struct alignas(2 * sizeof(double)) factor {
     double re, im;
 };
 
+/* The factor of mode `i` of a line, by a formula. */
 __device__ __forceinline__ factor factor_of(const lines__operation *op, const modes_mode &line,
                                             unsigned i) {
     modes_mode mode = line;
-    double by[2];
     modes_place(&op->axes[0], i, &mode, nullptr);
-    modes_symbol(op, &mode, by);
-    return {by[0], by[1]};
+    return {mode.factor[0] * modes_of_square(op->kind, mode.square, &op->constants),
+            mode.factor[1]};
 }
 
 __device__ __forceinline__ factor read_factor(const lines__operation *op, const char *at) {

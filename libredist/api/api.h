@@ -118,6 +118,7 @@ struct redist_plan {
     struct redist__life life;
     int closed;             /* in MPI_Finalize: only this structure remains */
     int started, opened;    /* a pending execution: whole, in tiles */
+    int has_left;           /* the last one: the plan is only freed now */
     _Atomic unsigned polls; /* calls of redist_plan_put_progress and the like since the last tile */
     char method_name[REDIST__NAME_BYTES];
 };
@@ -145,6 +146,9 @@ int redist__check_plan(const char *function, const redist_plan *plan);
 
 /* Enters the plan's place, to be left by redist_leave. A destroyed context is a failure of the plan. */
 void redist__enter_plan(redist_plan *plan, redist_visit *visit);
+
+/* As redist_plan_leave, of a plan in any state. */
+void redist__plan_leave(redist_plan *plan);
 
 /* Checks that an execution of this kind can begin in a direction. Not collective; REDIST_ERR_STATE,
  * REDIST_ERR_ARGUMENT. */

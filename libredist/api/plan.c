@@ -76,6 +76,8 @@ static void drop_stream(struct redist_plan *plan) {
 static void empty_plan(struct redist_plan *plan) {
     redist_visit visit;
     drop_stream(plan);
+    if (!plan->has_left) /* else a plan whose word it has may be freed */
+        redist__plan_leave(plan);
     (void)redist_enter(&plan->problem.place, &visit);
     redist__life_end(&plan->life);
     redist__transport_destroy(&plan->transport);

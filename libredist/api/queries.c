@@ -12,16 +12,30 @@ static int allows_threads(const redist_plan *plan) {
     return level >= MPI_THREAD_SERIALIZED;
 }
 
-int redist_plan_query(redist_plan *plan) {
-    REDIST_TRY(redist__check_plan(__func__, plan));
+static void check_stream(redist_plan *plan) {
     const struct redist__space *space = plan->problem.space;
-    redist_visit visit;
-    redist__enter_plan(plan, &visit);
     if (space->stream_check != NULL && !redist__has_failed(&plan->problem))
         redist__failure_note(&plan->failure, space->stream_check(plan->problem.stream));
+}
+
+int redist_plan_query(redist_plan *plan) {
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    redist_visit visit;
+    redist__enter_plan(plan, &visit);
+    check_stream(plan);
     redist__transport_query(&plan->transport);
     redist_leave(&visit);
     return redist__failure_report(&plan->failure);
+}
+
+void redist__plan_leave(redist_plan *plan) {
+    redist_visit visit;
+    if (!plan->problem.asynchronous)
+        return;
+    redist__enter_plan(plan, &visit);
+    check_stream(plan);
+    redist__transport_leave(&plan->transport);
+    redist_leave(&visit);
 }
 
 /* Bytes of the messages to other ranks in a forward execution. */

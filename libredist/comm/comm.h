@@ -57,8 +57,8 @@ struct redist__process {
     uint64_t space;    /* the namespace that the number belongs to */
     uint64_t number;   /* process number in that namespace */
     uint64_t start;    /* start time, in ticks since boot */
-    int64_t notice;    /* descriptor of its file that counts give_ups, or -1 */
-    uint64_t given_up; /* that count at the time of this description */
+    int64_t notice;    /* descriptor of its file of give_ups (process.c), or -1 */
+    uint64_t given_up; /* their count at the time of this description */
 };
 
 struct redist__process redist__process_self(void);
@@ -77,6 +77,11 @@ int redist__process_is_gone(const struct redist__process *process);
  * a peer is gone. The count applies to existing contexts only. Any thread. */
 void redist__process_give_up(void);
 uint64_t redist__process_given_up(void);
+
+/* Leaves a communicator of devices, of a number that all its ranks know, after a failure: unlike giving up it concerns
+ * nothing else. The second returns whether another process did, among the last ones that it has left. Any thread. */
+void redist__process_leave(uint64_t key);
+int redist__process_has_left(const struct redist__process *process, uint64_t key);
 
 /* Yields the core in iteration `poll` of a loop that waits without a context. */
 void redist__give_way(unsigned poll);
@@ -230,11 +235,14 @@ int redist__peers_look(const struct redist__context *context);
  * this one waits for may wait, on its device, for this one, which a failure elsewhere keeps from coming. begins: a new
  * wait. */
 int redist__peers_look_around(const struct redist__context *context, int begins);
-void redist__peers_look_everywhere(void);
 int redist__peers_look_now(const struct redist__context *context);
 
 /* Checks in a thread that may not call MPI, and sends no messages. */
 int redist__peers_see(const struct redist__context *context);
+
+/* Finds a rank of this machine that has left a communicator of devices (redist__process_leave); -1 = none. Any
+ * thread. */
+int redist__peers_find_left(const struct redist__context *context, uint64_t key);
 
 /* Receives notices that a rank is gone, or that a plan is over. Returns the code of MPI. */
 int redist__peers_hear(struct redist__context *context);

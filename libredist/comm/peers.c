@@ -26,7 +26,7 @@ struct redist__peers *redist__peers_allocate(int count) {
 }
 
 /* Checks the peers of all contexts. */
-void redist__peers_look_everywhere(void) {
+static void look_everywhere(void) {
     struct redist__context **held = redist__contexts_hold();
     for (int i = 0; held != NULL && held[i] != NULL; i++) {
         (void)redist__peers_look_now(held[i]);
@@ -38,7 +38,7 @@ void redist__peers_look_everywhere(void) {
 struct redist__peer redist__peers_describe(struct redist__context *context,
                                            struct redist__peer **described) {
     struct redist__peers *peers = context->peers;
-    redist__peers_look_everywhere(); /* else it would detect a loss later, and give up the new context, too */
+    look_everywhere(); /* else it would detect a loss later, and give up the new context, too */
     const struct redist__peer self = {redist__process_self(), context->rank};
     MPI_Comm_size(context->node, &peers->count);
     peers->given_up = self.process.given_up;
@@ -315,6 +315,15 @@ static const struct redist__process *find_gone(const struct redist__context *con
     return NULL;
 }
 
+int redist__peers_find_left(const struct redist__context *context, uint64_t key) {
+    const struct redist__peers *peers = context->peers;
+    for (int i = 0; i < peers->count; i++)
+        if (peers->of[i].rank != context->rank &&
+            redist__process_has_left(&peers->of[i].process, key))
+            return (int)peers->of[i].rank;
+    return -1;
+}
+
 int redist__peers_check(const struct redist__context *context) {
     const struct redist__process known = {.number = atomic_load(&last_gone)};
     return is_broken(context) ? fail_gone(&known) : REDIST_OK;
@@ -354,6 +363,6 @@ int redist__peers_look_around(const struct redist__context *context, int begins)
     if (begins)
         context->peers->waits = now;
     else if (is_due(context, now) && now - context->peers->waits > seconds_per_look)
-        redist__peers_look_everywhere();
+        look_everywhere();
     return redist__peers_look(context);
 }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,14 +49,20 @@ static int read_own_stat(char *state, unsigned long long *start) {
 
 /* ---------------------------------------------------------------- giving up */
 
-/* Count of this process's give_ups, in a memory file that other processes of its user open through its descriptors and
- * read when they have waited for a while: it ends with the process. Without such a file only messages report them. */
+/* Contents of a memory file that other processes of its user open through its descriptors and read when they have
+ * waited for a while: it ends with the process. Without such a file only messages report them. */
+enum { MOST_LEFT = 64 }; /* peers look five times a second */
+struct record {
+    uint64_t given_up;        /* count of this process's give_ups, */
+    uint64_t left[MOST_LEFT]; /* and the communicators of devices that it has left last */
+};
+
 static const char file_name[] = "redist-given-up";
 static _Atomic uint64_t own_count;
 static int own_descriptor = -1;
 
 static void create_file(void) {
-    const uint64_t none = 0;
+    const struct record none = {0};
     if (!redist__memory_file_may_end(sizeof none))
         return;
     own_descriptor = redist__memory_file_create(file_name);
@@ -69,29 +76,39 @@ uint64_t redist__process_given_up(void) {
     return atomic_load(&own_count);
 }
 
-void redist__process_give_up(void) {
-    uint64_t count = atomic_fetch_add(&own_count, 1) + 1;
+/* Writes a number at an offset of the record. */
+static void report(uint64_t number, size_t offset) {
     ssize_t written = -1;
-    if (redist__memory_file_may_end(sizeof count))
-        written = pwrite(own_descriptor, &count, sizeof count, 0);
+    if (redist__memory_file_may_end(offset + sizeof number))
+        written = pwrite(own_descriptor, &number, sizeof number, (off_t)offset);
     (void)written; /* messages report it, too */
 }
 
-/* Reads the count. The descriptor may name another file, if the program has closed the library's. */
-static uint64_t read_given_up(const struct redist__process *process) {
+void redist__process_give_up(void) {
+    report(atomic_fetch_add(&own_count, 1) + 1, offsetof(struct record, given_up));
+}
+
+void redist__process_leave(uint64_t key) {
+    static _Atomic unsigned count;
+    report(key,
+           offsetof(struct record, left) + atomic_fetch_add(&count, 1) % MOST_LEFT * sizeof key);
+}
+
+/* Reads the record. The descriptor may name another file, if the program has closed the library's. */
+static struct record read_record(const struct redist__process *process) {
     char file[64], target[64] = "";
-    uint64_t count = 0;
+    struct record record = {0};
     snprintf(file, sizeof file, "/proc/%llu/fd/%lld", (unsigned long long)process->number,
              (long long)process->notice);
     if (process->notice < 0 || readlink(file, target, sizeof target - 1) < 0 ||
         strstr(target, file_name) == NULL)
-        return 0;
+        return record;
     int descriptor = open(file, O_RDONLY | O_CLOEXEC);
-    if (descriptor >= 0 && read(descriptor, &count, sizeof count) != sizeof count)
-        count = 0;
+    if (descriptor >= 0 && read(descriptor, &record, sizeof record) != sizeof record)
+        record = (struct record){0};
     if (descriptor >= 0)
         close(descriptor);
-    return count;
+    return record;
 }
 
 /* ---------------------------------------------------------------- processes */
@@ -137,7 +154,15 @@ int redist__process_has_ended(const struct redist__process *process) {
 
 int redist__process_is_gone(const struct redist__process *process) {
     return redist__process_has_ended(process) ||
-           (can_be_seen(process) && read_given_up(process) > process->given_up);
+           (can_be_seen(process) && read_record(process).given_up > process->given_up);
+}
+
+int redist__process_has_left(const struct redist__process *process, uint64_t key) {
+    const struct record record = can_be_seen(process) ? read_record(process) : (struct record){0};
+    for (int i = 0; i < MOST_LEFT; i++)
+        if (record.left[i] == key)
+            return 1;
+    return 0;
 }
 
 /* With more ranks than cores, sleeps now and then, since yielding alone does not always let the others run. */

@@ -137,6 +137,13 @@ static void query(void *data) {
     redist__transport_query(&state->whole);
 }
 
+static void leave(void *data) {
+    struct state *state = data;
+    for (int i = 0; i < state->problem->naxes; i++)
+        redist__transport_leave(&state->axes[i]);
+    redist__transport_leave(&state->whole);
+}
+
 /* ---------------------------------------------------------------- the method */
 
 static size_t workspace(const void *data) {
@@ -171,6 +178,7 @@ const struct redist__method redist__method_axes = {
     .start = start,
     .wait = wait,
     .query = query,
+    .leave = leave,
     .workspace = workspace,
     .destroy = destroy,
 };

@@ -249,6 +249,12 @@ static void query(void *data) {
     redist__transport_query(&state->between.transport);
 }
 
+static void leave(void *data) {
+    const struct state *state = data;
+    redist__transport_leave(&state->between.transport);
+    redist__transport_leave(&state->inside.transport);
+}
+
 static uint64_t *word(const void *data) {
     const struct half *between = &((const struct state *)data)->between;
     return between->transport.method->word(between->transport.state);
@@ -454,6 +460,7 @@ const struct redist__method redist__method_hier_nccl = {
     .own = own,
     .progress = progress,
     .query = query,
+    .leave = leave,
     .word = word,
     .join = join,
     .has_word_in_host = 1,

@@ -112,6 +112,11 @@ struct redist__method {
     /* Asynchronous: records failures of executions that the device has reached, and informs the peers. */
     void (*query)(void *state);
 
+    /* Asynchronous: the last call before `destroy`. Waits for the device, and informs the peers if this rank has
+     * failed, such that their devices wait for it no more: they may have enqueued executions that this rank will not
+     * begin. NULL = hosts take part in executions. Not collective. */
+    void (*leave)(void *state);
+
     /* Asynchronous: the word by which this rank's executions fail on the device, nonzero after a failure: 1 + the
      * highest rank that is known to have failed. `join` takes that of another state, of any method, in its place: one
      * in host memory if the method's host uses it too. Neither state executes after the other one is freed. */
@@ -186,6 +191,11 @@ static inline void redist__transport_progress(const struct redist__transport *tr
 static inline void redist__transport_query(const struct redist__transport *transport) {
     if (transport->method != NULL && transport->method->query != NULL)
         transport->method->query(transport->state);
+}
+
+static inline void redist__transport_leave(const struct redist__transport *transport) {
+    if (transport->method != NULL && transport->method->leave != NULL)
+        transport->method->leave(transport->state);
 }
 
 static inline size_t redist__transport_workspace(const struct redist__transport *transport) {

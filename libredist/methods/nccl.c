@@ -10,8 +10,8 @@
  * whether each has launched all kernels. If one has not, all abort the communicator, which ends the kernels, and the
  * plans that used it have failed; the next plan makes a new one. In asynchronous executions a rank that has failed
  * still sends what its peers wait for, and the last thing that the device does is to reduce the number of the highest
- * failed rank. A rank that cannot even do that aborts its communicator and gives up, and a thread aborts those of its
- * peers (nccl_link.h).
+ * failed rank. A rank that cannot even do that, or that frees its plan, aborts its communicator, and a thread aborts
+ * those of its peers (nccl_link.h).
  */
 #include "nccl.h"
 
@@ -113,6 +113,7 @@ static int preference(const struct redist__problem *problem,
 static int connect(void *data) {
     struct redist__nccl *state = data;
     REDIST_TRY(redist__nccl_connect(state->problem, &state->link));
+    state->used = redist__nccl_number(state->link);
     state->is_watching = state->problem->asynchronous;
     return state->is_watching ? redist__nccl_watch(state->problem, state->link, &state->user)
                               : REDIST_OK;
@@ -236,14 +237,16 @@ static void give_up(struct redist__nccl *state) {
     state->problem->space->drain();
 }
 
-/* Ends the kernels that wait for this rank, on all ranks, which may be in no call: also after a reset of the device,
- * which ends the communicator without a word to the peers. */
+/* Ends the kernels that wait for this rank, on all ranks, which may be in no call. Gives up if the device takes no more
+ * work: also after its reset, which ends the communicator without a word to other machines. */
 static void give_up_enqueued(struct redist__nccl *state) {
     if (state->problem->rehearses || state->is_known)
         return;
     state->is_known = 1;
     redist__nccl_abort(state->link, state->number);
-    redist__give_up(state->problem->context);
+    if (redist_place_is_gone() ||
+        state->problem->space->stream_check(state->streams[REDIST__MOVES]) != REDIST_OK)
+        redist__give_up(state->problem->context);
 }
 
 /* Reduces the highest failed rank on the device. NCCL writes it beside the word, since the kernel of an aborted
@@ -263,16 +266,31 @@ static int reduce_word(const struct redist__nccl *state) {
     return space->raise(word, state->reduced, stream);
 }
 
+/* Another rank's number says more than that the communicator is gone. */
 static void query(void *data) {
     struct redist__nccl *state = data;
     const struct redist__problem *problem = state->problem;
     if (!problem->asynchronous)
         return;
-    if (state->number != 0)
-        redist__attempt(problem, redist__nccl_check(state->link, state->number));
     uint64_t word = atomic_load_explicit(state->user.word, memory_order_acquire);
+    if (state->number != 0 && (word == 0 || word == state->user.failure))
+        redist__attempt(problem, redist__nccl_check(state->link, state->number));
     if (word != 0)
         redist__failure_note_peer(problem->failure, (int)word - 1, REDIST_OK);
+}
+
+/* Aborts the communicator after a failure. The kernels of peers that are ahead would wait for this rank for ever. */
+static void leave(void *data) {
+    struct redist__nccl *state = data;
+    if (!state->is_watching)
+        return;
+    query(state);
+    if (!redist__has_failed(state->problem)) {
+        state->problem->space->drain();
+        query(state);
+    }
+    if (redist__has_failed(state->problem))
+        redist__nccl_abort(state->link, state->used);
 }
 
 static uint64_t *word(const void *data) {
@@ -295,8 +313,11 @@ int redist__nccl_begin(struct redist__nccl *state) {
     state->is_stuck = state->has_posted = 0;
     if (state->number == 0) {
         redist__note(problem, redist__nccl_given_up());
+        if (!state->is_known)
+            redist__nccl_post(state); /* peers may not have seen it yet */
         return 0;
     }
+    state->used = state->number;
     redist__note(problem, space->event_record(state->forked, problem->stream));
     for (int i = 0; i < REDIST__NCCL_STREAMS; i++)
         redist__note(problem, space->stream_follow(state->streams[i], state->forked));
@@ -426,7 +447,7 @@ static void wait_streams(struct redist__nccl *state) {
 
 void redist__nccl_wait(void *data) {
     struct redist__nccl *state = data;
-    if (state->number == 0)
+    if (state->number == 0 && !state->has_posted)
         return;
     if (state->problem->asynchronous || is_complete(state))
         wait_streams(state);
@@ -453,8 +474,6 @@ static size_t workspace(const void *data) {
 static void destroy(void *data) {
     struct redist__nccl *state = data;
     const struct redist__space *space = state->problem->space;
-    if (state->is_watching && redist__has_failed(state->problem))
-        redist__peers_look_everywhere(); /* peers that went on wait for this rank unless it gives up, too */
     space->drain();
     if (state->is_watching)
         redist__nccl_unwatch(state->problem, state->link, &state->user);
@@ -479,8 +498,8 @@ static void destroy(void *data) {
 #define METHOD(id, sentence, most_waves)                                                           \
     .name = id, .summary = sentence, .kind = &(const struct kind){most_waves},                     \
     .modes = REDIST__DOES_BOTH, .formats = 1, .applies = applies, .create = create,                \
-    .connect = connect, .start = start, .wait = redist__nccl_wait, .query = query, .word = word,   \
-    .join = join, .has_word_in_host = 1, .workspace = workspace, .destroy = destroy
+    .connect = connect, .start = start, .wait = redist__nccl_wait, .query = query, .leave = leave, \
+    .word = word, .join = join, .has_word_in_host = 1, .workspace = workspace, .destroy = destroy
 
 const struct redist__method redist__method_nccl = {
     METHOD("nccl", "packed messages by NCCL, between CUDA devices", 4),

@@ -35,6 +35,7 @@ struct redist__nccl {
     struct redist__nccl_user user; /* as its user */
     /* The pending execution */
     unsigned long long number; /* of its communicator, 0 = none */
+    unsigned long long used;   /* the last one that was not 0 */
     int is_stuck;              /* messages were not enqueued, for which the peers' kernels wait */
     int is_known;              /* a failure is known to all ranks: none moves data any more */
     int has_posted;            /* the status */

@@ -7,9 +7,11 @@
 
 struct redist__nccl_link {
     struct redist__kept kept;
+    const struct redist__context *context;
     redist_place place; /* without a stream */
     pthread_mutex_t lock;
     struct redist__nccl_comm comm;
+    _Atomic uint64_t key;      /* of the communicator, the same on all ranks */
     unsigned long long number; /* of this or the last one */
     int plans;                 /* that use it */
     struct redist__watched watched;
@@ -61,18 +63,25 @@ static void end_comm(struct redist__nccl_link *link, int aborts, int seconds) {
     link->comm.handle = NULL;
 }
 
-/* In the link's place. */
-static void abort_comm(struct redist__nccl_link *link) {
-    for (const struct redist__nccl_user *user = link->users; user != NULL; user = user->next)
-        atomic_store(user->word, user->failure);
+/* Sets the words that know of no failure yet: to the rank that has left, or else to this one. Other ranks of the
+ * machine learn of the abort by the record of this process, those of other machines by NCCL. In the link's place. */
+static void abort_comm(struct redist__nccl_link *link, int left) {
+    for (const struct redist__nccl_user *user = link->users; user != NULL; user = user->next) {
+        uint64_t none = 0;
+        atomic_compare_exchange_strong(user->word, &none,
+                                       left >= 0 ? (uint64_t)left + 1 : user->failure);
+    }
+    redist__process_leave(link->key);
     end_comm(link, 1, link->users != NULL ? 0 : REDIST__NCCL_LONGEST_END);
 }
 
 void redist__nccl_abort(struct redist__nccl_link *link, unsigned long long number) {
     pthread_mutex_lock(&link->lock);
     if (link->comm.handle != NULL && link->number == number) {
-        if (!redist_place_is_gone())
-            abort_comm(link);
+        if (redist_place_is_gone())
+            redist__process_leave(link->key);
+        else
+            abort_comm(link, -1);
         link->comm.handle = NULL;
     }
     pthread_mutex_unlock(&link->lock);
@@ -80,21 +89,23 @@ void redist__nccl_abort(struct redist__nccl_link *link, unsigned long long numbe
 
 /* ---------------------------------------------------------------- watch */
 
-/* Looks at the communicator. A call of another thread that lasts for several looks waits for a peer that is gone: abort
- * is the one function of NCCL that may be called beside it. */
-static void look(struct redist__watched *watched, int is_lost) {
+/* Looks at the communicator. A call of another thread that lasts for several looks waits for a peer that is gone, or
+ * that has left it: abort is the one function of NCCL that may be called beside it. */
+static void look(struct redist__watched *watched, int is_gone) {
     enum { PATIENCE = 5 };
     struct redist__nccl_link *link = watched->data;
     ncclResult_t result = ncclSuccess;
     redist_visit visit;
     int is_locked = pthread_mutex_trylock(&link->lock) == 0;
+    int left = redist__peers_find_left(link->context, link->key);
+    int is_lost = is_gone || left >= 0;
     link->looks_in_vain = is_locked || !is_lost ? 0 : link->looks_in_vain + 1;
     if (!is_locked && link->looks_in_vain < PATIENCE)
         return;
     if (link->comm.handle != NULL && redist_enter(&link->place, &visit) == REDIST_OK) {
         if (is_lost || ncclCommGetAsyncError(link->comm.handle, &result) != ncclSuccess ||
             (result != ncclSuccess && result != ncclInProgress))
-            abort_comm(link);
+            abort_comm(link, left);
         redist_leave(&visit);
     }
     if (is_locked)
@@ -165,6 +176,7 @@ static int keep_link(const struct redist__problem *problem, struct redist__nccl_
     REDIST_TRY(redist__keep_new(problem->context, REDIST__KEPT_BESIDES,
                                 sizeof(struct redist__nccl_link), free_link, &kept));
     struct redist__nccl_link *link = (struct redist__nccl_link *)kept;
+    link->context = problem->context;
     link->place = problem->place;
     link->place.has_stream = 0;
     pthread_mutex_init(&link->lock, NULL);
@@ -196,6 +208,7 @@ static int provide_comm(const struct redist__problem *problem, struct redist__nc
     struct redist__nccl_comm comm;
     REDIST_TRY(redist__nccl_comm_provide(problem, &link->place, &comm));
     pthread_mutex_lock(&link->lock);
+    link->key = (uint64_t)redist_hash_bytes(0, &comm.id, sizeof comm.id);
     link->comm = comm;
     link->number = atomic_fetch_add(&counter, 1) + 1;
     pthread_mutex_unlock(&link->lock);

@@ -268,10 +268,10 @@ void redist__nccl_open(void *data, void *array) {
 /* Sends all waves, for which the peers' kernels wait, also those not put as a whole. */
 void redist__nccl_close(void *data) {
     struct redist__nccl *state = data;
-    if (state->number == 0)
-        return;
-    send_waves(state, 1);
-    redist__nccl_end(state);
+    if (state->number != 0) {
+        send_waves(state, 1);
+        redist__nccl_end(state);
+    }
     if (!state->problem->asynchronous)
         redist__nccl_wait(state);
 }

@@ -141,6 +141,14 @@ static void query(void *data) {
         redist__signals_fail(state);
 }
 
+/* Informs the peers of a failure that no execution has spread. */
+static void leave(void *data) {
+    const struct redist__signalled *state = data;
+    if (!redist__has_failed(state->problem))
+        state->problem->space->drain();
+    query(data);
+}
+
 static uint64_t *word(const void *data) {
     return ((const struct redist__signalled *)data)->signals.broken;
 }
@@ -366,6 +374,7 @@ const struct redist__method redist__method_signals = {
     .start = start,
     .wait = wait,
     .query = query,
+    .leave = leave,
     .word = word,
     .join = join,
     .open = redist__signals_open,

@@ -147,6 +147,16 @@ int stream_device_refuse(void) {
     return 0;
 }
 
+int stream_device_hide_aborts(int hides) {
+    (void)hides;
+    return 0;
+}
+
+int stream_device_fail_transform(int transforms) {
+    (void)transforms;
+    return 0;
+}
+
 int stream_device_spoil(int calls) {
     (void)calls;
     return 0;

@@ -33,7 +33,7 @@
 #               tests: everything, building included, ends after N seconds, and the table says what was left out (no
 #               limit)
 #   --host      the study, or --nodes by p2p and alltoallv, with arrays in host memory, to try it where there is no
-#               device
+#               device; built without CUDA, in build-host
 # Environment:
 #   BUILD         a folder that is configured already (build-gpu, made when it is not there)
 #   PACK          a folder that ./dev gpu-pack made (build-pack), with what the machine does not have
@@ -95,6 +95,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+[ "$space" = cuda ] || build=${BUILD:-build-host}
 
 # What ./dev gpu-pack collected, behind what the machine has itself.
 pack=$(readlink -f "${PACK:-build-pack}")
@@ -115,7 +116,7 @@ has_package() { # names of pkg-config
 # What building takes and is not there, with commas; the benchmarks do without Check.
 list_missing() {
     local missing=() tool
-    command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || missing+=("nvcc (CUDA toolkit)")
+    [ "$space" = host ] || command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || missing+=("nvcc (CUDA toolkit)")
     command -v "${CC:-cc}" >/dev/null || missing+=("a C compiler")
     for tool in meson ninja pkg-config; do
         command -v $tool >/dev/null || missing+=("$tool")
@@ -140,7 +141,8 @@ check_tools() {
 # Configures and builds, unless BUILD names a folder that somebody else built.
 build_gpu() {
     [ -z "${BUILD:-}" ] || return 0
-    local begin=$SECONDS options=(--buildtype=release -Dmpi=openmpi -Dcuda=enabled)
+    local begin=$SECONDS options=(--buildtype=release -Dmpi=openmpi)
+    if [ "$space" = cuda ]; then options+=(-Dcuda=enabled); else options+=(-Dcuda=disabled); fi
     has_package check || options+=(-Dtests=false)
     build_folder "$build" "${options[@]}" || exit 1
     echo "Built in $build/ ($((SECONDS - begin)) s)"
