@@ -41,8 +41,7 @@ typedef struct fftnd_plan_info {
     int buffered;
     int halved_axis; /**< or -1 */
 
-    /* Time on this rank since the plan was made; on a device the exchange of ghosts alone includes the transform before
-     * it, unless the plan has phases */
+    /* Time on this rank since the plan was made */
     double exchange_seconds; /**< in exchanges; in a fused plan in all that moves data */
     double serial_seconds;   /**< in serial transforms; in a fused plan in those within tiles */
 

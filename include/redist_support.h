@@ -291,15 +291,6 @@ REDIST_API int redist_plan_store_directly(redist_plan *plan, const redist_index 
  */
 REDIST_API int redist_plan_put_begin_behind(redist_plan *plan, void *destination, void *event);
 
-/**
- * Executes a plan as redist_plan_execute_arrays, while the stream still has work that completes the source and does not
- * touch the elements of the destination that are received: peers may write there once the device has reached an event.
- *   event  of the space, recorded in the user's stream; NULL = behind all its work
- * Collective on the plan's communicator. Errors: as redist_plan_execute_arrays.
- */
-REDIST_API int redist_plan_execute_behind(redist_plan *plan, int direction, void *a, void *b,
-                                          void *event);
-
 /** Returns nonzero if redist_plan_local_target works with the plan: one with REDIST_PUT, in memory of a device, and a
  * method that copies this rank's part of a tile separately. The same on all ranks. Not collective. */
 REDIST_API int redist_plan_has_local_stores(const redist_plan *plan);

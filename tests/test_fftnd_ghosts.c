@@ -26,9 +26,6 @@ static const char *choose_method(const fftnd_options *options) {
     if (options->asynchronous) {
         return "nccl";
     }
-    if (options->space == REDIST_SPACE_CUDA && options->mapped_arrays && !has_nodes) {
-        return "direct:kernel";
-    }
     const int is_direct = options->space != REDIST_SPACE_CUDA && !has_nodes;
     return options->accumulate_ghosts ? adding[random_between(0, 1 + is_direct)] : "alltoallw";
 }
@@ -204,26 +201,6 @@ START_TEST(on_a_device) {
         given.options.asynchronous = i % 2;
         check_case(&given);
     }
-    fft_array_use(NULL);
-}
-END_TEST
-
-/* Ghosts that one kernel copies follow the last transform on the device, of whole arrays or of partitions. */
-START_TEST(behind_the_last_transform) {
-    if (has_nodes) {
-        skip_test("within a node");
-    }
-    NEEDS_DEVICE_ARRAYS();
-    for (int i = 0; harness_another(i, 5); i++) {
-        fft_case given = fft_random_device_case(harness_nranks);
-        given.options.mapped_arrays = 1;
-        given.options.phases = random_chance(15);
-        given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
-        fft_use_chunks(random_between(1, 3), random_between(0, 2), random_between(1, 4),
-                       random_between(0, 2));
-        check_case(&given);
-    }
-    unsetenv("FFTND_CONFIGURATION");
     fft_array_use(NULL);
 }
 END_TEST
@@ -428,11 +405,9 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases, bricks,
-                                  operators,    in_one_exchange,
-                                  on_a_device,  behind_the_last_transform,
-                                  enqueued,     work_space,
-                                  refusals,     NULL};
+    const TTest *const tests[] = {random_cases,    bricks,      operators,
+                                  in_one_exchange, on_a_device, enqueued,
+                                  work_space,      refusals,    NULL};
     has_nodes = argc > 1;
     if (has_nodes) {
         setenv("REDIST_NODE_SIZE", argv[1], 1);

@@ -71,12 +71,11 @@ static int create_streams(struct fftnd__transform *transform) {
     const redist__space *space = transform->space;
     REDIST_TRY(space->event_create(&transform->event));
     const struct fftnd__configuration *configuration = &transform->configuration;
-    if (!space->asynchronous || transform->settings.asynchronous)
-        return REDIST_OK;
-    REDIST_TRY(space->event_create(&transform->begun));
-    if (configuration->segments == 1 && configuration->partitions == 1)
+    if (!space->asynchronous || transform->settings.asynchronous ||
+        (configuration->segments == 1 && configuration->partitions == 1))
         return REDIST_OK;
     REDIST_TRY(space->event_create(&transform->forked));
+    REDIST_TRY(space->event_create(&transform->begun));
     return space->stream_create(&transform->second);
 }
 

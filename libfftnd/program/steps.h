@@ -131,7 +131,7 @@ struct fftnd__transform {
     void *event;                    /* of the space */
     void *second;                   /* stream of a device, for every other segment; NULL = none */
     void *forked;                   /* event at which one of both streams waits for the other */
-    void *begun;                    /* event before work beside which peers write; NULL = none */
+    void *begun;                    /* event before pieces that begin as they arrive; NULL = none */
     struct fftnd__pool *pool;       /* of threads */
     struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
     const struct fftnd__workplace *workplace;

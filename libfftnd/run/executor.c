@@ -102,13 +102,6 @@ static void switch_exchanges(struct run *run, const struct fftnd__step *step, in
     note(run, get != REDIST_OK ? get : put);
 }
 
-/* Records the event behind which peers may write to the array after a step. */
-static void note_begin(struct run *run) {
-    const struct fftnd__transform *transform = run->transform;
-    if (!has_failed(run) && transform->begun != NULL)
-        note(run, transform->space->event_record(transform->begun, transform->settings.stream));
-}
-
 /* Begins each piece of the transform behind an exchange as soon as its partition has arrived. */
 static void begin_by_partitions(struct run *run, const struct fftnd__step *exchange) {
     const struct fftnd__step *step = fftnd__next(exchange);
@@ -117,7 +110,9 @@ static void begin_by_partitions(struct run *run, const struct fftnd__step *excha
     struct fftnd__execution execution = execution_of(run, step);
     execution.ends = 0;
     execution.arriving = exchange->exchange;
-    note_begin(run);
+    if (run->transform->begun != NULL)
+        note(run, run->transform->space->event_record(run->transform->begun,
+                                                      run->transform->settings.stream));
     if (!has_failed(run))
         note(run, fftnd__run_stage(&execution));
 }
@@ -126,8 +121,6 @@ static void begin_by_partitions(struct run *run, const struct fftnd__step *excha
 static void transform_axes(struct run *run, const struct fftnd__step *step) {
     double begin = MPI_Wtime(), in_kernels = 0;
     switch_exchanges(run, step, 1);
-    if (fftnd__precedes_ghosts(run->transform, step) && !fftnd__previous(step)->by_partitions)
-        note_begin(run);
     if (!has_failed(run) && step->stage != NULL) {
         struct fftnd__execution execution = execution_of(run, step);
         execution.begins = !fftnd__previous(step)->by_partitions;
@@ -152,35 +145,10 @@ static void exchange_axes(struct run *run, const struct fftnd__step *step) {
                   : redist_plan_execute_arrays(step->exchange, REDIST_FORWARD, before, after));
 }
 
-/* Adds the ghosts alone in an array, if they have an exchange. */
-static void add_ghosts(struct run *run, redist_plan *exchange, void *array) {
+/* The exchange of the ghosts alone in an array; NULL = there is none. */
+static void exchange_ghosts(struct run *run, redist_plan *exchange, int direction, void *array) {
     if (exchange != NULL)
-        note(run, redist_plan_execute_arrays(exchange, REDIST_ACCUMULATE, array, array));
-}
-
-/* Waits for the user's stream, where an exchange of which this rank has no part has not done so. */
-static void finish_unless_idle(struct run *run) {
-    const struct fftnd__transform *transform = run->transform;
-    int idle = 0;
-    if (!has_failed(run))
-        note(run, transform->space->stream_is_idle(transform->settings.stream, &idle));
-    if (!has_failed(run) && !idle)
-        note(run, fftnd__finish(transform));
-}
-
-/* Fills the ghosts alone in the last array, if they have an exchange. On a device that is enqueued while the last
- * transform is under way: peers write to ghosts from its begin on, unless it reads the array. */
-static void fill_ghosts(struct run *run, const struct fftnd__step *last) {
-    const struct fftnd__transform *transform = run->transform;
-    redist_plan *exchange = fftnd__next(last)->exchange;
-    void *array = array_of(run, last);
-    int follows = last->stage != NULL && fftnd__precedes_ghosts(transform, last);
-    int is_apart = follows && array_of(run, fftnd__previous(last)) != array && !has_failed(run);
-    if (exchange != NULL)
-        note(run, redist_plan_execute_behind(exchange, REDIST_FILL, array, array,
-                                             is_apart ? transform->begun : NULL));
-    if (follows)
-        finish_unless_idle(run);
+        note(run, redist_plan_execute_arrays(exchange, direction, array, array));
 }
 
 /* A copy of all bytes of the input, in which ghosts are added then. */
@@ -191,7 +159,7 @@ static void copy_input(struct run *run, const struct fftnd__step *step) {
         note(run, redist_copy_box_in(run->transform->space->id, run->transform->settings.stream, 1,
                                      bytes, 1, array_of(run, fftnd__previous(step)), stride,
                                      array_of(run, step), stride));
-    add_ghosts(run, step->exchange, array_of(run, step));
+    exchange_ghosts(run, step->exchange, REDIST_ACCUMULATE, array_of(run, step));
 }
 
 /* For profilers. */
@@ -224,7 +192,7 @@ void fftnd__execute(const struct fftnd__program *program, const struct fftnd__tr
     struct run run = {program, transform, buffers, scaled, failure, 0};
     double begin = MPI_Wtime();
     note(&run, failure->code);
-    add_ghosts(&run, first[-1].exchange, buffers[FFTND__INPUT]);
+    exchange_ghosts(&run, first[-1].exchange, REDIST_ACCUMULATE, buffers[FFTND__INPUT]);
     for (const struct fftnd__step *step = first; step <= last; step = fftnd__next(step)) {
         redist_range_begin(name_of(step));
         if (step->type == FFTND__EXCHANGE)
@@ -235,7 +203,7 @@ void fftnd__execute(const struct fftnd__program *program, const struct fftnd__tr
             transform_axes(&run, step);
         redist_range_end();
     }
-    fill_ghosts(&run, last);
+    exchange_ghosts(&run, fftnd__next(last)->exchange, REDIST_FILL, buffers[FFTND__OUTPUT]);
     if (has_failed(&run))
         drain(transform);
     seconds[0] += run.serial_seconds;

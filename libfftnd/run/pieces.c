@@ -261,21 +261,12 @@ int fftnd__finish(const struct fftnd__transform *transform) {
     return code == REDIST_OK ? transform->space->event_wait(transform->event) : code;
 }
 
-int fftnd__precedes_ghosts(const struct fftnd__transform *transform,
-                           const struct fftnd__step *step) {
-    const struct fftnd__step *next = fftnd__next(step);
-    return transform->begun != NULL && !transform->settings.phases &&
-           next->type != FFTND__EXCHANGE && next->exchange != NULL;
-}
-
 int fftnd__finish_array(const struct fftnd__transform *transform, const struct fftnd__step *step,
                         void *array, long double scale) {
     ptrdiff_t stride[REDIST_MAX_NDIMS];
     const struct fftnd__block block = fftnd__block_of_array(transform, step, array, stride);
     REDIST_TRY(fftnd__scale_block(&block, scale));
-    return transform->settings.asynchronous || fftnd__precedes_ghosts(transform, step)
-               ? REDIST_OK
-               : fftnd__finish(transform);
+    return transform->settings.asynchronous ? REDIST_OK : fftnd__finish(transform);
 }
 
 /* An array in which transforms work is scaled as a whole when all pieces are done. */

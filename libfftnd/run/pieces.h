@@ -51,16 +51,11 @@ struct fftnd__execution {
     _Atomic long long nanoseconds; /* spent in kernels, by all threads */
 };
 
-/* Runs all pieces. Results that stay in an array are there when it returns, unless the host need not wait for them. */
+/* Runs all pieces. Results that stay in an array are there when it returns, unless the transform is asynchronous. */
 int fftnd__run_stage(struct fftnd__execution *execution);
 
-/* Returns nonzero if an exchange of ghosts follows the last transform in the user's stream. With phases the host waits
- * between them, to know the time of each. */
-int fftnd__precedes_ghosts(const struct fftnd__transform *transform,
-                           const struct fftnd__step *step);
-
 /* Multiplies the array after a step, and waits for all that the user's stream has, unless the transform is
- * asynchronous or ghosts follow. */
+ * asynchronous. */
 int fftnd__finish_array(const struct fftnd__transform *transform, const struct fftnd__step *step,
                         void *array, long double scale);
 

@@ -192,14 +192,6 @@ int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *
     return run_on(__func__, plan, direction, (void *const[2]){a, b}, execute);
 }
 
-int redist_plan_execute_behind(redist_plan *plan, int direction, void *a, void *b, void *event) {
-    REDIST_TRY(redist__check_plan(__func__, plan));
-    plan->problem.freed = event;
-    int code = redist_plan_execute_arrays(plan, direction, a, b);
-    plan->problem.freed = NULL;
-    return code;
-}
-
 int redist_plan_start(redist_plan *plan, int direction) {
     return run_on(__func__, plan, direction, NULL, start);
 }

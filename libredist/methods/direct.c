@@ -244,18 +244,8 @@ static int connect(void *data) {
 
 /* ---------------------------------------------------------------- execution */
 
-/* Returns nonzero if the copies may follow the work in the user's stream on the device, while peers write: one kernel
- * makes them all, and peers read nothing here. Copy engines that wait for a kernel are slower. */
-static int may_follow(const struct redist__direct *state, int direction) {
-    const struct redist__problem *problem = state->problem;
-    int is_read = state->paths[direction].mode != REDIST__PUSH && problem->context->size > 1;
-    return problem->freed != NULL && state->traits->together && !is_read &&
-           !redist__direct_adds(state, direction);
-}
-
 static void start(void *data, int direction, const void *source, void *destination) {
     struct redist__direct *state = data;
-    state->follows = may_follow(state, direction);
     redist__direct_wait_stream(state);
     redist__direct_announce(state, direction, source, destination);
     redist__direct_expect(state);

@@ -66,7 +66,6 @@ struct redist__direct {
     redist_target *targets;        /* one for each rank; NULL before the first direct store */
     int stores_in_user;            /* a direct store ran in the user's stream */
     int direction;                 /* of the pending execution */
-    int follows;                   /* its copies follow the work in the user's stream there */
     const char *source;
     char *destination;
     int (*advance)(struct redist__direct *state); /* without waiting */
@@ -86,8 +85,7 @@ int redist__direct_remote_side(const struct redist__direct_path *path, int which
 /* Finds the first byte of a ready peer's array. */
 int redist__direct_array(const struct redist__direct *state, int peer, char **base);
 
-/* Waits for the user's stream, or until peers may write to the array if all else follows that stream; meanwhile other
- * executions advance. */
+/* Waits for the user's stream; meanwhile other executions advance. */
 void redist__direct_wait_stream(const struct redist__direct *state);
 
 /* Begins an execution: publishes the address of this rank's array, which peers may now use. */

@@ -153,9 +153,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
 }
 
 void redist__direct_wait_stream(const struct redist__direct *state) {
-    int is_read = state->problem->tiles == REDIST_WHOLE && !state->follows;
-    redist__finish_array(state->problem, is_read, state->events[0], progress,
-                         (void *)(size_t)state);
+    redist__finish_array(state->problem, state->events[0], progress, (void *)(size_t)state);
 }
 
 void redist__direct_finish(struct redist__direct *state) {
@@ -176,8 +174,6 @@ void redist__direct_drop(struct redist__direct *state) {
     int size = state->problem->context->size;
     for (int i = 0; i < size; i++) /* other streams may wait for a peer that is gone */
         redist__finish(state->problem, state->events[size], space->stream(i));
-    if (state->follows)
-        redist__finish(state->problem, state->events[size], state->problem->stream);
     state->left = 0;
     redist__steps_end_all(&state->steps);
 }
@@ -312,12 +308,11 @@ static int advance_peer(struct redist__direct *state, int peer) {
 static int issue_all(struct redist__direct *state) {
     struct redist__batch *batch = &state->paths[state->direction].batch;
     const struct redist__space *space = state->problem->space;
-    void *stream = state->follows ? state->problem->stream : space->stream(0);
     for (int peer = 0; peer < state->problem->context->size; peer++)
         if (state->copies[peer] == REDIST__WAITS)
             REDIST_TRY(find_addresses(state, peer));
-    REDIST_TRY(space->batch_run(batch, 0, batch->count, stream));
-    return space->event_record(state->events[0], stream);
+    REDIST_TRY(space->batch_run(batch, 0, batch->count, space->stream(0)));
+    return space->event_record(state->events[0], space->stream(0));
 }
 
 /* Issues one copy for all peers, as soon as all are ready. */

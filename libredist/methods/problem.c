@@ -48,9 +48,9 @@ void redist__finish_while(const struct redist__problem *problem, void *event, vo
     finish(problem, code, idle, event, progress, data);
 }
 
-void redist__finish_array(const struct redist__problem *problem, int is_read, void *event,
+void redist__finish_array(const struct redist__problem *problem, void *event,
                           void (*progress)(void *data), void *data) {
-    if (problem->freed != NULL && !is_read)
+    if (problem->freed != NULL)
         finish(problem, REDIST_OK, 0, problem->freed, progress, data);
     else
         redist__finish_while(problem, event, problem->stream, progress, data);

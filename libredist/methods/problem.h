@@ -37,7 +37,7 @@ struct redist__problem {
     double wait_seconds;        /* limit of a device's wait for a peer, if asynchronous */
     const struct redist__space *space; /* of both arrays */
     void *stream;                      /* of the user, for arrays of a device, */
-    void *freed; /* event in it behind which peers may write to the array; NULL = all it has */
+    void *freed; /* tiles: event in it behind which peers may use the array; NULL = all it has */
     redist_place place;                  /* and that device */
     int staged;                          /* MPI gets these through host memory */
     const struct redist__format *format; /* of messages to other nodes, or NULL; */
@@ -120,9 +120,8 @@ static inline void redist__finish(const struct redist__problem *problem, void *e
     redist__finish_while(problem, event, stream, NULL, NULL);
 }
 
-/* Waits until peers may write to the array of an execution; if this rank or peers read one before the user's stream is
- * idle, as redist__finish_while. */
-void redist__finish_array(const struct redist__problem *problem, int is_read, void *event,
+/* Waits until peers may use the array of an execution that is opened, else as redist__finish_while. */
+void redist__finish_array(const struct redist__problem *problem, void *event,
                           void (*progress)(void *data), void *data);
 
 #endif

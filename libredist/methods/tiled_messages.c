@@ -377,7 +377,7 @@ static void begin_marks(struct state *tiled) {
 static void open(struct state *tiled) {
     const struct redist__problem *problem = tiled->problem;
     int nranks = tiled->transfer->nranks, each = tiled->cuts.each;
-    redist__finish_array(problem, problem->tiles == REDIST_WHOLE, tiled->event, NULL, NULL);
+    redist__finish_array(problem, tiled->event, NULL, NULL);
     memset(tiled->awaited, 0, (size_t)tiled->cuts.groups * sizeof *tiled->awaited);
     for (int distance = 0; distance < nranks; distance++)
         for (int i = 0, peer = redist__rank_at(tiled->transfer, distance); i < each; i++) {
