@@ -63,7 +63,7 @@ cdef class Plan:
 
     The process grid:
         grid: processes along each grid dimension, 0 = choose; or the number of dimensions; None = choose all
-        order: the axes in the order of the chain; None = 0..d-1
+        order: the axes in the order of the chain; None = 0..d-1, with filled one that may send less (info)
         by_node: the ranks of a node are neighbours in the grid
 
     The transform:
