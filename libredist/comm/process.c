@@ -158,7 +158,10 @@ int redist__process_is_gone(const struct redist__process *process) {
 }
 
 int redist__process_has_left(const struct redist__process *process, uint64_t key) {
-    const struct record record = can_be_seen(process) ? read_record(process) : (struct record){0};
+    if (key == 0 ||
+        !can_be_seen(process)) /* of a rank without a communicator, and of free places */
+        return 0;
+    const struct record record = read_record(process);
     for (int i = 0; i < MOST_LEFT; i++)
         if (record.left[i] == key)
             return 1;
