@@ -147,7 +147,7 @@ int redist__check_plan(const char *function, const redist_plan *plan);
 /* Enters the plan's place, to be left by redist_leave. A destroyed context is a failure of the plan. */
 void redist__enter_plan(redist_plan *plan, redist_visit *visit);
 
-/* As redist_plan_leave, of a plan in any state. */
+/* Leaves a plan in any state, as redist_plan_leave. */
 void redist__plan_leave(redist_plan *plan);
 
 /* Checks that an execution of this kind can begin in a direction. Not collective; REDIST_ERR_STATE,

@@ -226,13 +226,6 @@ int redist_plan_break(redist_plan *plan, int code) {
     return REDIST_OK;
 }
 
-int redist_plan_leave(redist_plan *plan) {
-    REDIST_TRY(redist__check_plan(__func__, plan));
-    redist__plan_leave(plan);
-    plan->has_left = 1;
-    return REDIST_OK;
-}
-
 int redist_plan_rehearse(redist_plan *plan, int begins) {
     REDIST_TRY(redist__check_plan(__func__, plan));
     if (plan->problem.rehearses)

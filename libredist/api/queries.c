@@ -38,6 +38,13 @@ void redist__plan_leave(redist_plan *plan) {
     redist_leave(&visit);
 }
 
+int redist_plan_leave(redist_plan *plan) {
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    redist__plan_leave(plan);
+    plan->has_left = 1;
+    return REDIST_OK;
+}
+
 /* Bytes of the messages to other ranks in a forward execution. */
 static size_t sent_bytes(const redist_plan *plan) {
     size_t bytes = 0;
