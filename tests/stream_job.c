@@ -6,6 +6,11 @@
 
 const enum test_memory both_shared[2] = {MEMORY_SHARED, MEMORY_SHARED};
 
+exchange small_exchange(const test_element *element) {
+    const redist_index sizes[] = {9, 10, 11};
+    return exchange_between_axes(MPI_COMM_WORLD, element, 3, sizes, 0, 1);
+}
+
 struct job begin_job(const exchange *given, const char *method) {
     struct job job = {.given = given, .options = REDIST_OPTIONS_DEFAULT};
     const exchange_way way = {method, {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};

@@ -16,6 +16,9 @@ struct job {
 
 extern const enum test_memory both_shared[2];
 
+/** Describes a small exchange between axes 0 and 1 among all ranks. */
+exchange small_exchange(const test_element *element);
+
 /** Makes arrays and options, in a stream of the job's own or in the default one. Collective. */
 struct job begin_job(const exchange *given, const char *method);
 

@@ -372,7 +372,7 @@ START_TEST(sent_bytes_are_the_least) {
 }
 END_TEST
 
-/* Of axes that are filled to a half, an exchange that splits the halved axis sends half of what one that splits a full
+/* Axes that are filled to a half: an exchange that splits the halved axis sends half of what one that splits a full
  * axis does. Between nodes the plan takes the former. */
 START_TEST(order_that_sends_half) {
     const int orders[][3] = {{0, 2, 1}, {0, 1, 2}};

@@ -302,8 +302,7 @@ START_TEST(failures) {
     if (harness_nranks == 1)
         skip_test("one rank waits for nobody");
     test_element element = element_create(2);
-    const redist_index sizes[] = {9, 10, 11};
-    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    exchange given = small_exchange(&element);
     for (int i = 0; i < nmethods; i++) {
         /* whose kernels wait without limit */
         if (strstr(methods[i], "nccl") == NULL && strcmp(copies_directly, "signals") == 0)
@@ -333,8 +332,7 @@ START_TEST(late_inside) {
     if (harness_nranks < 3 || strcmp(getenv("REDIST_NODE_SIZE"), "1") == 0)
         skip_test("no other node, or no other rank in a node");
     test_element element = element_create(2);
-    const redist_index sizes[] = {9, 10, 11};
-    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    exchange given = small_exchange(&element);
     for (int i = 0; i < 3; i++) {
         struct job job = begin_job(&given, "hier:nccl");
         job.options.wait_seconds = 0.05;

@@ -29,7 +29,7 @@ static const char *draw_method(void) {
     return methods[random_between(has_nodes ? IN_NODE : 0, METHODS - 1)];
 }
 
-/* What a peer does when it is as far ahead as it gets. */
+/* Manners of a peer that is as far ahead as it gets. */
 enum manner { WAITS, QUERIES, FREES, MANNERS };
 
 static int query_until_error(int (*query)(void *plan), void *plan) {
@@ -113,8 +113,7 @@ START_TEST(exchanges) {
     if (harness_nranks == 1)
         skip_test("one rank waits for nobody");
     test_element element = element_create(2);
-    const redist_index sizes[] = {9, 10, 11};
-    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    exchange given = small_exchange(&element);
     for (int i = 0; harness_another(i, CASES); i++) {
         int hides = !has_nodes && stream_device_hide_aborts(random_chance(50));
         harness_case_limit(40);
