@@ -111,10 +111,8 @@ static int create_path(struct redist__direct *state, int direction) {
     path->mode = choose_mode(state, direction);
     if (state->problem->tiles != REDIST_WHOLE)
         return REDIST_OK;
-    /* only kernels need the batch on the device */
-    const struct redist__space *space =
-        state->traits->together ? state->problem->space : &redist__space_host;
-    int code = redist__batch_create(&path->batch, space, redist__box_count(state->problem));
+    int code = redist__batch_create(&path->batch, state->problem->space,
+                                    redist__box_count(state->problem));
     path->batch.use = state->traits->copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
                                                                    : REDIST__COPY_CACHED;
     return code;

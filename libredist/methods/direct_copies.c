@@ -214,15 +214,16 @@ static int find_addresses(struct redist__direct *state, int peer) {
     return REDIST_OK;
 }
 
-/* Issues the copies of a peer's boxes, or those that add; in host memory together, as the ghosts on both sides of an
- * axis are in the same lines of the caches. */
+/* Issues the copies of a peer's boxes, or those that add; a kernel copies them together, and the host, as the ghosts on
+ * both sides of an axis are in the same lines of the caches. */
 static int issue_boxes(struct redist__direct *state, int peer, int adds, enum redist__copier copier,
                        void *stream) {
     const struct redist__space *space = state->problem->space;
     struct redist__batch *batch = &state->paths[state->direction].batch;
     int longest = state->problem->transfer->longest, first = peer * longest;
     int code = batch->copies[first].run != 0 ? find_addresses(state, peer) : REDIST_OK;
-    if (code == REDIST_OK && !space->asynchronous && !redist__direct_adds(state, state->direction))
+    int at_once = !space->asynchronous || copier == REDIST__KERNEL;
+    if (code == REDIST_OK && at_once && !redist__direct_adds(state, state->direction))
         return space->batch_run(batch, first, longest, stream);
     for (int box = first; box < first + longest && code == REDIST_OK; box++)
         if (batch->copies[box].run != 0 && (batch->copies[box].adds != NULL) == adds)
