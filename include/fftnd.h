@@ -235,7 +235,7 @@ typedef struct fftnd_options {
      * real side are not padded then. With ndims = 1 over several ranks only 0 */
     redist_index ranks;
     /** elements of `padding` before this rank's part of a side along each axis (d values, 0..padding); NULL = none, all
-     * are behind it. Real arrays of a device with an odd number of elements before that part need a copy */
+     * are behind it */
     const redist_index *offset[2];
 
     /* Ghosts around the points of each rank, see "Ghosts" above */

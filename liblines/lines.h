@@ -52,6 +52,7 @@ struct lines__problem {
     double seconds; /* of planning, at most, about */
     int keep_input; /* 1 = complex-to-real, out of place: the input is no scratch memory */
     int may_ruin;   /* 1 = out of place: a complex input may be scratch memory */
+    int is_odd;     /* FFTND_R2C: the real side may begin between two complex elements */
     int naxes;      /* 0 = a copy */
     struct lines__loop axes[REDIST_MAX_NDIMS];
     enum fftnd_r2r

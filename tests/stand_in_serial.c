@@ -242,11 +242,11 @@ static int continues(const struct lines__problem *problem, const struct lines__l
     return 0;
 }
 
-/* Whether cuFFT takes lines there: real ones at odd distances along several loops are gathered in a list, from
- * anywhere. */
+/* Whether cuFFT takes lines there: real ones at odd distances along several loops, or that may begin anywhere, are
+ * gathered in a list. */
 static int is_aligned(const struct plan *plan, int side, const void *array) {
     const struct lines__problem *problem = &plan->problem;
-    int odd = 0;
+    int odd = problem->is_odd && side == (problem->direction == REDIST_BACKWARD) ? 2 : 0;
     for (int i = 0; i < problem->nloops; i++) {
         const struct lines__loop *loop = &problem->loops[i];
         odd += loop->n > 1 && (side ? loop->out : loop->in) % 2 != 0 && !continues(problem, loop);

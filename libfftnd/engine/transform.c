@@ -86,41 +86,22 @@ static int has_padding(const struct fftnd__transform *transform, int side) {
     return has;
 }
 
-/* Returns nonzero if this rank's points begin between two complex elements, where libraries of devices take no lines of
- * a halved axis. */
-static int is_misaligned(const struct fftnd__transform *transform) {
-    const struct fftnd__chain *chain = &transform->chain;
-    if (transform->room == NULL || chain->halved < 0 ||
-        transform->library->space == REDIST_SPACE_HOST)
-        return 0;
-    const struct fftnd__padding padding = fftnd__padding_of(transform, FFTND_PHYSICAL);
-    redist_index extents[REDIST_MAX_NDIMS];
-    ptrdiff_t strides[REDIST_MAX_NDIMS];
-    struct fftnd__local local = {.extent = extents, .stride = strides};
-    fftnd__set_local(&local, &chain->ends[FFTND_PHYSICAL], chain->ndims,
-                     transform->memory[FFTND_PHYSICAL], &transform->batch, &padding);
-    return local.offset % 2 != 0;
-}
-
 /* Drops the exchange with a side whose boxes are those of the chain on all ranks; not in place, where a real array may
- * need more room. Adds one, a copy, where a device takes no addresses of the side. Collective. */
+ * need more room. Collective. */
 static int keep_sides(struct fftnd__transform *transform) {
     struct fftnd__chain *chain = &transform->chain;
-    int found[5]; /* moves, padded: the latter differs between ranks with boxes only; copied */
+    int found[4]; /* moves, padded: the latter differs between ranks with boxes only */
     for (int side = 0; side < 2; side++) {
         int padded = has_padding(transform, side);
         found[2 + side] = transform->padded[side] = padded;
         found[side] = chain->moves[side] && (!fftnd__chain_meets(chain, (enum fftnd_side)side) ||
                                              padded || transform->settings.in_place);
     }
-    found[4] = is_misaligned(transform);
     if (!chain->moves[0] && !chain->moves[1] && transform->room == NULL) /* on all ranks */
         return REDIST_OK;
     REDIST_TRY(redist_agree(transform->comm,
-                            redist_all_reduce(transform->comm, found, 5, MPI_INT, MPI_MAX)));
-    chain->copied = found[4] && !found[FFTND_PHYSICAL];
-    chain->moves[FFTND_PHYSICAL] = found[FFTND_PHYSICAL] || chain->copied;
-    chain->moves[FFTND_SPECTRAL] = found[FFTND_SPECTRAL];
+                            redist_all_reduce(transform->comm, found, 4, MPI_INT, MPI_MAX)));
+    memcpy(chain->moves, found, sizeof chain->moves);
     memcpy(transform->padded, &found[2], sizeof transform->padded);
     return REDIST_OK;
 }

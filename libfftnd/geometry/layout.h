@@ -91,10 +91,9 @@ struct fftnd__chain {
     int is_outside; /* this rank has elements on the sides only: the chain is one of other ranks */
     int twiddles;   /* between the transforms of axes 0 and 1 */
     int nlinks;
-    struct fftnd__link *links; /* behind them the numbers of all alignments */
-    int is_borrowed;           /* links are another chain's */
-    int moves[2];              /* a side is one more exchange away from the link at its end, */
-    int copied;                /* the physical one only as a device takes no such addresses */
+    struct fftnd__link *links;       /* behind them the numbers of all alignments */
+    int is_borrowed;                 /* links are another chain's */
+    int moves[2];                    /* a side is one more exchange away from the link at its end */
     struct fftnd__alignment ends[2]; /* of each side */
 };
 

@@ -51,8 +51,8 @@ struct fftnd__padding fftnd__padding_of(const struct fftnd__transform *transform
     for (int axis = 0; axis < chain->ndims; axis++)
         if (count[axis] == 0)
             memset(padding.offset, 0, sizeof padding.offset);
-    if (side == FFTND_PHYSICAL && transform->settings.in_place &&
-        (!chain->moves[side] || chain->copied) && has_halved(chain, &chain->links[0])) {
+    if (side == FFTND_PHYSICAL && transform->settings.in_place && !chain->moves[side] &&
+        has_halved(chain, &chain->links[0])) {
         redist_index least = 2 - count[chain->halved] % 2, *own = &padding.added[chain->halved];
         *own = *own < least ? least : *own;
     }

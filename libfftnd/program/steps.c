@@ -138,6 +138,7 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
     int is_r2r = step->naxes > 0 ? are_all_r2r(transform, step) : step->real;
     int numbers = is_r2r && !step->real ? 2 : 1; /* real and imaginary parts are real lines */
     problem->kind = changes ? FFTND_R2C : is_r2r ? FFTND_R2R : FFTND_C2C;
+    problem->is_odd = (step->real ? step : before)->layout->local.offset % 2 != 0;
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], at = axis + shift;
         problem->mixed |= (unsigned)(!is_r2r && fftnd__is_r2r(transform, axis)) << i;
@@ -161,7 +162,8 @@ static int has_aligned_lines(const struct fftnd__transform *transform,
     int ndims = transform->chain.ndims, halved = transform->chain.halved;
     const struct fftnd__batch *batch = &transform->batch;
     return step->layout->memory[ndims - 1] == halved && batch->axis != ndims &&
-           !(step->real && step->layout->local.extent[halved + batch->shift] % 2 != 0);
+           !(step->real && (step->layout->local.extent[halved + batch->shift] % 2 != 0 ||
+                            step->layout->local.offset % 2 != 0));
 }
 
 /* Returns nonzero if the library truncates the halved axis of these arrays. Where modes are dropped, real lines have an

@@ -58,7 +58,14 @@ static int count_misaligning(const struct lines__task *task) {
 }
 
 int lines__task_misaligns(const struct lines__task *task) {
-    return count_misaligning(task) > 1;
+    return task->is_odd || count_misaligning(task) > 1;
+}
+
+int lines__task_is_apart(const struct lines__task *task) {
+    const struct lines__loop *last = &task->axes[task->rank - 1];
+    const ptrdiff_t most = 2 * ((ptrdiff_t)last->n / 2 + 1);
+    return task->rank > 1 &&
+           ((task->is_real[0] && last[-1].in > most) || (task->is_real[1] && last[-1].out > most));
 }
 
 int lines__task_batch(const struct lines__task *task) {
@@ -89,11 +96,10 @@ struct lines__task lines__task_make(const struct lines__problem *problem, int na
                                     const struct lines__loop axes[], int first, int last,
                                     int side) {
     int halves = problem->kind == FFTND_R2C, backward = problem->direction == REDIST_BACKWARD;
-    struct lines__task task = {{halves && side < 0 && !backward, halves && side < 0 && backward},
-                               0,
-                               {{0}},
-                               problem->nloops,
-                               {{0}}};
+    struct lines__task task = {
+        .is_real = {halves && side < 0 && !backward, halves && side < 0 && backward},
+        .is_odd = halves && side < 0 && problem->is_odd,
+        .nloops = problem->nloops};
     for (int i = 0; i < problem->nloops; i++)
         task.loops[i] = problem->loops[i];
     for (int i = 0; i < naxes; i++)
@@ -157,7 +163,8 @@ static void list_numbers(const struct lines__task *task, const int numbers[2],
 static int are_odd(const struct lines__task *task) {
     const struct lines__loop *axis = &task->axes[0];
     return task->is_real[0] != task->is_real[1] &&
-           (axis->n % 2 != 0 || axis->in != 1 || axis->out != 1 || count_misaligning(task) > 0);
+           (task->is_odd || axis->n % 2 != 0 || axis->in != 1 || axis->out != 1 ||
+            count_misaligning(task) > 0);
 }
 
 static void list_odd(const struct lines__task *task, struct lines__panel_lines *lines) {

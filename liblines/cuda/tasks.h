@@ -12,6 +12,7 @@ enum { LINES__CUFFT_AXES = 3 };
 /* Up to three axes whose strides nest, over loops of which cuFFT takes one and panels take several. */
 struct lines__task {
     int is_real[2]; /* input, output */
+    int is_odd;     /* the real one may begin between two complex elements */
     int rank;
     struct lines__loop axes[LINES__CUFFT_AXES]; /* decreasing strides, the halved one last */
     int nloops;
@@ -35,8 +36,13 @@ int lines__task_batch(const struct lines__task *task);
  * The loops are those of the axes and all others. */
 int lines__rows_are_aligned(int is_double, int n, const struct lines__loop loops[]);
 
-/* Nonzero if more than one loop leads to real numbers that are not aligned to complex elements, which cuFFT refuses. */
+/* Nonzero if the beginning, or several loops, lead to real numbers that are not aligned to complex elements: cuFFT
+ * refuses them. */
 int lines__task_misaligns(const struct lines__task *task);
+
+/* Nonzero for several axes of which the last one has real lines further apart than in the arrays that rates are of, as
+ * with ghosts: cuFFT takes a quarter longer for them, panels as long. */
+int lines__task_is_apart(const struct lines__task *task);
 
 /* Describes the lines of one axis, with any strides: all but precision, direction and variant. The side is the fastest
  * loop. */

@@ -27,6 +27,7 @@ static uint64_t key_of(const struct lines__problem *problem) {
     uint64_t key = lines__mix(1, device);
     key = lines__mix(lines__mix(key, problem->kind), problem->precision);
     key = lines__mix(lines__mix(key, problem->direction), problem->naxes);
+    key = lines__mix(key, problem->is_odd);
     for (int i = 0; i < problem->naxes + problem->nloops; i++) {
         const struct lines__loop *loop = lines__loop_at(problem, i);
         key = lines__mix(lines__mix(lines__mix(key, loop->n), loop->in), loop->out);
