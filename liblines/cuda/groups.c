@@ -118,8 +118,10 @@ static double group_rate(const struct lines__task *task, const struct lines__pro
                          double bytes, int first) {
     int is_real = task->is_real[0] || task->is_real[1], is_last = first == task->rank - 1,
         kind = kind_of(task, problem), is_strided = !is_contiguous(task);
-    struct lines__group_rate rate = {
-        .n = {1, 1, 1}, .is_double = problem->precision == FFTND_DOUBLE, .is_real = is_real};
+    struct lines__group_rate rate = {.n = {1, 1, 1},
+                                     .is_double = problem->precision == FFTND_DOUBLE,
+                                     .is_real = is_real,
+                                     .to_real = task->is_real[1]};
     for (int i = first; i < task->rank; i++)
         rate.n[i] = task->axes[i].n;
     if (!is_last && !is_strided && bytes >= LINES__MEASURED_BYTES)
@@ -163,8 +165,9 @@ static double task_time(const struct lines__task *task, const struct lines__prob
     struct lines__panel_lines lines;
     if (task->rank > 1) {
         double planes = planes_time(task, problem, &lines);
-        return lines__task_misaligns(task) ? planes
-                                           : fmin(planes, worthwhile * group_time(task, problem));
+        return lines__task_misaligns(task) || lines__task_is_apart(task)
+                   ? planes
+                   : fmin(planes, worthwhile * group_time(task, problem));
     }
     struct times times = single_times(task, problem, &lines);
     return fmin(times.cufft, times.panels);
@@ -214,7 +217,8 @@ int lines__groups_have_r2r(const struct lines__problem *problem, struct lines__p
 /* Cost of a group: its time, or one. */
 static double cost_of(const struct lines__task *task, const struct lines__problem *problem,
                       enum lines__way way) {
-    int is_bad = task->rank > 1 && (way == LINES__PANELS || lines__task_misaligns(task));
+    int is_bad = task->rank > 1 && (way == LINES__PANELS || lines__task_misaligns(task) ||
+                                    lines__task_is_apart(task));
     return way == LINES__FASTEST ? task_time(task, problem) : is_bad ? INFINITY : 1.0;
 }
 

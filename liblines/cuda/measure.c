@@ -16,6 +16,7 @@ struct sample {
     cudaStream_t stream;
     cudaEvent_t begun, ended;
     cufftHandle handle;
+    int direction;                   /* of the handle */
     struct lines__panel_plan *lines; /* instead of the handle; NULL = none */
 };
 
@@ -24,7 +25,7 @@ static int run(const struct sample *sample) {
     if (sample->lines != NULL)
         return lines__panel_plan_execute(sample->lines, &none, sample->array, sample->array,
                                          sample->stream) == REDIST_OK;
-    return cufftXtExec(sample->handle, sample->array, sample->array, CUFFT_FORWARD) ==
+    return cufftXtExec(sample->handle, sample->array, sample->array, sample->direction) ==
            CUFFT_SUCCESS;
 }
 
@@ -119,6 +120,7 @@ static double time_cufft(struct sample *sample, int is_double, int kind, int ran
         embeddings[to_real][rank - 1] = 2 * (n[rank - 1] / 2 + 1);
         distances[to_real] *= 2;
     }
+    sample->direction = to_real ? CUFFT_INVERSE : CUFFT_FORWARD; /* the other one is an error */
     if (cufftCreate(&sample->handle) != CUFFT_SUCCESS)
         return 0.0;
     if (cufftSetAutoAllocation(sample->handle, 0) == CUFFT_SUCCESS &&
@@ -293,11 +295,12 @@ static void measure_group(struct sample *sample, struct lines__group_rate *rate)
         modes *= halves ? n[i] / 2 + 1 : n[i];
     }
     const double item = rate->is_double ? 16 : 8, real = rate->is_real ? 2 : 1;
+    const int kind = rate->to_real   ? LINES__TO_REAL
+                     : rate->is_real ? LINES__REAL
+                                     : LINES__CONTIGUOUS;
     long long batch = LINES__SAMPLE_BYTES / ((long long)item * modes);
-    rate->cufft =
-        LINES__SAMPLE_BYTES / ((double)count / real * item * (double)batch) *
-        time_cufft(sample, rate->is_double, rate->is_real ? LINES__REAL : LINES__CONTIGUOUS, rank,
-                   n, 1, modes, batch);
+    rate->cufft = LINES__SAMPLE_BYTES / ((double)count / real * item * (double)batch) *
+                  time_cufft(sample, rate->is_double, kind, rank, n, 1, modes, batch);
 }
 
 static int may_have_planes(const struct lines__group_rate *rate) {

@@ -104,8 +104,8 @@ static uint64_t key_of_group(int device, const struct lines__group_rate *rate) {
     uint64_t key = lines__mix(1, device);
     for (int i = 0; i < 3; i++)
         key = lines__mix(key, rate->n[i]);
-    return lines__mix(lines__mix(lines__mix(key, rate->is_double), rate->is_real),
-                      rate->is_strided);
+    key = lines__mix(lines__mix(key, rate->is_double), rate->is_real);
+    return lines__mix(lines__mix(key, rate->to_real), rate->is_strided);
 }
 
 int lines__rates_find_group(int device, struct lines__group_rate *rate) {

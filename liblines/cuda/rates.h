@@ -47,9 +47,9 @@ void lines__rates_keep(int device, const struct lines__rates *rates);
 /* The rate of up to three axes that one plan of cuFFT transforms together, the last one perhaps real: contiguous lines,
  * or neighbours, which only planes transform. */
 struct lines__group_rate {
-    long long n[3]; /* 1 = no axis */
-    int is_double, is_real;
-    double cufft, planes; /* planes: of two complex axes */
+    long long n[3];                  /* 1 = no axis */
+    int is_double, is_real, to_real; /* real: on some side, in the output */
+    double cufft, planes;            /* planes: of two complex axes */
     int is_strided, variant;
 };
 int lines__rates_find_group(int device, struct lines__group_rate *rate);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rates of lines on a device, without one: alignment of rows, text for wisdom, what is kept. */
+/* Rates of lines on a device, without one: alignment of rows, real lines, text for wisdom, what is kept. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +33,46 @@ START_TEST(rows_of_neighbours) {
         check_all(!are_aligned(1, axis, 600, 300, 600, 4), "a side on which they are not");
     }
     check_all(are_aligned(1, 0, 1, 1, 301, 0), "one row, whose neighbours are none");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- real lines */
+
+/* The last `rank` axes of `planes` x 8 x 12 real points, backward, which lie in rows of `row` numbers. */
+static struct lines__task real_lines(int rank, ptrdiff_t row, int is_odd) {
+    const struct lines__problem problem = {.kind = FFTND_R2C,
+                                           .direction = REDIST_BACKWARD,
+                                           .is_odd = is_odd,
+                                           .naxes = 2,
+                                           .axes = {{8, 7, row}, {12, 1, 1}},
+                                           .nloops = 1,
+                                           .loops = {{5, 8 * 7, 10 * row}}};
+    struct lines__loop axes[REDIST_MAX_NDIMS];
+    const int n = lines__task_list_axes(&problem, axes);
+    return lines__task_make(&problem, n, axes, n - rank, n, -1);
+}
+
+/* Where cuFFT takes no real lines, two of them are one complex line of panels, or they pass through a list. */
+START_TEST(odd_lines) {
+    struct lines__panel_lines lines;
+    for (ptrdiff_t row = 12; row < 18; row++)
+        for (int is_odd = 0; is_odd < 2; is_odd++) {
+            const struct lines__task task = real_lines(1, row, is_odd);
+            const int in_pairs = row % 2 == 0 && !is_odd;
+            check_all(lines__task_lines(&task, &lines), "no panels for rows of %td", row);
+            check_all(lines.is_r2r == !in_pairs, "rows of %td, odd: %d", row, is_odd);
+            check_all(lines__task_misaligns(&task) == is_odd, "rows of %td, odd: %d", row, is_odd);
+        }
+}
+END_TEST
+
+/* Rates are of rows that follow each other, with room for the modes at most. */
+START_TEST(rows_apart) {
+    for (ptrdiff_t row = 12; row < 18; row++) {
+        const struct lines__task both = real_lines(2, row, 0), last = real_lines(1, row, 0);
+        check_all(lines__task_is_apart(&both) == (row > 14), "rows of %td", row);
+        check_all(!lines__task_is_apart(&last), "one axis is not nested in another one");
+    }
 }
 END_TEST
 
@@ -148,6 +188,9 @@ START_TEST(groups) {
         rate.is_real = !rate.is_real;
         check_all(!lines__rates_find_group(1, &rate), "%d is real and complex", i);
         rate.is_real = !rate.is_real;
+        rate.to_real = 1;
+        check_all(!lines__rates_find_group(1, &rate), "%d is of the other direction", i);
+        rate.to_real = 0;
         rate.is_strided = 1;
         check_all(!lines__rates_find_group(1, &rate), "%d is strided", i);
     }
@@ -155,7 +198,7 @@ START_TEST(groups) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        rows_of_neighbours, text, text_with_comma, mutated_text, kept, groups, NULL};
+    const TTest *const tests[] = {rows_of_neighbours, odd_lines, rows_apart, text, text_with_comma,
+                                  mutated_text,       kept,      groups,     NULL};
     return harness_run(argc, argv, "test_lines_rates", tests);
 }
