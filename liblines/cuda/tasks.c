@@ -64,8 +64,8 @@ int lines__task_misaligns(const struct lines__task *task) {
 int lines__task_is_apart(const struct lines__task *task) {
     const struct lines__loop *last = &task->axes[task->rank - 1];
     const ptrdiff_t most = 2 * ((ptrdiff_t)last->n / 2 + 1);
-    return task->rank > 1 &&
-           ((task->is_real[0] && last[-1].in > most) || (task->is_real[1] && last[-1].out > most));
+    return task->rank > 1 && ((task->is_real[0] && last[-1].in > most * last->in) ||
+                              (task->is_real[1] && last[-1].out > most * last->out));
 }
 
 int lines__task_batch(const struct lines__task *task) {

@@ -38,15 +38,15 @@ END_TEST
 
 /* ---------------------------------------------------------------- real lines */
 
-/* The last `rank` axes of `planes` x 8 x 12 real points, backward, which lie in rows of `row` numbers. */
-static struct lines__task real_lines(int rank, ptrdiff_t row, int is_odd) {
+/* The last `rank` axes of 5 x 8 x 12 real points, backward: rows of `row` points, of numbers that are `apart`. */
+static struct lines__task real_lines(int rank, ptrdiff_t row, ptrdiff_t apart, int is_odd) {
     const struct lines__problem problem = {.kind = FFTND_R2C,
                                            .direction = REDIST_BACKWARD,
                                            .is_odd = is_odd,
                                            .naxes = 2,
-                                           .axes = {{8, 7, row}, {12, 1, 1}},
+                                           .axes = {{8, 7, row * apart}, {12, 1, apart}},
                                            .nloops = 1,
-                                           .loops = {{5, 8 * 7, 10 * row}}};
+                                           .loops = {{5, 8 * 7, 10 * row * apart}}};
     struct lines__loop axes[REDIST_MAX_NDIMS];
     const int n = lines__task_list_axes(&problem, axes);
     return lines__task_make(&problem, n, axes, n - rank, n, -1);
@@ -57,7 +57,7 @@ START_TEST(odd_lines) {
     struct lines__panel_lines lines;
     for (ptrdiff_t row = 12; row < 18; row++)
         for (int is_odd = 0; is_odd < 2; is_odd++) {
-            const struct lines__task task = real_lines(1, row, is_odd);
+            const struct lines__task task = real_lines(1, row, 1, is_odd);
             const int in_pairs = row % 2 == 0 && !is_odd;
             check_all(lines__task_lines(&task, &lines), "no panels for rows of %td", row);
             check_all(lines.is_r2r == !in_pairs, "rows of %td, odd: %d", row, is_odd);
@@ -68,11 +68,13 @@ END_TEST
 
 /* Rates are of rows that follow each other, with room for the modes at most. */
 START_TEST(rows_apart) {
-    for (ptrdiff_t row = 12; row < 18; row++) {
-        const struct lines__task both = real_lines(2, row, 0), last = real_lines(1, row, 0);
-        check_all(lines__task_is_apart(&both) == (row > 14), "rows of %td", row);
-        check_all(!lines__task_is_apart(&last), "one axis is not nested in another one");
-    }
+    for (ptrdiff_t row = 12; row < 18; row++)
+        for (ptrdiff_t apart = 1; apart < 4; apart++) {
+            const struct lines__task both = real_lines(2, row, apart, 0),
+                                     last = real_lines(1, row, apart, 0);
+            check_all(lines__task_is_apart(&both) == (row > 14), "rows of %td", row);
+            check_all(!lines__task_is_apart(&last), "one axis is not nested in another one");
+        }
 }
 END_TEST
 
