@@ -178,7 +178,7 @@ TARGET static int derivatives(const struct fftnd__operator *op, const struct fft
 
 /* u - k (k . u) / |k|^2 */
 TARGET static int leray(const struct fftnd__operator *op, const struct fftnd__row *row) {
-    double along_k[2 * FFTND__ROW] = {0}, room[FFTND__ROW];
+    double along_k[2 * FFTND__ROW] = {0}, room[FFTND__ROW], inverse[FFTND__ROW];
     const double *along_row, base = square(op, row, 1, &along_row);
     for (int a = 0; a < op->naxes; a++) {
         const double *k = fftnd__spread(row, &op->symbols[a], op->symbols[a].odd, room);
@@ -187,11 +187,11 @@ TARGET static int leray(const struct fftnd__operator *op, const struct fftnd__ro
             along_k[2 * i + 1] += k[i] * row->in[a][2 * i + 1];
         }
     }
-    for (int i = 0; i < row->n; i++) {
-        double q = base + along_row[i] * along_row[i], inverse = q > 0 ? 1 / q : 0;
-        along_k[2 * i] *= inverse;
-        along_k[2 * i + 1] *= inverse;
-    }
+    for (int i = 0; i < row->n; i++)
+        room[i] = base + along_row[i] * along_row[i];
+    invert(row->n, 1, 0, room, inverse);
+    for (int i = 0; i < 2 * row->n; i++)
+        along_k[i] *= inverse[i / 2];
     for (int a = 0; a < op->naxes; a++) {
         const double *k = fftnd__spread(row, &op->symbols[a], op->symbols[a].odd, room);
         const double *in = row->in[a];

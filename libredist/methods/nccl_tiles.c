@@ -120,6 +120,7 @@ void redist__nccl_put(void *data, const struct redist__tile *tile) {
     const struct redist__problem *problem = state->problem;
     if (state->number == 0 || redist__has_failed(problem))
         return;
+    int had_all = all_put(state); /* arrivals may have been counted */
     state->missing -= redist__tile_sent(problem->transfer, tile);
     redist__note(problem, follow_tile(state));
     for (int i = state->next; i < state->nwaves; i++)
@@ -127,7 +128,7 @@ void redist__nccl_put(void *data, const struct redist__tile *tile) {
     send_waves(state, 0);
     if (!tile->kept)
         redist__attempt(problem, copy_own(state, tile));
-    if (all_put(state))
+    if (!had_all && all_put(state))
         redist__attempt(problem, problem->space->event_record(state->joined[REDIST__OWN],
                                                               state->streams[REDIST__OWN]));
 }
