@@ -246,12 +246,13 @@ static int continues(const struct lines__problem *problem, const struct lines__l
  * gathered in a list. */
 static int is_aligned(const struct plan *plan, int side, const void *array) {
     const struct lines__problem *problem = &plan->problem;
-    int odd = problem->is_odd && side == (problem->direction == REDIST_BACKWARD) ? 2 : 0;
+    const int is_odd = problem->is_odd && side == (problem->direction == REDIST_BACKWARD);
+    int odd = 0;
     for (int i = 0; i < problem->nloops; i++) {
         const struct lines__loop *loop = &problem->loops[i];
         odd += loop->n > 1 && (side ? loop->out : loop->in) % 2 != 0 && !continues(problem, loop);
     }
-    return problem->kind == FFTND_R2R || odd > 1 || plan->line[0] != NULL ||
+    return problem->kind == FFTND_R2R || is_odd || odd > 1 || plan->line[0] != NULL ||
            (uintptr_t)array % lines__item_bytes(problem->precision, 0) == 0;
 }
 

@@ -41,7 +41,9 @@ static int has_halved(const struct fftnd__chain *chain, const struct fftnd__link
     return chain->halved >= 0 && link->naxes > 0 && link->axes[link->naxes - 1] == chain->halved;
 }
 
-struct fftnd__padding fftnd__padding_of(const struct fftnd__transform *transform,
+/* Returns the padding of the array of a side. In place, a real side where the halved axis is transformed gets the bytes
+ * of the complex side, too. */
+static struct fftnd__padding padding_of(const struct fftnd__transform *transform,
                                         enum fftnd_side side) {
     const struct fftnd__chain *chain = &transform->chain;
     const redist_index *count = chain->ends[side].count;
@@ -61,7 +63,7 @@ struct fftnd__padding fftnd__padding_of(const struct fftnd__transform *transform
 
 static void pad_array(const struct fftnd__transform *transform, struct fftnd__step *step,
                       enum fftnd_side side) {
-    const struct fftnd__padding padding = fftnd__padding_of(transform, side);
+    const struct fftnd__padding padding = padding_of(transform, side);
     lay_out(transform, step, &padding);
 }
 

@@ -21,11 +21,6 @@ int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transf
                       int direction, int transposed, enum fftnd__split split);
 void fftnd__free_steps(struct fftnd__program *program);
 
-/* Returns the padding of the array of a side. In place, a real side where the halved axis is transformed gets the bytes
- * of the complex side, too. */
-struct fftnd__padding fftnd__padding_of(const struct fftnd__transform *transform,
-                                        enum fftnd_side side);
-
 /* Chooses the array after each step that is not NOWHERE, with the least work space and the fewest extra arrays. Returns
  * 0 if none can be. */
 int fftnd__assign_buffers(struct fftnd__program *program, const struct fftnd__transform *transform);

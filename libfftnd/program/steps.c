@@ -138,7 +138,7 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
     int is_r2r = step->naxes > 0 ? are_all_r2r(transform, step) : step->real;
     int numbers = is_r2r && !step->real ? 2 : 1; /* real and imaginary parts are real lines */
     problem->kind = changes ? FFTND_R2C : is_r2r ? FFTND_R2R : FFTND_C2C;
-    problem->is_odd = (step->real ? step : before)->layout->local.offset % 2 != 0;
+    problem->is_odd = changes && (step->real ? step : before)->layout->local.offset % 2 != 0;
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], at = axis + shift;
         problem->mixed |= (unsigned)(!is_r2r && fftnd__is_r2r(transform, axis)) << i;

@@ -161,13 +161,16 @@ static double planes_time(const struct lines__task *task, const struct lines__pr
                 time_launches(task, -1, task->nloops - 1 - lines->nouter));
 }
 
+/* Nonzero if cuFFT takes several axes at once, and its time for them is known. */
+static int suits_group(const struct lines__task *task) {
+    return !lines__task_misaligns(task) && !lines__task_is_apart(task);
+}
+
 static double task_time(const struct lines__task *task, const struct lines__problem *problem) {
     struct lines__panel_lines lines;
     if (task->rank > 1) {
         double planes = planes_time(task, problem, &lines);
-        return lines__task_misaligns(task) || lines__task_is_apart(task)
-                   ? planes
-                   : fmin(planes, worthwhile * group_time(task, problem));
+        return suits_group(task) ? fmin(planes, worthwhile * group_time(task, problem)) : planes;
     }
     struct times times = single_times(task, problem, &lines);
     return fmin(times.cufft, times.panels);
@@ -217,8 +220,7 @@ int lines__groups_have_r2r(const struct lines__problem *problem, struct lines__p
 /* Cost of a group: its time, or one. */
 static double cost_of(const struct lines__task *task, const struct lines__problem *problem,
                       enum lines__way way) {
-    int is_bad = task->rank > 1 && (way == LINES__PANELS || lines__task_misaligns(task) ||
-                                    lines__task_is_apart(task));
+    int is_bad = task->rank > 1 && (way == LINES__PANELS || !suits_group(task));
     return way == LINES__FASTEST ? task_time(task, problem) : is_bad ? INFINITY : 1.0;
 }
 

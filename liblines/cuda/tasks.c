@@ -98,7 +98,7 @@ struct lines__task lines__task_make(const struct lines__problem *problem, int na
     int halves = problem->kind == FFTND_R2C, backward = problem->direction == REDIST_BACKWARD;
     struct lines__task task = {
         .is_real = {halves && side < 0 && !backward, halves && side < 0 && backward},
-        .is_odd = halves && side < 0 && problem->is_odd,
+        .is_odd = side < 0 && problem->is_odd,
         .nloops = problem->nloops};
     for (int i = 0; i < problem->nloops; i++)
         task.loops[i] = problem->loops[i];

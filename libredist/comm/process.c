@@ -157,9 +157,9 @@ int redist__process_is_gone(const struct redist__process *process) {
            (can_be_seen(process) && read_record(process).given_up > process->given_up);
 }
 
+/* The number 0 is that of free places, and of ranks without a communicator. */
 int redist__process_has_left(const struct redist__process *process, uint64_t key) {
-    if (key == 0 ||
-        !can_be_seen(process)) /* of a rank without a communicator, and of free places */
+    if (key == 0 || !can_be_seen(process))
         return 0;
     const struct record record = read_record(process);
     for (int i = 0; i < MOST_LEFT; i++)

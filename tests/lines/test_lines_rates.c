@@ -52,7 +52,7 @@ static struct lines__task real_lines(int rank, ptrdiff_t row, ptrdiff_t apart, i
     return lines__task_make(&problem, n, axes, n - rank, n, -1);
 }
 
-/* Where cuFFT takes no real lines, two of them are one complex line of panels, or they pass through a list. */
+/* Two real lines are one complex line of panels where cuFFT takes none, or they pass through a list. */
 START_TEST(odd_lines) {
     struct lines__panel_lines lines;
     for (ptrdiff_t row = 12; row < 18; row++)
